@@ -1,11 +1,12 @@
-"""The Kubernetes scheduler, releases 1.12 to 1.36: clusters, schedulers and questions, each loaded at first use.
+"""The Kubernetes scheduler, releases 1.12 to 1.36: clusters, schedulers and questions, each loaded at first
+use.
 
-``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler. ``simulate``, ``explain`` and the other
-functions do what the commands of these names do, in one call each.
+``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler.
+``simulate``, ``explain`` and the other functions do what the commands of these names do, in one call each.
 
-What they take is in ``kubeclassic.options``, what they give in ``kubeclassic.results``, and what they raise in
-``kubeclassic.exceptions``. ``kubeclassic.rules`` and
-``kubeclassic.plugins`` have what rules and plugins of your own are made of; ``kubeclassic.traces`` reads published traces.
+What they take is in ``kubeclassic.options``, what they give in ``kubeclassic.results``, and what they raise
+in ``kubeclassic.exceptions``. ``kubeclassic.rules`` and ``kubeclassic.plugins`` have what rules and plugins
+of your own are made of; ``kubeclassic.traces`` reads published traces.
 """
 
 from __future__ import annotations

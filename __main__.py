@@ -1,4 +1,5 @@
-"""The program, ``kubeclassic`` or ``python -m kubeclassic``: ready for Ctrl-C before anything large is imported."""
+"""The program, ``kubeclassic`` or ``python -m kubeclassic``: ready for Ctrl-C before anything large is
+imported."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import sys
 
 def main() -> None:
     """Run the command line and end the process."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices are multiplied here, and numpy's threads for that wait busily
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # no matrices are multiplied here, and numpy's threads for that wait busily
     gc.set_threshold(200_000, 20, 50)  # a start makes many objects that stay, and hardly any garbage
     try:
         from .cli import main as start

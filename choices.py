@@ -13,8 +13,13 @@ TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/
 ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
 DELAYS = {  # questions/replay/simulatedcluster.py
-    "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
-}  # fmt: skip
+    "cycle": 0.0,
+    "binding": 0.0,
+    "provisioning": 0.0,
+    "startup": 0.0,
+    "termination": 0.0,
+    "failure": 300.0,
+}
 LOCKED = "locked"  # simulation/sides.py
 MODES = ("locked", "free")  # simulation/sides.py
 LEAVE_OUT = "leave-out"  # framework/profilecheck.py

@@ -13,14 +13,16 @@ _LONGEST = 4000
 
 
 class KubeclassicError(Exception):
-    """The base of every error that the input causes, not the program. Of a text of thousands of characters the middle is left out."""
+    """The base of every error that the input causes, not the program. Of a text of thousands of characters
+    the middle is left out."""
 
     def __str__(self) -> str:
         return _without_middle(super().__str__(), _LONGEST)
 
 
 class ManifestError(KubeclassicError):
-    """A manifest cannot be read; the text says where (file, document, field), what was expected and what came."""
+    """A manifest cannot be read; the text says where (file, document, field), what was expected and what
+    came."""
 
     def __str__(self) -> str:
         return one_line(super().__str__())
@@ -39,7 +41,8 @@ class UnknownNameError(KubeclassicError):
 
 
 class RuleError(KubeclassicError):
-    """A user's own rule or plugin failed; *frames* are the lines of the traceback that are in the user's files."""
+    """A user's own rule or plugin failed; *frames* are the lines of the traceback that are in the user's
+    files."""
 
     def __init__(self, text: str, frames: str = "") -> None:
         super().__init__(text, frames)
@@ -55,7 +58,8 @@ class RuleWarning(UserWarning):
 
 
 class WrongTypeError(KubeclassicError, TypeError):
-    """A value of a type that cannot be used here; the text says what was expected and what came. It is a TypeError too."""
+    """A value of a type that cannot be used here; the text says what was expected and what came. It is a
+    TypeError too."""
 
 
 class CacheError(KubeclassicError):
@@ -67,7 +71,8 @@ class ExtenderError(KubeclassicError):
 
 
 def one_line(text: str, longest: int = 1000) -> str:
-    """*text* as one line that a terminal can show: control characters are escaped, the middle of a long text is left out.
+    """*text* as one line that a terminal can show: control characters are escaped, the middle of a long text
+    is left out.
 
     >>> one_line("a\\tb\\x1b[1m"), one_line("0123456789" * 3, longest=15)
     ('a\\\\tb\\\\x1b[1m', '01234 ... 56789')
@@ -76,7 +81,8 @@ def one_line(text: str, longest: int = 1000) -> str:
 
 
 def visible(text: str) -> str:
-    """*text* with what a terminal would obey as escapes: control characters, line breaks, marks that turn the direction of writing.
+    """*text* with what a terminal would obey as escapes: control characters, line breaks, marks that turn the
+    direction of writing.
 
     >>> visible("a b"), visible("a\\u202e\\n")
     ('a b', 'a\\\\u202e\\\\n')
@@ -126,7 +132,9 @@ def check_type(name: str, value: object, kinds: type | tuple[type, ...], wanted:
     kubeclassic.exceptions.WrongTypeError: release: expected a text such as "1.16", got 1.16 (float)
     """
     expected = kinds if isinstance(kinds, tuple) else (kinds,)
-    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected and object not in expected):
+    if not isinstance(value, expected) or (
+        isinstance(value, bool) and bool not in expected and object not in expected
+    ):
         raise wrong_type(name, value, wanted)
 
 

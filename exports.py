@@ -1,7 +1,7 @@
 """The public names of a module, each loaded at first use.
 
-The table of them is the imports under the module's ``if TYPE_CHECKING:``. Type checkers read it there, and so does :func:`homes`: a name
-is written nowhere else.
+The table of them is the imports under the module's ``if TYPE_CHECKING:``. Type checkers read it there, and so
+does :func:`homes`: a name is written nowhere else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 @cache
 def homes(module: str) -> dict[str, str | None]:
-    """Public name -> the module below this package that has it, in the order of the table; None for one that is a module itself."""
+    """Public name -> the module below this package that has it, in the order of the table; None for one that
+    is a module itself."""
     import ast
     from linecache import getlines
 
@@ -23,8 +24,16 @@ def homes(module: str) -> dict[str, str | None]:
     parts = ast.parse("".join(getlines(names["__file__"], names))).body
     table = next((part for part in parts if isinstance(part, ast.If)), None)
     if table is None:
-        raise ImportError(f"{module}: expected the table of public names in it, got no source text of {names['__file__']}", name=module)
-    return {alias.name: found.module for found in table.body if isinstance(found, ast.ImportFrom) for alias in found.names}
+        raise ImportError(
+            f"{module}: expected the table of public names in it, got no source text of {names['__file__']}",
+            name=module,
+        )
+    return {
+        alias.name: found.module
+        for found in table.body
+        if isinstance(found, ast.ImportFrom)
+        for alias in found.names
+    }
 
 
 def lazy(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -37,7 +46,11 @@ def lazy(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         if name not in homes(module):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         home = homes(module)[name]
-        names[name] = found = getattr(import_module(f".{home}", __package__), name) if home else import_module(f".{name}", __package__)
+        names[name] = found = (
+            getattr(import_module(f".{home}", __package__), name)
+            if home
+            else import_module(f".{name}", __package__)
+        )
         return found
 
     return get, lambda: sorted({*names, *homes(module)})

@@ -1,4 +1,5 @@
-"""What questions take: a class of options for each, as in ``capacity(cluster, CapacityOptions(pod="web.yaml"))``."""
+"""What questions take: a class of options for each, as in ``capacity(cluster,
+CapacityOptions(pod="web.yaml"))``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What your own rules are made of, for releases 1.12 to 1.16.
 
-``predicate`` and ``priority`` declare a rule, and ``CATALOGUE.with_`` adds it to upstream's. A rule gets ``Template``, ``Batch`` and
-``Cycle``; a predicate returns ``Failures`` with a ``Reason``. ``Reads`` says what of the cluster a rule depends on; ``Clause``,
-``DomainSum`` and ``Sums`` say what it counts.
+``predicate`` and ``priority`` declare a rule, and ``CATALOGUE.with_`` adds it to upstream's. A rule gets
+``Template``, ``Batch`` and ``Cycle``; a predicate returns ``Failures`` with a ``Reason``. ``Reads`` says what
+of the cluster a rule depends on; ``Clause``, ``DomainSum`` and ``Sums`` say what it counts.
 """
 
 from __future__ import annotations

@@ -40,16 +40,18 @@ GivenPod: TypeAlias = "Pod | Mapping[str, Any] | str"
 class Scheduler:
     """Decides where the pods of a cluster go, as kube-scheduler of a release would.
 
-    The scheduler keeps its own table of the cluster, follows its changes, and assumes that the pods that it placed are bound. The cluster
-    itself does not change: to tell it and all other schedulers, call ``cluster.update(decision.pod.bound_to(decision.host))``.
+    The scheduler keeps its own table of the cluster, follows its changes, and assumes that the pods that it
+    placed are bound. The cluster itself does not change: to tell it and all other schedulers, call
+    ``cluster.update(decision.pod.bound_to(decision.host))``.
 
-    :param cluster: a :class:`~kubeclassic.Cluster`.
-    :param options: :class:`~kubeclassic.Classic` for a release with predicates and priorities, 1.12 to 1.16,
-        :class:`~kubeclassic.Framework` for one with profiles, from 1.17 on, or the release alone. By default, and for ``"auto"``,
-        the release nearest to that of the nodes that the cluster has now; the newest if they say none, 1.16 for ``Classic()``.
+    :param cluster: a :class:`~kubeclassic.Cluster`. :param options: :class:`~kubeclassic.Classic` for a
+    release with predicates and priorities, 1.12 to 1.16, :class:`~kubeclassic.Framework` for one with
+    profiles, from 1.17 on, or the release alone. By default, and for ``"auto"``, the release nearest to that
+    of the nodes that the cluster has now; the newest if they say none, 1.16 for ``Classic()``.
 
-    A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on as this one would and follows
-    the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is copied as well.
+    A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on
+    as this one would and follows the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is
+    copied as well.
 
     Raises :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type,
     :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, gate or provider, and
@@ -58,13 +60,16 @@ class Scheduler:
 
     def __init__(self, cluster: Cluster, options: Classic | Framework | str | None = None) -> None:
         check_cluster("cluster", cluster)
-        found = settled_options(options, "options", lambda: (node.status.kubelet_version for node in cluster.nodes))
+        found = settled_options(
+            options, "options", lambda: (node.status.kubelet_version for node in cluster.nodes)
+        )
         self._spec: SchedulerSpec | None = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
         self._start(cluster, self._spec.engine(cluster.config_maps), self._spec.scheduler_names)
 
     @classmethod
     def of(cls, cluster: Cluster, engine: Engine, *, scheduler_name: str = DEFAULT_SCHEDULER) -> Scheduler:
-        """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no profiles.
+        """The scheduler that decides by *engine*, which must be new; *scheduler_name* counts where it has no
+        profiles.
 
         It cannot be copied or pickled, as it is not known what the engine was made from.
         """
@@ -83,24 +88,32 @@ class Scheduler:
         return f"<Scheduler: release {self.algorithm.release.version} for {self.cluster!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a subclass, its attributes too."""
+        """For copies and pickles: the cluster, what the scheduler was made from, and its state; of a
+        subclass, its attributes too."""
         if self._spec is None:
-            raise KubeclassicError("a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)")
+            raise KubeclassicError(
+                "a scheduler that was made of an engine cannot be copied or pickled: make it by Scheduler(cluster, ...)"
+            )
         state = freeze_run(self._run, _objects(self.cluster))
-        more = {name: value for name, value in vars(self).items() if name not in ("cluster", "scheduler_names", "_spec", "_run")}
+        more = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("cluster", "scheduler_names", "_spec", "_run")
+        }
         return _thawed, (type(self), self.cluster, freeze_spec(self._spec), state), more or None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Scheduler:
         make, (kind, cluster, spec, state), more = self.__reduce__()
-        # A spec never changes: it is shared, and so are the rules in it, which need not be of a kind that can be pickled.
+        # A spec never changes: it is shared, and so are the rules in it, which need not be of a kind that can
+        # be pickled.
         made: Scheduler = make(kind, copy.deepcopy(cluster, memo), spec, copy.deepcopy(state, memo))
         vars(made).update(copy.deepcopy(more or {}, memo))
         return made
 
     @property
     def algorithm(self) -> Algorithm:
-        """What runs: predicates in order, priorities with their weights, release and gates; of profiles, what the first one filters and
-        scores by."""
+        """What runs: predicates in order, priorities with their weights, release and gates; of profiles, what
+        the first one filters and scores by."""
         return self._run.engine.algorithm
 
     @property
@@ -116,7 +129,8 @@ class Scheduler:
 
     @property
     def waiting_on_permit(self) -> tuple[Pod, ...]:
-        """The pods that have a host where Permit plugins still make them wait: their decisions have ``is_waiting``. Do not bind them yet.
+        """The pods that have a host where Permit plugins still make them wait: their decisions have
+        ``is_waiting``. Do not bind them yet.
 
         Cycles of other pods let plugins allow them, or reject them: then they are in :attr:`waiting` again.
         """
@@ -124,28 +138,34 @@ class Scheduler:
 
     @property
     def evicted(self) -> Mapping[str, str]:
-        """The pods that had to leave -> the pod that took their place. A pod can be here after a decision that gave it a node."""
+        """The pods that had to leave -> the pod that took their place. A pod can be here after a decision
+        that gave it a node."""
         return dict(self._run.evicted)
 
-    # --- decisions --------------------------------------------------------------------------------------------------
+    # --- decisions ------------------------------------------------------------------------------------------
 
     def schedule(self, pod: GivenPod, *, details: bool = True) -> Decision:
-        """One scheduling cycle for *pod*, which need not be in the cluster. If it finds a host, the pod is assumed to be bound there.
+        """One scheduling cycle for *pod*, which need not be in the cluster. If it finds a host, the pod is
+        assumed to be bound there.
 
-        If it preempts other pods, they leave at once, and *pod* is nominated to their node: schedule it again. With *details* the decision
-        keeps feasible nodes, reasons and scores; without them it is much faster. Raises
-        :class:`~kubeclassic.exceptions.KubeclassicError` for a pod that is unknown, cannot be read, or has a node.
+        If it preempts other pods, they leave at once, and *pod* is nominated to their node: schedule it
+        again. With *details* the decision keeps feasible nodes, reasons and scores; without them it is much
+        faster. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a pod that is unknown, cannot be
+        read, or has a node.
         """
         decision = self._cycle(self._unplaced(pod), details)
         self._run.take_retries()
         return decision
 
-    def decisions(self, pods: Iterable[GivenPod] | None = None, *, details: bool = True) -> Iterator[Decision]:
-        """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried again at the end, for as
-        long as they make room.
+    def decisions(
+        self, pods: Iterable[GivenPod] | None = None, *, details: bool = True
+    ) -> Iterator[Decision]:
+        """A cycle for each of *pods*, or for all that wait, in order; pods that preempted others are tried
+        again at the end, for as long as they make room.
 
-        So a pod can have several decisions: that with ``is_final`` counts. Pods that had to leave are in :attr:`evicted`.
-        Each decision is taken when it is asked for. Raises as :meth:`schedule` does, for the first such pod; earlier decisions stay.
+        So a pod can have several decisions: that with ``is_final`` counts. Pods that had to leave are in
+        :attr:`evicted`. Each decision is taken when it is asked for. Raises as :meth:`schedule` does, for the
+        first such pod; earlier decisions stay.
         """
         check_pods(pods)
         for pod in self.waiting if pods is None else (self._unplaced(pod) for pod in pods):
@@ -156,7 +176,8 @@ class Scheduler:
     def run(self, pods: Iterable[GivenPod] | None = None, *, details: bool = True) -> list[Decision]:
         """The decisions of :meth:`decisions`, all at once.
 
-        With *details* each decision keeps the arrays behind it: for many pods on many nodes ``details=False`` is much faster and smaller.
+        With *details* each decision keeps the arrays behind it: for many pods on many nodes ``details=False``
+        is much faster and smaller.
         """
         return list(self.decisions(pods, details=details))
 
@@ -165,9 +186,11 @@ class Scheduler:
         return self._run.ask(self._unplaced(pod))
 
     def batch(self, pod: GivenPod) -> tuple[Template, Batch, Cycle]:
-        """What a rule is asked with about *pod*: its arguments ``pod``, ``nodes``, with all nodes, and ``cycle``, to try rules by hand.
+        """What a rule is asked with about *pod*: its arguments ``pod``, ``nodes``, with all nodes, and
+        ``cycle``, to try rules by hand.
 
-        They show the cluster as it is now, and hold until it changes or the scheduler decides about another pod.
+        They show the cluster as it is now, and hold until it changes or the scheduler decides about another
+        pod.
 
         >>> scheduler = Scheduler(Cluster.load("examples/cluster"))
         >>> pod, nodes, cycle = scheduler.batch("shop/orders-0")
@@ -196,8 +219,13 @@ class Scheduler:
 
 
 def check_cluster(name: str, cluster: object) -> None:
-    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` unless *cluster* is a Cluster; the text says how to make one."""
-    made = f"Cluster.load({cluster!r}) makes one" if isinstance(cluster, str) else "Cluster.load(path) or Cluster(objects) makes one"
+    """Raise :class:`~kubeclassic.exceptions.WrongTypeError` unless *cluster* is a Cluster; the text says how
+    to make one."""
+    made = (
+        f"Cluster.load({cluster!r}) makes one"
+        if isinstance(cluster, str)
+        else "Cluster.load(path) or Cluster(objects) makes one"
+    )
     check_type(name, cluster, Cluster, f"a Cluster; {made}")
 
 
@@ -211,7 +239,8 @@ def _thawed(kind: type[Scheduler], cluster: Cluster, spec: Frozen, state: Frozen
     """The scheduler that was copied or pickled, for *cluster*, which is a copy of its own or the same."""
     made = kind.__new__(kind)
     made._spec = thaw_spec(spec)
-    made.cluster, made.scheduler_names = cluster, made._spec.scheduler_names
+    made.cluster = cluster
+    made.scheduler_names = made._spec.scheduler_names
     made._run = thaw_run(state, made._spec.engine(cluster.config_maps), _objects(cluster))
     cluster.follow(made._run, told=True)
     return made

@@ -20,16 +20,20 @@ VALID_NAME = re.compile(r"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])\Z")
 
 
 def check_name(name: str) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` where *name* may not be a rule's: two characters or more, none of ``_ . /``."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where *name* may not be a rule's: two characters or
+    more, none of ``_ . /``."""
     if not VALID_NAME.match(name):
-        raise PolicyError(f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".')
+        raise PolicyError(
+            f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".'
+        )
 
 
 @attrs.frozen(repr=False)
 class Catalogue:
     """Predicates and priorities by name. It is immutable: :meth:`with_` makes a new one.
 
-    ``added_predicates`` and ``added_priorities`` (with their weights) are a user's own, in the order in which they were added.
+    ``added_predicates`` and ``added_priorities`` (with their weights) are a user's own, in the order in which
+    they were added.
     """
 
     predicates: Mapping[str, Predicate] = MappingProxyType({})
@@ -48,11 +52,13 @@ class Catalogue:
         return _rejoined, (*own, self.added_predicates, dict(self.added_priorities))
 
     def with_(self, rule: Predicate | Priority, weight: int = 1) -> Catalogue:
-        """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may name it.
+        """A catalogue with *rule* as well. The rule becomes part of every provider's set, and a Policy may
+        name it.
 
-        A predicate runs after upstream's ordering and after those added earlier; a priority counts with *weight*.
-        Whatever it does wrong later is a :class:`~kubeclassic.exceptions.RuleError` that names it. Raises
-        :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would not register.
+        A predicate runs after upstream's ordering and after those added earlier; a priority counts with
+        *weight*. Whatever it does wrong later is a :class:`~kubeclassic.exceptions.RuleError` that names it.
+        Raises :class:`~kubeclassic.exceptions.PolicyError` for a name that is taken or that upstream would
+        not register.
         """
         check_name(rule.name)
         if rule.name in self.predicates or rule.name in self.priorities:
@@ -60,7 +66,9 @@ class Catalogue:
         if isinstance(rule, Predicate):
             rule = guarded_predicate(rule)
             added = (*self.added_predicates, rule.name)
-            return attrs.evolve(self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added)
+            return attrs.evolve(
+                self, predicates=_and(self.predicates, rule.name, rule), added_predicates=added
+            )
         rule = guarded_priority(rule)
         weights = _and(self.added_priorities, rule.name, weight)
         return attrs.evolve(self, priorities=_and(self.priorities, rule.name, rule), added_priorities=weights)
@@ -76,7 +84,10 @@ def _own(rules: Mapping[str, V], upstream: Mapping[str, V]) -> Iterator[tuple[st
 
 
 def _rejoined(
-    predicates: dict[str, Predicate | None], priorities: dict[str, Priority | None], added: tuple[str, ...], weights: dict[str, int]
+    predicates: dict[str, Predicate | None],
+    priorities: dict[str, Priority | None],
+    added: tuple[str, ...],
+    weights: dict[str, int],
 ) -> Catalogue:
     own = {name: rule or PREDICATES[name] for name, rule in predicates.items()}
     others = {name: rule or PRIORITIES[name] for name, rule in priorities.items()}

@@ -1,4 +1,5 @@
-"""The behaviours that ``releases.py`` puts into cells, each named after what it does, and tie-breaks in place of a release's own."""
+"""The behaviours that ``releases.py`` puts into cells, each named after what it does, and tie-breaks in place
+of a release's own."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def fixed_share(nodes: int, percentage: int) -> int:
 
 @lru_cache(1 << 10)
 def adaptive_share(nodes: int, percentage: int) -> int:
-    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the cluster grows, to 5 percent."""
+    """How many feasible nodes are looked for: *percentage* of *nodes*; 0 means a share that falls as the
+    cluster grows, to 5 percent."""
     if nodes < FEWEST_NODES or percentage >= 100:
         return nodes
     if percentage <= 0:
@@ -36,7 +38,8 @@ def adaptive_share(nodes: int, percentage: int) -> int:
 
 
 def round_robin(ties: int, times: int) -> tuple[int, bool]:
-    """Which of *ties* equally good nodes: they take turns. *times*: how often a choice was made before; this one counts too."""
+    """Which of *ties* equally good nodes: they take turns. *times*: how often a choice was made before; this
+    one counts too."""
     return times % ties, True
 
 
@@ -58,7 +61,9 @@ def listed_once(texts: Sequence[str]) -> str:
 def missing_plugins(points: str, shown: str) -> Mapping[str, str]:
     """What refuses a plugin at each of *points*; *shown*: how it is named."""
     words = {"queueSort": "queue sort", "postFilter": "post-filter"}
-    return {point: f"{words.get(point, point.lower())} plugin {shown} does not exist" for point in points.split()}
+    return {
+        point: f"{words.get(point, point.lower())} plugin {shown} does not exist" for point in points.split()
+    }
 
 
 def truncated_mean(scores: Ints, weights: Ints) -> Ints:
@@ -67,8 +72,10 @@ def truncated_mean(scores: Ints, weights: Ints) -> Ints:
 
 
 def rounded_mean(scores: Ints, weights: Ints) -> Ints:
-    """The mean of *scores*, int64[R, n], by *weights*, int64[R, n], halves rounded away from 0; 0 where no weight is above 0."""
-    total, weight = (scores * weights).sum(axis=0), weights.sum(axis=0)
+    """The mean of *scores*, int64[R, n], by *weights*, int64[R, n], halves rounded away from 0; 0 where no
+    weight is above 0."""
+    total = (scores * weights).sum(axis=0)
+    weight = weights.sum(axis=0)
     return np.where(weight == 0, 0, rounded(total / np.where(weight == 0, 1, weight)))
 
 
@@ -89,12 +96,14 @@ def with_key(error: SelectorError) -> str:
 
 def beta_zone_key(labels: Mapping[str, str]) -> str:
     """The zone of a node: region and zone of the beta failure-domain labels; empty without either."""
-    region, zone = labels.get(BETA_REGION, ""), labels.get(BETA_ZONE, "")
+    region = labels.get(BETA_REGION, "")
+    zone = labels.get(BETA_ZONE, "")
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
 def zone_key(labels: Mapping[str, str]) -> str:
-    """The zone key of a node: region and zone, each from the beta label if present, else from the newer label; empty without both."""
+    """The zone key of a node: region and zone, each from the beta label if present, else from the newer
+    label; empty without both."""
     zone = labels.get(BETA_ZONE, labels.get(TOPOLOGY_ZONE, ""))
     region = labels.get(BETA_REGION, labels.get(TOPOLOGY_REGION, ""))
     return f"{region}:\x00:{zone}" if region or zone else ""
@@ -129,7 +138,11 @@ def in_words(release: Release, pick: PickHost) -> str:
     if pick is round_robin:
         return "each gets its turn" + (", as in the original" if release.pick_host is round_robin else "")
     if pick is first_best:
-        return "the first in visiting order is taken" + ("; the original takes one at random" if release.pick_host is first_best else "")
+        return "the first in visiting order is taken" + (
+            "; the original takes one at random" if release.pick_host is first_best else ""
+        )
     if isinstance(pick, TopOfHeap):
-        return "the one on top of the heap of scored nodes is taken" + (", as in the original" if pick == release.pick_host else "")
+        return "the one on top of the heap of scored nodes is taken" + (
+            ", as in the original" if pick == release.pick_host else ""
+        )
     return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"

@@ -1,4 +1,5 @@
-"""What a Policy means on a release: what runs, in which order, with which weights, and what is accepted but never runs."""
+"""What a Policy means on a release: what runs, in which order, with which weights, and what is accepted but
+never runs."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from .providers import DEFAULT_PROVIDER, Registry, Selection, in_running_order, 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001
 _NOT_FOUND = re.compile(
-    r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""", re.DOTALL | re.IGNORECASE
+    r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""",
+    re.DOTALL | re.IGNORECASE,
 )
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
@@ -95,14 +97,19 @@ def check(
 ) -> PolicyCheck:
     """What *policy* (None: *provider*) means on *release*; a refusal is part of the report.
 
-    *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release refuses raise
-    :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
+    *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release
+    refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
     """
     known = resolved_gates(release, gates)
     registry = Registry.of(release, known, catalogue)
 
     def select_from(given: Policy | None) -> Selection:
-        return select(Registry.of(release, known, catalogue), given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
+        return select(
+            Registry.of(release, known, catalogue),
+            given,
+            provider or DEFAULT_PROVIDER,
+            hard_pod_affinity_weight,
+        )
 
     try:
         given = None if policy is None else read_policy(policy)
@@ -110,14 +117,21 @@ def check(
     except PolicyError as error:
         return refused_check(policy, release, str(error), select_from, known)
     written = given or Policy(kind="Policy", api_version="v1")
-    running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
+    running = [
+        rule.name
+        for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))
+    ]
     never = tuple(name for name in chosen.predicates if name not in running)
     return PolicyCheck(
         release=release.version,
-        predicates=tuple(RunningPredicate(name, _origin(name, written, registry, provider)) for name in running),
+        predicates=tuple(
+            RunningPredicate(name, _origin(name, written, registry, provider)) for name in running
+        ),
         never_run=never,
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in chosen.priorities),
-        extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(
+            one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)
+        ),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         warnings=tuple(_warnings(written, chosen, running, never, frozenset(registry.predicates))),
@@ -125,7 +139,11 @@ def check(
 
 
 def refused_check(
-    policy: Document | Mapping[str, Any] | None, release: Release, refused: str, attempt: Callable[[Policy], object], gates: Gates
+    policy: Document | Mapping[str, Any] | None,
+    release: Release,
+    refused: str,
+    attempt: Callable[[Policy], object],
+    gates: Gates,
 ) -> PolicyCheck:
     """The report on a Policy that was *refused*; *attempt* as for :func:`faults_of`."""
     faults = faults_of(policy, release, refused, attempt)
@@ -134,9 +152,13 @@ def refused_check(
 
 
 def faults_of(
-    policy: Document | Mapping[str, Any] | None, release: Release, refused: str, attempt: Callable[[Policy], object]
+    policy: Document | Mapping[str, Any] | None,
+    release: Release,
+    refused: str,
+    attempt: Callable[[Policy], object],
 ) -> tuple[PolicyFault, ...]:
-    """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises for one that is wrong.
+    """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises
+    for one that is wrong.
 
     What no entry alone is refused for is a fault of the whole.
     """
@@ -150,10 +172,14 @@ def faults_of(
     found = []
     for part, right in parts.items():
         for i, entry in enumerate(getattr(given, part) or ()):
-            if (text := _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))) is None:
+            if (
+                text := _refusal(attempt, replace(given, **{**dict.fromkeys(parts, ()), part: (entry,)}))
+            ) is None:
                 right.append(entry)
             else:
-                weight = f"weight {entry.weight}" if "weight" in text and "Invalid value" not in text else None
+                weight = (
+                    f"weight {entry.weight}" if "weight" in text and "Invalid value" not in text else None
+                )
                 found.append(PolicyFault(f"{part}[{i}]", text.removeprefix(f"{part}[0]."), weight))
     rest = _refusal(attempt, replace(given, **{name: tuple(right) for name, right in parts.items()}))
     bare = _refusal(attempt, replace(given, **dict.fromkeys(parts, ())))
@@ -176,11 +202,14 @@ def _origin(name: str, policy: Policy, registry: Registry, provider: str | None)
 
 
 def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
-    """Why the release does not find a name that upstream has, and where another name can come from; *gates*: those that are set."""
+    """Why the release does not find a name that upstream has, and where another name can come from; *gates*:
+    those that are set."""
     found = _NOT_FOUND.search(refused)
     gated = dict[str | None, str]((release.policies or PolicyCells()).rule_gates.items())
     for effect in release.gate_effects:
-        gated |= dict.fromkeys((*effect.unregisters, *effect.registers, effect.registers_priority), effect.gate)
+        gated |= dict.fromkeys(
+            (*effect.unregisters, *effect.registers, effect.registers_priority), effect.gate
+        )
     if found is not None and (gate := gated.get(found["name"])):
         is_on = gates.get(gate, release.gates[gate].default)
         switch = f"--feature-gates {gate}={str(not is_on).lower()}"
@@ -191,8 +220,8 @@ def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
 
 
 def hint_of_rules(refused: str) -> str | None:
-    """Where a rule can come from that upstream does not find and no release has, or how a Policy of a later version is read; None for any
-    other refusal.
+    """Where a rule can come from that upstream does not find and no release has, or how a Policy of a later
+    version is read; None for any other refusal.
 
     >>> hint_of_rules("policy.json: Invalid configuration: Predicate type not found for NetworkMinCost")
     'no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
@@ -214,7 +243,7 @@ def hint_of_rules(refused: str) -> str | None:
     return f"no release has {name}; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it{meant}"
 
 
-# --- warnings -------------------------------------------------------------------------------------------------------
+# --- warnings -----------------------------------------------------------------------------------------------
 
 
 def _warnings(
@@ -257,7 +286,11 @@ def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
             yield f"priority {name}: named {times} times; the last weight counts"
     reads_resources = chosen.registry.release.ratio_reads_resources
     for entry in policy.priorities or ():
-        resources = entry.argument.ratio.resources if entry.argument is not None and entry.argument.ratio is not None else ()
+        resources = (
+            entry.argument.ratio.resources
+            if entry.argument is not None and entry.argument.ratio is not None
+            else ()
+        )
         if resources and not reads_resources:
             yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
         for one in resources if reads_resources else ():

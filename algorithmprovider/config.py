@@ -1,7 +1,8 @@
-"""What kube-scheduler is started with: a component configuration, the Policy that it points to, and what it reads from its environment.
+"""What kube-scheduler is started with: a component configuration, the Policy that it points to, and what it
+reads from its environment.
 
-Upstream: pkg/scheduler/apis/config (v1alpha1, its defaults and validation), initPolicyFromFile and initPolicyFromConfigMap in
-pkg/scheduler/scheduler.go.
+Upstream: pkg/scheduler/apis/config (v1alpha1, its defaults and validation), initPolicyFromFile and
+initPolicyFromConfigMap in pkg/scheduler/scheduler.go.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ from .gates import resolved_gates
 from .policy import Policy, read_policy
 from .providers import DEFAULT_PROVIDER, resolve
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
-# Policies and component configurations in files: by themselves, in a ConfigMap, in a List, or beside other objects.
+# Policies and component configurations in files: by themselves, in a ConfigMap, in a List, or beside other
+# objects.
 
 API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
 FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
@@ -49,18 +51,23 @@ _MAY_BE_ONE = re.compile(rf"""kind["']?\s*:\s*["']?({KIND}|Policy)\b""")
 
 
 def has_profiles(configuration: Mapping[str, Any]) -> bool:
-    """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of a profile."""
+    """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of
+    a profile."""
     return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
 
 
 def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "") -> list[Document]:
-    """What *path* (``-``: *stdin*) holds, lists item by item, and after each ConfigMap what in it is a Policy or a component configuration.
+    """What *path* (``-``: *stdin*) holds, lists item by item, and after each ConfigMap what in it is a Policy
+    or a component configuration.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError`, which *begins* so.
     """
     with _refused(begins):
         # Upstream: what is called JSON may be YAML.
-        files = (File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in _files(path, stdin))
+        files = (
+            File(file.where, file.name.removesuffix(".json"), file.found, file.content)
+            for file in _files(path, stdin)
+        )
         items = (one for file in files for document in file.documents() for one in _items(document))
         return [one for item in items for one in (item, *_inside(item))]
 
@@ -74,7 +81,8 @@ def _files(path: PathLike, stdin: IO[Any] | None) -> Iterable[File]:
 
 @lru_cache(8)
 def _files_of_pipe(name: str, *_: int) -> tuple[File, ...]:
-    """What a pipe holds; it is kept, as a configuration is asked for its version first, and nothing comes out of a pipe twice."""
+    """What a pipe holds; it is kept, as a configuration is asked for its version first, and nothing comes out
+    of a pipe twice."""
     return tuple(read_files(name))
 
 
@@ -96,11 +104,15 @@ def configuration_among(found: Sequence[Document], path: PathLike) -> Document:
 
 
 def policy_among(found: Sequence[Document], path: PathLike) -> Document:
-    """The only Policy; else the only document without a kind. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
-    chosen = [one for one in found if is_policy(one)] or [one for one in found if (one.data.get("kind") or "Policy") == "Policy"]
+    """The only Policy; else the only document without a kind. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
+    chosen = [one for one in found if is_policy(one)] or [
+        one for one in found if (one.data.get("kind") or "Policy") == "Policy"
+    ]
     if len(chosen) == 1:
         return chosen[0]
-    got, configurations = f"{len(chosen)} documents that may be a Policy", configurations_among(found)
+    got = f"{len(chosen)} documents that may be a Policy"
+    configurations = configurations_among(found)
     if not chosen and len(configurations) == 1:
         got = f"a {KIND}, which {'--profile' if has_profiles(configurations[0].data) else '--config'} takes"
     elif not chosen and [*map(_is_config_map, found)] == [True]:
@@ -112,11 +124,15 @@ def config_maps_among(found: Iterable[Document]) -> ConfigMaps:
     """The ConfigMaps among *found*."""
     maps = ((one.data.get("metadata"), one.data) for one in found if _is_config_map(one))
     named = ((metadata, data) for metadata, data in maps if isinstance(metadata, dict))
-    return {(str(metadata.get("namespace") or "default"), str(metadata.get("name"))): data for metadata, data in named}
+    return {
+        (str(metadata.get("namespace") or "default"), str(metadata.get("name"))): data
+        for metadata, data in named
+    }
 
 
 def _items(document: Document) -> Iterator[Document]:
-    kind, items = document.data.get("kind"), document.data.get("items")
+    kind = document.data.get("kind")
+    items = document.data.get("items")
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         yield document
         return
@@ -124,8 +140,15 @@ def _items(document: Document) -> Iterator[Document]:
     for index, item in enumerate(items):
         if isinstance(item, dict):
             within = f"items[{index}]."
-            repeated = tuple(path.removeprefix(within) for path in document.repeated if path.startswith(within))
-            yield attrs.evolve(document, data={**like, **item}, where=f"{document.where}, item {index + 1}", repeated=repeated)
+            repeated = tuple(
+                path.removeprefix(within) for path in document.repeated if path.startswith(within)
+            )
+            yield attrs.evolve(
+                document,
+                data={**like, **item},
+                where=f"{document.where}, item {index + 1}",
+                repeated=repeated,
+            )
 
 
 def _inside(document: Document) -> Iterator[Document]:
@@ -138,17 +161,22 @@ def _inside(document: Document) -> Iterator[Document]:
 
 
 def _is_config_map(document: Document) -> bool:
-    return document.data.get("kind") == "ConfigMap" and is_built_in("ConfigMap", document.data.get("apiVersion"))
+    return document.data.get("kind") == "ConfigMap" and is_built_in(
+        "ConfigMap", document.data.get("apiVersion")
+    )
 
 
 def is_policy(document: Document) -> bool:
     """Whether it is a Policy of a scheduler, or stands where one does."""
     data = document.data
-    return _IN_ITS_PLACE in document.where or (data.get("kind") == "Policy" and (data.get("apiVersion") or "") in _POLICIES)
+    return _IN_ITS_PLACE in document.where or (
+        data.get("kind") == "Policy" and (data.get("apiVersion") or "") in _POLICIES
+    )
 
 
 def policy_of_config_map(config_map: Document) -> Document:
-    """The Policy that *config_map* holds where the original looks for it. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    """The Policy that *config_map* holds where the original looks for it. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
     with _refused("invalid policy: "):
         for found in _inside(config_map):
             if _IN_ITS_PLACE in found.where:
@@ -170,7 +198,8 @@ def _refused(begins: str) -> Iterator[None]:
 
 
 def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
-    """The Policy in the file *path* (``-``: *stdin*), not decoded yet. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    """The Policy in the file *path* (``-``: *stdin*), not decoded yet. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
     return policy_among(documents_in(path, stdin, "invalid policy: "), path)
 
 
@@ -192,7 +221,7 @@ def decode_policy(document: Document) -> Policy:
         raise PolicyError(f"{document.where}: {error}") from None
 
 
-# --- the component configuration ------------------------------------------------------------------------------------
+# --- the component configuration ----------------------------------------------------------------------------
 
 
 def _switches(value: Any) -> dict[str, bool]:
@@ -207,7 +236,9 @@ def _path(value: Any) -> str:
 def _plugin_names(value: Any) -> dict[str, tuple[str, ...]]:
     """Extension point -> the plugins that are enabled there."""
     names: Reader[tuple[str, ...]] = list_of(lambda entry: text(entries(entry).get("name", "")), "")
-    return {point: names(entries(found or {}).get("enabled") or []) for point, found in entries(value).items()}
+    return {
+        point: names(entries(found or {}).get("enabled") or []) for point, found in entries(value).items()
+    }
 
 
 def _or_default(value: Any) -> str:
@@ -252,12 +283,16 @@ class AlgorithmConfiguration:
     api_version: str = API_VERSIONS[0]
     scheduler_name: str = DEFAULT_SCHEDULER
     source: AlgorithmSource = attrs.field(default=AlgorithmSource(), metadata={"name": "algorithmSource"})
-    hard_pod_affinity_weight: Int32 = attrs.field(default=0, metadata={"name": "hardPodAffinitySymmetricWeight"})
+    hard_pod_affinity_weight: Int32 = attrs.field(
+        default=0, metadata={"name": "hardPodAffinitySymmetricWeight"}
+    )
     percentage: Int32 = attrs.field(default=0, metadata={"name": "percentageOfNodesToScore"})
     disable_preemption: bool = False
     bind_timeout: int = attrs.field(default=600, metadata={"name": "bindTimeoutSeconds"})
     """Seconds."""
-    gates: Annotated[Mapping[str, bool], ReadBy(_switches)] = attrs.field(factory=dict, metadata={"name": "featureGates"})
+    gates: Annotated[Mapping[str, bool], ReadBy(_switches)] = attrs.field(
+        factory=dict, metadata={"name": "featureGates"}
+    )
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
     plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.Factory(dict)
     """By extension point; releases that read them have none."""
@@ -269,7 +304,8 @@ class AlgorithmConfiguration:
     """The ConfigMaps that are in the same file."""
 
     def with_defaults(self, release: Release) -> AlgorithmConfiguration:
-        """The same with the defaults that the configuration API of *release* sets for zeros and absent fields."""
+        """The same with the defaults that the configuration API of *release* sets for zeros and absent
+        fields."""
         source = self.source
         if source.policy is None and not source.provider:
             source = AlgorithmSource(provider=DEFAULT_PROVIDER)
@@ -282,12 +318,14 @@ class AlgorithmConfiguration:
         )
 
     def policy(self, config_maps: ConfigMaps | None = None) -> Policy | None:
-        """The Policy that the configuration points to, None where a provider is named; raises as :meth:`policy_document`."""
+        """The Policy that the configuration points to, None where a provider is named; raises as
+        :meth:`policy_document`."""
         found = self.policy_document(config_maps)
         return None if found is None else decode_policy(found)
 
     def policy_document(self, config_maps: ConfigMaps | None = None) -> Document | None:
-        """That Policy, not decoded yet; it may be in one of *config_maps*. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+        """That Policy, not decoded yet; it may be in one of *config_maps*. Raises
+        :class:`~kubeclassic.exceptions.PolicyError`."""
         source = self.source.policy
         if self.source.provider is not None or source is None:
             return None
@@ -311,12 +349,16 @@ class AlgorithmConfiguration:
         """The algorithm that *release* runs when started with this configuration, its defaults included.
 
         A *policy* or a *hard_pod_affinity_weight* that is given counts in place of that of the configuration.
-        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text; for a refused Policy the text begins with its place.
+        Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text; for a refused Policy the
+        text begins with its place.
         """
         config = self.with_defaults(release)
         config.validate(release)
-        gates, weight = resolved_gates(release, config.gates), hard_pod_affinity_weight
-        source, policy = (config.source.policy, config.policy(config_maps)) if policy is None else (None, policy)
+        gates = resolved_gates(release, config.gates)
+        weight = hard_pod_affinity_weight
+        source, policy = (
+            (config.source.policy, config.policy(config_maps)) if policy is None else (None, policy)
+        )
         try:
             return resolve(
                 release,
@@ -333,7 +375,8 @@ class AlgorithmConfiguration:
             raise PolicyError(f"{place}: {error}" if place else str(error)) from None
 
     def validate(self, release: Release) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one text, and for plugins."""
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one
+        text, and for plugins."""
         found = list(self._faults())
         if found:
             raise PolicyError(listed(found))
@@ -358,10 +401,12 @@ def _config_map(source: ConfigMapSource, config_maps: ConfigMaps) -> Document:
     return Document(found, f"ConfigMap {source.namespace}/{source.name}")
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
-def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> AlgorithmConfiguration:
+def read_configuration(
+    document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()
+) -> AlgorithmConfiguration:
     """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to the wrong field.
@@ -373,18 +418,23 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
     if config.kind != KIND:
         raise PolicyError(f"{where}: kind: expected {KIND}, got {shown(config.kind)}")
     if config.api_version not in API_VERSIONS:
-        raise PolicyError(f"{where}: apiVersion: expected {' or '.join(API_VERSIONS)}, got {shown(config.api_version)}")
+        raise PolicyError(
+            f"{where}: apiVersion: expected {' or '.join(API_VERSIONS)}, got {shown(config.api_version)}"
+        )
     return attrs.evolve(config, folder=folder, written=document)
 
 
 def load_configuration(path: PathLike) -> AlgorithmConfiguration:
-    """The component configuration in the file *path*, JSON or YAML; relative paths in it start from the file's folder."""
+    """The component configuration in the file *path*, JSON or YAML; relative paths in it start from the
+    file's folder."""
     return _configuration(documents_in(path), path)
 
 
 def _configuration(found: Sequence[Document], path: PathLike) -> AlgorithmConfiguration:
     written = configuration_among(found, path)
-    return attrs.evolve(read_configuration(written.data, written.where, Path(path).parent), beside=config_maps_among(found))
+    return attrs.evolve(
+        read_configuration(written.data, written.where, Path(path).parent), beside=config_maps_among(found)
+    )
 
 
 MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"
@@ -395,7 +445,8 @@ _DIGITS = re.compile(r"\+?0*([0-9]{1,19})", re.ASCII)
 def max_pd_vols(environment: Mapping[str, str]) -> int | None:
     """The limit in *environment*; None if there is none, or if it is no whole number above 0 of 64 bits.
 
-    Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; what it cannot read it logs and ignores.
+    Upstream: getMaxVolLimitFromEnv in predicates.go, later in nodevolumelimits; what it cannot read it logs
+    and ignores.
     """
     found = _DIGITS.fullmatch(environment.get(MAX_PD_VOLS, ""))
     limit = int(found[1]) if found else 0
@@ -408,7 +459,9 @@ def ignored_limit(environment: Mapping[str, str]) -> str | None:
     if not written or max_pd_vols(environment) is not None:
         return None
     text = written[:40] + "..." * (len(written) > 40)
-    return f"{MAX_PD_VOLS}: expected a whole number above 0, got {text!r}; it is ignored, as the original does"
+    return (
+        f"{MAX_PD_VOLS}: expected a whole number above 0, got {text!r}; it is ignored, as the original does"
+    )
 
 
 @attrs.frozen(repr=False)
@@ -423,7 +476,11 @@ class PolicyFile:
     @property
     def profile(self) -> Document | None:
         """That, where it has profiles of plugins."""
-        return self.configuration if self.configuration is not None and has_profiles(self.configuration.data) else None
+        return (
+            self.configuration
+            if self.configuration is not None and has_profiles(self.configuration.data)
+            else None
+        )
 
     @property
     def policy(self) -> Policy | None:
@@ -432,7 +489,8 @@ class PolicyFile:
 
 
 def read_policy_file(path: Path) -> PolicyFile:
-    """What is in the file *path* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
+    """What is in the file *path* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError`
+    with file and place."""
     found = documents_in(path, begins="invalid policy: ")
     if not configurations_among(found):
         return PolicyFile(policy_among(found, path), AlgorithmConfiguration())
@@ -441,5 +499,7 @@ def read_policy_file(path: Path) -> PolicyFile:
     config = _configuration(found, path) if is_first else AlgorithmConfiguration()
     others = [one.where for one in found if is_policy(one)]
     if others and config.source.policy is None:
-        raise PolicyError(f"{path}: expected a {KIND} or a Policy, got both, and it does not point to this Policy ({', '.join(others)})")
+        raise PolicyError(
+            f"{path}: expected a {KIND} or a Policy, got both, and it does not point to this Policy ({', '.join(others)})"
+        )
     return PolicyFile(config.policy_document(), config, written)

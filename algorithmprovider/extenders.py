@@ -61,7 +61,9 @@ class ExtenderConfig:
     bind_verb: str = ""
     enable_https: bool = False
     tls: TlsConfig | None = attrs.field(default=None, metadata={"name": "tlsConfig"})
-    timeout: Annotated[float, ReadBy(_timeout)] = attrs.field(default=DEFAULT_TIMEOUT, metadata={"name": "httpTimeout"})
+    timeout: Annotated[float, ReadBy(_timeout)] = attrs.field(
+        default=DEFAULT_TIMEOUT, metadata={"name": "httpTimeout"}
+    )
     """Seconds."""
     node_cache_capable: bool = False
     """Names of nodes are sent, not nodes."""
@@ -77,7 +79,8 @@ class ExtenderConfig:
 
 
 class UncalledExtender(ExtenderConfig):
-    """An extender that is configured, and of which nothing says that it is to be called: what it would say does not count."""
+    """An extender that is configured, and of which nothing says that it is to be called: what it would say
+    does not count."""
 
     __slots__ = ()
 
@@ -87,7 +90,7 @@ class UncalledExtender(ExtenderConfig):
         return cls(**attrs.asdict(config, recurse=False))
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 def _seconds(value: Any) -> float:
@@ -96,14 +99,19 @@ def _seconds(value: Any) -> float:
 
 
 def _any_case(kind: Callable[..., V], changes: Table = MappingProxyType({})) -> Reader[V]:
-    """A reader for objects whose keys may be written in any case; *changes*: fields that are not read as the class says."""
-    # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
+    """A reader for objects whose keys may be written in any case; *changes*: fields that are not read as the
+    class says."""
+    # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised
+    # fields of TLSConfig.
     table = {**table_of(kind), **changes}
-    spelled, read_exact = {name.lower(): name for name in table}, record(kind, table)
+    spelled = {name.lower(): name for name in table}
+    read_exact = record(kind, table)
 
     def read_any_case(value: Any) -> V:
         exact = {key: item for key, item in entries(value).items() if key in table}
-        return read_exact({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
+        return read_exact(
+            {spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact
+        )
 
     return read_any_case
 
@@ -123,11 +131,12 @@ OF_POLICIES: Reader[tuple[ExtenderConfig, ...]] = list_of(
 """Reads the extenders of a Policy, where timeouts are in nanoseconds."""
 
 
-# --- what is wrong with them ----------------------------------------------------------------------------------------
+# --- what is wrong with them --------------------------------------------------------------------------------
 
 
 Fault = tuple[str, Any, str, str]
-"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name fields."""
+"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name fields.
+"""
 
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
@@ -139,7 +148,8 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
             older = f"Priority for extender {extender.name} should {text}"
             yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
         for j, resource in enumerate(extender.managed_resources):
-            path, name = f"extenders[{i}].managedResources[{j}].name", resource.name
+            path = f"extenders[{i}].managedResources[{j}].name"
+            name = resource.name
             for text in (wrong := is_valid_label_key(name)):
                 yield path, name, text, text
             if not wrong and not is_extended_resource(name):
@@ -152,7 +162,12 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
         text = "only one extender can implement bind"
-        yield "extenders", f"found {binders} extenders implementing bind", text, f"{text.capitalize()}, found {binders}"
+        yield (
+            "extenders",
+            f"found {binders} extenders implementing bind",
+            text,
+            f"{text.capitalize()}, found {binders}",
+        )
 
 
 def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
@@ -160,12 +175,16 @@ def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
     return (text for *_, text in faults_of(extenders))
 
 
-# --- what they mean for the algorithm -------------------------------------------------------------------------------
+# --- what they mean for the algorithm -----------------------------------------------------------------------
 
 
 def in_calling_order(extenders: Sequence[ExtenderConfig], ignorable_last: bool) -> tuple[ExtenderConfig, ...]:
     """*extenders* in calling order: as written, or with those that may be ignored last."""
-    return tuple(sorted(extenders, key=lambda extender: extender.ignorable)) if ignorable_last else tuple(extenders)
+    return (
+        tuple(sorted(extenders, key=lambda extender: extender.ignorable))
+        if ignorable_last
+        else tuple(extenders)
+    )
 
 
 def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:

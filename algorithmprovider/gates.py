@@ -18,12 +18,14 @@ FALSE = ("0", "f", "F", "FALSE", "false", "False")
 
 
 def keeps_priorities(gates: Mapping[str, bool]) -> bool:
-    """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops the priorities of new pods."""
+    """Whether gate PodPriority is on in *gates*, where the release has it: without it the API server drops
+    the priorities of new pods."""
     return gates.get(POD_PRIORITY, True)
 
 
 def parse_gates(text: str) -> dict[str, bool]:
-    """``A=true,B=false`` as a mapping, as the flag ``--feature-gates`` is read; raises :class:`~kubeclassic.exceptions.PolicyError`.
+    """``A=true,B=false`` as a mapping, as the flag ``--feature-gates`` is read; raises
+    :class:`~kubeclassic.exceptions.PolicyError`.
 
     Upstream: featuregate Set. It knows no names yet; :func:`resolved_gates` checks them.
     """
@@ -33,7 +35,9 @@ def parse_gates(text: str) -> dict[str, bool]:
         if not equals:
             raise PolicyError(f"missing bool value for {name}")
         if value not in TRUE + FALSE:
-            raise PolicyError(f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax')
+            raise PolicyError(
+                f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax'
+            )
         found[name] = value in TRUE
     return found
 
@@ -49,11 +53,13 @@ class KnownGates(dict[str, bool]):
 
 
 def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = None) -> Gates:
-    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or in the form of the flag.
+    """Every gate of *release* and whether it is on; *wanted* are the changes to the defaults, as a mapping or
+    in the form of the flag.
 
-    Gates that are gone because their feature is always there are on. Raises :class:`~kubeclassic.exceptions.PolicyError`: with upstream's
-    text for a gate that the release does not know or has locked, or for one whose feature is not modelled, so that nothing is judged as if
-    it were off. Upstream: featuregate SetFromMap.
+    Gates that are gone because their feature is always there are on. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`: with upstream's text for a gate that the release does not
+    know or has locked, or for one whose feature is not modelled, so that nothing is judged as if it were off.
+    Upstream: featuregate SetFromMap.
     """
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
@@ -67,7 +73,9 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
     found.update({name: gate.default for name, gate in release.gates.items()})
     for everything, stage in ALL_OF_STAGE.items():
         if everything in settings:
-            found.update({name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage})
+            found.update(
+                {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
+            )
     found.update(settings)
     if settings:
         _check_needs(release, settings, found)
@@ -78,7 +86,8 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
 
 
 def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -> None:
-    """Refuse gates that are on by *settings* while one is off that they need, or the other way round. Upstream: featuregate Validate."""
+    """Refuse gates that are on by *settings* while one is off that they need, or the other way round.
+    Upstream: featuregate Validate."""
     faults = []
     for name, needed in release.configuration.gate_needs.items():
         off = [one for one in needed if not found[one]]

@@ -28,7 +28,7 @@ _EXTENDERS = "extenders["
 """What paths in extenders begin with: these are read leniently by all releases."""
 
 
-# --- predicates -----------------------------------------------------------------------------------------------------
+# --- predicates ---------------------------------------------------------------------------------------------
 
 
 class ServiceAffinity(Part):
@@ -58,7 +58,7 @@ class PredicateEntry(Part):
     argument: PredicateArgument | None = None
 
 
-# --- priorities -----------------------------------------------------------------------------------------------------
+# --- priorities ---------------------------------------------------------------------------------------------
 
 
 class ServiceAntiAffinity(Part):
@@ -111,10 +111,11 @@ class PriorityEntry(Part):
     argument: PriorityArgument | None = None
 
 
-# --- the Policy -----------------------------------------------------------------------------------------------------
+# --- the Policy ---------------------------------------------------------------------------------------------
 
 
-OLD_VERSION, NEW_VERSION = "v1", "kubescheduler.config.k8s.io/v1"
+OLD_VERSION = "v1"
+NEW_VERSION = "kubescheduler.config.k8s.io/v1"
 """The versions of the API that a Policy may name; the newer one came with 1.17."""
 
 
@@ -142,19 +143,23 @@ class WrittenPolicy(Policy):
 
 
 def read_policy(document: Document | Mapping[str, Any]) -> Policy:
-    """The Policy that *document*, or its JSON form, describes; a document without an apiVersion is an empty one.
+    """The Policy that *document*, or its JSON form, describes; a document without an apiVersion is an empty
+    one.
 
-    :func:`decoded` says what a release makes of how it is written. Raises :class:`~kubeclassic.exceptions.PolicyError`,
-    ``invalid policy: ...`` with the path to the wrong field.
+    :func:`decoded` says what a release makes of how it is written. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
-    given = document if isinstance(document, Document) else Document({"apiVersion": OLD_VERSION, **document}, "")
+    given = (
+        document if isinstance(document, Document) else Document({"apiVersion": OLD_VERSION, **document}, "")
+    )
     # Upstream: without an apiVersion it is decoded as the type of its own, which has no names in JSON.
     is_empty = not given.data.get("apiVersion")
     try:
         policy = read(Policy, {"kind": given.data.get("kind")} if is_empty else given.data)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
-    kind, version = policy.kind or "Policy", policy.api_version or OLD_VERSION
+    kind = policy.kind or "Policy"
+    version = policy.api_version or OLD_VERSION
     if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
         raise PolicyError(_unregistered(kind, version))
     unread = given.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(given.data)
@@ -171,7 +176,9 @@ def decoded(policy: Policy, release: Release) -> Policy:
     Raises :class:`~kubeclassic.exceptions.PolicyError` with the first of :func:`faults_of_form`.
     """
     for path, text in faults_of_form(policy, release):
-        raise PolicyError(f"invalid policy: strict decoder error: {path}: {text}" if path else f"invalid policy: {text}")
+        raise PolicyError(
+            f"invalid policy: strict decoder error: {path}: {text}" if path else f"invalid policy: {text}"
+        )
     return Policy(**_fields(policy))
 
 
@@ -184,7 +191,10 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
     if not isinstance(policy, WrittenPolicy):
         return
     if policy.is_yaml and release.policy_form == "JSON":
-        yield "", "couldn't get version/kind; json parse error: expected JSON, got YAML: Policies in YAML came with 1.15"
+        yield (
+            "",
+            "couldn't get version/kind; json parse error: expected JSON, got YAML: Policies in YAML came with 1.15",
+        )
     if release.policy_form == "strict":
         for path in policy.repeated:
             yield path, f'key "{_key(path)}" already set in map'
@@ -215,7 +225,7 @@ def _key(path: str) -> str:
 
 
 def _unregistered(kind: str, version: str) -> str:
-    return f'invalid policy: no kind {shown(kind)} is registered for version {shown(version)}'
+    return f"invalid policy: no kind {shown(kind)} is registered for version {shown(version)}"
 
 
 NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)
@@ -223,7 +233,8 @@ NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)
 
 
 def validate(policy: Policy, release: Release) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` with everything that upstream's validation finds, in one text."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` with everything that upstream's validation finds, in
+    one text."""
     if policy.api_version == NEW_VERSION:
         raise PolicyError(NEW_VERSION_REFUSED)
     found = [*_faults_of_weights(policy), *faults(policy.extenders)]
@@ -232,15 +243,23 @@ def validate(policy: Policy, release: Release) -> None:
 
 
 def check_arguments(
-    entry: PredicateEntry | PriorityEntry, wanted: str = "Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}"
+    entry: PredicateEntry | PriorityEntry,
+    wanted: str = "Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}",
 ) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError`, in the words of *wanted*, for an argument that is not of exactly one kind."""
+    """Raise :class:`~kubeclassic.exceptions.PolicyError`, in the words of *wanted*, for an argument that is
+    not of exactly one kind."""
     number = sum(kind is not None for kind in astuple(entry.argument)) if entry.argument is not None else 1
     if number == 1:
         return
-    kind, whole = ("priority", f"{entry.name} {entry.weight}") if isinstance(entry, PriorityEntry) else ("predicate", entry.name)
+    kind, whole = (
+        ("priority", f"{entry.name} {entry.weight}")
+        if isinstance(entry, PriorityEntry)
+        else ("predicate", entry.name)
+    )
     # Upstream: the whole entry is printed, and its argument as an address.
-    raise PolicyError(wanted.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole))
+    raise PolicyError(
+        wanted.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole)
+    )
 
 
 def _faults_of_weights(policy: Policy) -> Iterator[str]:
@@ -250,6 +269,9 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
 
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case; in extenders any case is right."""
+    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case; in
+    extenders any case is right."""
     yield from unknown_fields(document, fields_of(Policy))
-    yield from unknown_fields(document.get("extenders"), fields_of(ExtenderConfig), "extenders", any_case=True)
+    yield from unknown_fields(
+        document.get("extenders"), fields_of(ExtenderConfig), "extenders", any_case=True
+    )

@@ -1,7 +1,8 @@
-"""From a release, its gates and a Policy or a provider to the algorithm: which rules run, in which order, with which weights.
+"""From a release, its gates and a Policy or a provider to the algorithm: which rules run, in which order,
+with which weights.
 
-Upstream: CreateFromProvider, CreateFromConfig and CreateFromKeys in pkg/scheduler/factory/factory.go; RegisterCustomFitPredicate and
-RegisterCustomPriorityFunction in pkg/scheduler/factory/plugins.go.
+Upstream: CreateFromProvider, CreateFromConfig and CreateFromKeys in pkg/scheduler/factory/factory.go;
+RegisterCustomFitPredicate and RegisterCustomPriorityFunction in pkg/scheduler/factory/plugins.go.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from .policy import (
     validate,
 )
 
-# --- registry ---------------------------------------------------------------------------------------------------------
+# --- registry -----------------------------------------------------------------------------------------------
 
-# The names that may be used: those of a release with its gates, with the functions of a catalogue.
-# One registry is made for each configuration and dropped afterwards. Upstream keeps a single one for the whole process, and a Policy
-# changes it permanently.
+# The names that may be used: those of a release with its gates, with the functions of a catalogue. One
+# registry is made for each configuration and dropped afterwards. Upstream keeps a single one for the whole
+# process, and a Policy changes it permanently.
 
 R = TypeVar("R", Predicate, Priority)
 DEFAULT_PROVIDER = "DefaultProvider"
@@ -74,24 +75,47 @@ class Registry:
         predicates = [*_with(release.predicates, on), *catalogue.added_predicates]
         return cls(
             release=release,
-            predicates={name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates},
-            priorities={name: _always(_of(catalogue.priorities, name, release.texts["priority"])) for name in priorities},
-            weights=dict.fromkeys(priorities, 1) | {**release.default_priorities} | {**catalogue.added_priorities},
-            mandatory=next((effect.mandatory for effect in on if effect.mandatory is not None), release.mandatory_predicates),
-            default_predicates=[*_with(release.default_predicates, on, adding=True), *catalogue.added_predicates],
-            default_priorities=[*release.default_priorities, *_priorities_of(on, adding=True), *catalogue.added_priorities],
+            predicates={
+                name: _of(catalogue.predicates, name, release.texts["predicate"]) for name in predicates
+            },
+            priorities={
+                name: _always(_of(catalogue.priorities, name, release.texts["priority"]))
+                for name in priorities
+            },
+            weights=dict.fromkeys(priorities, 1)
+            | {**release.default_priorities}
+            | {**catalogue.added_priorities},
+            mandatory=next(
+                (effect.mandatory for effect in on if effect.mandatory is not None),
+                release.mandatory_predicates,
+            ),
+            default_predicates=[
+                *_with(release.default_predicates, on, adding=True),
+                *catalogue.added_predicates,
+            ],
+            default_priorities=[
+                *release.default_priorities,
+                *_priorities_of(on, adding=True),
+                *catalogue.added_priorities,
+            ],
         )
 
     def provider(self, name: str) -> tuple[list[str], list[str]]:
-        """The predicates and priorities of the provider *name*; raises :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
+        """The predicates and priorities of the provider *name*; raises
+        :class:`~kubeclassic.exceptions.PolicyError` if there is none."""
         if name not in PROVIDERS:
             raise PolicyError(f'plugin "{name}" has not been registered')
         instead = PROVIDERS[name]
-        return self.default_predicates, [instead.get(priority, priority) for priority in self.default_priorities]
+        return self.default_predicates, [
+            instead.get(priority, priority) for priority in self.default_priorities
+        ]
 
 
-def check_names(release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str) -> None:
-    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name an option.
+def check_names(
+    release: Release, gates: Iterable[str], provider: str | None, called: Callable[[str], str] = str
+) -> None:
+    """Refuse unknown gates and providers in upstream's words, with what there is; *called*: how messages name
+    an option.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
@@ -105,7 +129,10 @@ def check_names(release: Release, gates: Iterable[str], provider: str | None, ca
 
 def gates_of(name: str, release: Release) -> str:
     """Which gates may be meant by *name*, which *release* does not have, or where they are listed."""
-    return did_you_mean(name, release.gates) or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
+    return (
+        did_you_mean(name, release.gates)
+        or f"; `kubeclassic releases {release.version}` lists those of {release.version}"
+    )
 
 
 def _with(names: Iterable[str], effects: Iterable[GateEffect], *, adding: bool = False) -> list[str]:
@@ -161,10 +188,11 @@ def resolve(
 ) -> Algorithm:
     """The algorithm that *release* runs with this configuration.
 
-    *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its JSON form; without one the set
-    of *provider*. *percentage*: as the scheduler's constructor gets it; what 0 means depends on the release.
-    *max_pd_vols*: what the original reads from KUBE_MAX_PD_VOLS.
-    Pure: nothing is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it refuses.
+    *gates*: those that differ from the release's defaults, or ``A=true,B=false``. *policy*: a Policy in its
+    JSON form; without one the set of *provider*. *percentage*: as the scheduler's constructor gets it; what 0
+    means depends on the release. *max_pd_vols*: what the original reads from KUBE_MAX_PD_VOLS. Pure: nothing
+    is kept between calls. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text where it
+    refuses.
     """
     known = resolved_gates(release, gates)
     written = read_policy(policy) if isinstance(policy, Mapping) else policy
@@ -197,8 +225,11 @@ def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -
     return tuple(chosen[name] for name in ordering if name in chosen)
 
 
-def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int) -> Selection:
-    """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's errors in upstream's order."""
+def select(
+    registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int
+) -> Selection:
+    """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's
+    errors in upstream's order."""
     if policy is not None:
         validate(policy, registry.release)
     predicates, priorities = registry.provider(provider if policy is None else DEFAULT_PROVIDER)
@@ -209,8 +240,12 @@ def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_af
     if policy is not None and policy.hard_pod_affinity_weight != 0:
         hard_pod_affinity_weight = int32(policy.hard_pod_affinity_weight)
     if not 1 <= hard_pod_affinity_weight <= 100:
-        raise PolicyError(f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100")
-    functions = {name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))}
+        raise PolicyError(
+            f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100"
+        )
+    functions = {
+        name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))
+    }
     weighed = tuple((registry.priorities[name](), registry.weights[name]) for name in sorted(set(priorities)))
     total = 0
     for _, weight in weighed:
@@ -237,12 +272,15 @@ def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
 
 
 def register_priority(registry: Registry, entry: PriorityEntry) -> str:
-    """Register the priority that *entry* asks for under its name and weight, in place of any other; returns the name."""
-    name, argument = entry.name, entry.argument
+    """Register the priority that *entry* asks for under its name and weight, in place of any other; returns
+    the name."""
+    name = entry.name
+    argument = entry.argument
     if argument is not None:
         check_arguments(entry)
         check_name(name)
-        # Upstream: an argument is checked when the list of priorities is made, unless another entry has replaced it.
+        # Upstream: an argument is checked when the list of priorities is made, unless another entry has
+        # replaced it.
         registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
     elif name not in registry.priorities:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
@@ -264,5 +302,7 @@ def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> P
         return node_label(name, argument.label_preference.label, argument.label_preference.presence)
     assert argument.ratio is not None
     shape = [(point.utilization, point.score) for point in argument.ratio.shape]
-    resources = {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
+    resources = (
+        {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
+    )
     return requested_to_capacity_ratio_of(name, shape, resources)

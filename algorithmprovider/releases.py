@@ -59,9 +59,15 @@ EVEN_PODS_SPREAD = GateEffect(
 )
 
 _GROUPS: Mapping[str, type[CellGroup]] = {
-    "client": ClientCells, "configuration": ConfigurationCells, "extenders": ExtenderCells, "live": LiveCells,
-    "nominations": NominationCells, "preemption": PreemptionCells, "queue": QueueCells, "volumes": VolumeCells,
-}  # fmt: skip
+    "client": ClientCells,
+    "configuration": ConfigurationCells,
+    "extenders": ExtenderCells,
+    "live": LiveCells,
+    "nominations": NominationCells,
+    "preemption": PreemptionCells,
+    "queue": QueueCells,
+    "volumes": VolumeCells,
+}
 
 
 _OTHERWISE: Mapping[str, Cells] = {

@@ -40,7 +40,9 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
             capacity = 0 if found is None else found.milli_value()
             shares.append(requested[node.name, resource] / capacity if capacity > 0 else None)
     zones = [zone_of(node.labels) for node in nodes]
-    return NodeMap([node.name for node in nodes], [MapSide("", uses)], {ZONES[0]: zones} if any(zones) else {})
+    return NodeMap(
+        [node.name for node in nodes], [MapSide("", uses)], {ZONES[0]: zones} if any(zones) else {}
+    )
 
 
 K = TypeVar("K", bound=KubeObject)
@@ -59,18 +61,21 @@ class Follower(Protocol):
 
 
 class Cluster:
-    """The objects of a cluster, in the order in which they were added. Schedulers made for it follow its changes.
+    """The objects of a cluster, in the order in which they were added. Schedulers made for it follow its
+    changes.
 
-    Objects are values of :mod:`kubeclassic.api.objects` or manifests in JSON form. With *defaults* they are completed and admitted as
-    the API server would do it. From Deployments and other workloads come the pods that their controllers would still make; from CronJobs
-    only with *cron_jobs*.
+    Objects are values of :mod:`kubeclassic.api.objects` or manifests in JSON form. With *defaults* they are
+    completed and admitted as the API server would do it. From Deployments and other workloads come the pods
+    that their controllers would still make; from CronJobs only with *cron_jobs*.
 
     >>> cluster = Cluster([{"kind": "Node", "metadata": {"name": "a"}}, {"kind": "Pod", "metadata": {"name": "web"}}])
     >>> [node.name for node in cluster.nodes], [pod.key for pod in cluster.pending]
     (['a'], ['default/web'])
     """
 
-    def __init__(self, objects: Iterable[Given] = (), *, defaults: bool = True, cron_jobs: bool = False) -> None:
+    def __init__(
+        self, objects: Iterable[Given] = (), *, defaults: bool = True, cron_jobs: bool = False
+    ) -> None:
         self.defaults = defaults
         self.cron_jobs = cron_jobs
         self.warnings: tuple[Notice, ...] = ()
@@ -85,7 +90,11 @@ class Cluster:
         self._followers: WeakSet[Follower] = WeakSet()
         # *objects*, which must be several; a path is no object.
         if isinstance(objects, str | os.PathLike):
-            raise wrong_type("objects", objects, f"a list of objects or manifests; Cluster.load({os.fspath(objects)!r}) reads a file")
+            raise wrong_type(
+                "objects",
+                objects,
+                f"a list of objects or manifests; Cluster.load({os.fspath(objects)!r}) reads a file",
+            )
         if isinstance(objects, Mapping | KubeObject) or not isinstance(objects, Iterable):
             raise wrong_type("objects", objects, "a list of objects or manifests")
         self.add(*objects)
@@ -99,39 +108,64 @@ class Cluster:
         stdin: IO[Any] | None = None,
         cron_jobs: bool = False,
     ) -> Cluster:
-        """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML, JSON or JSON Lines.
+        """The cluster that files, directories and ``-`` (*stdin*, else standard input) describe, as YAML,
+        JSON or JSON Lines.
 
-        What the API server would refuse is left out; ``warnings`` say so, and name fields that the API does not have, unless
-        *strict_fields* refuses them. Raises
-        :class:`~kubeclassic.exceptions.ManifestError` with the place.
+        What the API server would refuse is left out; ``warnings`` say so, and name fields that the API does
+        not have, unless *strict_fields* refuses them. Raises :class:`~kubeclassic.exceptions.ManifestError`
+        with the place.
         """
         for path in paths:
             check_type("Cluster.load", path, (str, os.PathLike), "paths")
         made = cls(defaults=defaults, cron_jobs=cron_jobs)
-        inventory = read_inventory(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs)
-        made.warnings, made.ignored, made.config_maps = inventory.warnings, inventory.ignored, inventory.config_maps
+        inventory = read_inventory(
+            paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin, cron_jobs=cron_jobs
+        )
+        made.warnings = inventory.warnings
+        made.ignored = inventory.ignored
+        made.config_maps = inventory.config_maps
         for item in inventory.objects:
             made._put(item)
         return made
 
     def __repr__(self) -> str:
-        return f"<Cluster: {len(self.nodes)} nodes, {len(self.pods)} pods, {len(self.pending)} of them waiting>"
+        return (
+            f"<Cluster: {len(self.nodes)} nodes, {len(self.pods)} pods, {len(self.pending)} of them waiting>"
+        )
 
     def _repr_html_(self) -> str:
         told = f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait."
-        facts = {"nodes": len(self.nodes), "pods": len(self.pods), "waiting": len(self.pending), "warnings": len(self.warnings) or None}
+        facts = {
+            "nodes": len(self.nodes),
+            "pods": len(self.pods),
+            "waiting": len(self.pending),
+            "warnings": len(self.warnings) or None,
+        }
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
         uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
         amounts = ("cpu", "memory")
         has = ({name: node.status.allocatable.get(name) for name in amounts} for node in self.nodes)
-        rows = [{"node": node.name, "pods": on[node.name], **found} for node, found in zip(self.nodes, has, strict=True)]
+        rows = [
+            {"node": node.name, "pods": on[node.name], **found}
+            for node, found in zip(self.nodes, has, strict=True)
+        ]
         nodes = table_of("nodes", rows, ("node", "pods", *amounts))
-        return View(title="Cluster", verdict=told, facts=facts, sections=[Section(parts=[uses, nodes] if self.nodes else [nodes])]).html()
+        return View(
+            title="Cluster",
+            verdict=told,
+            facts=facts,
+            sections=[Section(parts=[uses, nodes] if self.nodes else [nodes])],
+        ).html()
 
-    # --- copies and pickles: objects never change, so that copies share them -------------------------------------------
+    # --- copies and pickles: objects never change, so that copies share them --------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_objects": dict(self._objects), "_classes": dict(self._classes), "_followers": None}
+        return {
+            **vars(self),
+            "_objects": dict(self._objects),
+            "_classes": dict(self._classes),
+            "_followers": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -143,7 +177,7 @@ class Cluster:
         memo[id(self)] = made
         return made
 
-    # --- objects ----------------------------------------------------------------------------------------------------
+    # --- objects --------------------------------------------------------------------------------------------
 
     @property
     def objects(self) -> tuple[KubeObject, ...]:
@@ -179,10 +213,11 @@ class Cluster:
     @overload
     def find(self, kind: str, name: str | None = None) -> KubeObject: ...
     def find(self, kind: type[KubeObject] | str, name: str | None = None) -> KubeObject:
-        """The object of a kind by its key: ``namespace/name``. ``name`` is enough for kinds without a namespace and in ``default``.
+        """The object of a kind by its key: ``namespace/name``. ``name`` is enough for kinds without a
+        namespace and in ``default``.
 
-        The kind is a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``; ``find("node/a")`` has both in one. Raises
-        :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests similar names.
+        The kind is a class, or a word as for kubectl: ``Pod``, ``pods``, ``po``; ``find("node/a")`` has both
+        in one. Raises :class:`~kubeclassic.exceptions.UnknownNameError`, which suggests similar names.
 
         >>> Cluster([{"kind": "Node", "metadata": {"name": "a"}}]).find("no", "a").key
         'a'
@@ -199,17 +234,20 @@ class Cluster:
             raise UnknownNameError(f'{wanted.kind}: got "{name}", which the cluster does not have{near}')
         return found
 
-    # --- changes ----------------------------------------------------------------------------------------------------
+    # --- changes --------------------------------------------------------------------------------------------
 
     def add(self, *items: Given) -> None:
         """Add new objects: all of them, or none if one is refused.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or the API server would refuse.
+        Raises :class:`~kubeclassic.exceptions.ManifestError` for what cannot be read, exists already or the
+        API server would refuse.
         """
         found = self._taken_in(items)
         for item in found:
             if _identity(item) in self._objects:
-                raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
+                raise ManifestError(
+                    f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
+                )
         for item in found:
             self._put(item)
 
@@ -223,9 +261,11 @@ class Cluster:
         for item in found:
             known = self.find(type(item), item.key)
             if (
-                isinstance(known, Pod) and isinstance(item, Pod) and known.uid == item.uid
+                isinstance(known, Pod)
+                and isinstance(item, Pod)
+                and known.uid == item.uid
                 and known.spec.node_name not in ("", item.spec.node_name)
-            ):  # fmt: skip
+            ):
                 moved = f'expected {known.spec.node_name}, got "{item.spec.node_name}"'
                 raise ManifestError(f"Pod {known.key}: spec.nodeName: {moved}: pods do not move")
         for item in found:
@@ -247,7 +287,8 @@ class Cluster:
                 item = self.find(type(given), given.key)
             elif isinstance(given, Mapping):
                 metadata = given.get("metadata") or {}
-                namespace, name = metadata.get("namespace"), metadata.get("name")
+                namespace = metadata.get("namespace")
+                name = metadata.get("name")
                 kind = kind_with_group(str(given.get("kind")), given.get("apiVersion"))
                 item = self.find(kind, f"{namespace}/{name}" if namespace else name)
             else:
@@ -260,7 +301,8 @@ class Cluster:
                 follower.delete(item)
 
     def follow(self, follower: Follower, *, told: bool = False) -> None:
-        """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as something refers to it."""
+        """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as
+        something refers to it."""
         with no_garbage_collection():
             for item in () if told else self.objects:
                 follower.put(item)
@@ -273,12 +315,13 @@ class Cluster:
         for follower in tuple(self._followers):
             follower.put(item)
 
-    # --- as the API server would ------------------------------------------------------------------------------------
+    # --- as the API server would ----------------------------------------------------------------------------
 
     def waiting_pod(self, pod: Pod | Mapping[str, Any] | str) -> Pod:
         """The waiting pod of that name; a pod or manifest is completed and admitted, but not added.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` and :class:`~kubeclassic.exceptions.ManifestError`.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` and
+        :class:`~kubeclassic.exceptions.ManifestError`.
         """
         if isinstance(pod, str):
             known = self._objects.get((Pod.kind, pod))
@@ -288,12 +331,15 @@ class Cluster:
             return pod
         found = self._taken_in([pod])
         if len(found) != 1 or not isinstance(found[0], Pod):
-            raise ManifestError(f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in found) or 'nothing'}")
+            raise ManifestError(
+                f"pod: expected one Pod, got {', '.join(f'{item.kind} {item.key}' for item in found) or 'nothing'}"
+            )
         return found[0]
 
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
         """*items* as objects, then what their workloads would make."""
-        parts, given = list[Loaded](), tuple[object, ...](items)
+        parts = list[Loaded]()
+        given = tuple[object, ...](items)
         for number, item in enumerate(given, 1):
             if isinstance(item, KubeObject):
                 parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
@@ -308,7 +354,9 @@ class Cluster:
             raise ManifestError(str(inventory.refused[0]))
         # Refuse manifests that scheduling does not use; in files they are skipped.
         if inventory.ignored:
-            raise ManifestError(f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read")
+            raise ManifestError(
+                f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read"
+            )
         return inventory.objects
 
 

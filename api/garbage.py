@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 
 class Held:
-    """How many of those who run now have frozen what there is, and when what they left behind was collected last."""
+    """How many of those who run now have frozen what there is, and when what they left behind was collected
+    last."""
 
     times = 0
     ended = 0
@@ -19,7 +20,8 @@ class Held:
 
 
 HELD = Held()
-MANY, SHARE = 20, 50
+MANY = 20
+SHARE = 50
 """It is collected after 20 of them, and takes less than a fiftieth of the time."""
 
 
@@ -34,8 +36,8 @@ def frozen() -> Iterator[None]:
         HELD.times -= 1
         if not HELD.times:
             gc.unfreeze()
-            # What has become old by being frozen is collected sometimes: schedulers that are over are cyclic, and hundreds of them would
-            # pile up.
+            # What has become old by being frozen is collected sometimes: schedulers that are over are cyclic,
+            # and hundreds of them would pile up.
             HELD.ended += 1
             begun = time.process_time()
             if HELD.ended >= MANY and begun >= HELD.due and gc.isenabled():
@@ -59,12 +61,14 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 SELDOM = 20_000
-"""That many more new objects than objects that went make the garbage collector look: what cycles leave behind is seldom cyclic."""
+"""That many more new objects than objects that went make the garbage collector look: what cycles leave behind
+is seldom cyclic."""
 
 
 @contextmanager
 def settled() -> Iterator[None]:
-    """Inside, the garbage collector does not scan the objects that exist at the beginning, and looks at new ones less often."""
+    """Inside, the garbage collector does not scan the objects that exist at the beginning, and looks at new
+    ones less often."""
     before = gc.get_threshold()
     with frozen():
         gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])

@@ -24,7 +24,9 @@ from .reading.notices import Notice
 REFUSED = "refused by the API server"
 """Why a pod is ignored that the API server would refuse."""
 ON_A_NODE = "on a node"
-TABLE_HINT = "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
+TABLE_HINT = (
+    "a Table is what the API prints for people, and has no objects: use `kubectl get -o json` or `-o yaml`"
+)
 CSV_HINT = "expected manifests, got a CSV file: `kubeclassic import` makes them of a trace, and `kubeclassic replay` reads a trace's files"
 
 
@@ -54,7 +56,8 @@ def read_inventory(
     stdin: IO[Any] | None = None,
     cron_jobs: bool = False,
 ) -> Inventory:
-    """Read *paths*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for :func:`~.load.load`."""
+    """Read *paths*. Raises :class:`~kubeclassic.exceptions.ManifestError`; *strict_fields* as for
+    :func:`~.load.load`."""
     loaded = read_files(paths, defaults=defaults, strict_fields=strict_fields, stdin=stdin)
     return take_in([loaded], defaults=defaults, cron_jobs=cron_jobs, whole=True)
 
@@ -73,7 +76,13 @@ def read_files(
     for path in everything:
         if os.fspath(path).endswith((".csv", ".csv.gz")):
             raise ManifestError(f"{path}: {CSV_HINT}")
-    return load(everything, stdin=stdin, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests)
+    return load(
+        everything,
+        stdin=stdin,
+        defaults=defaults,
+        strict_fields=strict_fields,
+        keeps_manifests=keeps_manifests,
+    )
 
 
 def take_in(
@@ -85,26 +94,35 @@ def take_in(
     priorities: bool = True,
     whole: bool = False,
 ) -> Inventory:
-    """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs only with *cron_jobs*.
+    """The objects of *parts*, and those that the controllers of their workloads would still make; of CronJobs
+    only with *cron_jobs*.
 
-    *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the first. With *defaults*
-    new objects are admitted as the API server would do it, without *priorities* as one whose gate PodPriority is off; what it would
-    refuse is skipped. If *known* and *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
+    *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the
+    first. With *defaults* new objects are admitted as the API server would do it, without *priorities* as one
+    whose gate PodPriority is off; what it would refuse is skipped. If *known* and *parts* are a *whole*
+    cluster, the warnings name the kinds that it lacks.
     """
     made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
     found = (*(item for part in parts for item in part.objects), *made.objects)
     claims = (
-        claim for item in found if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
+        claim
+        for item in found
+        if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
         for claim in claims_of_volumes(item)
-    )  # fmt: skip
+    )
     given = tuple({(item.kind, item.key): item for item in (*claims, *found)}.values())
     admitted = admit(given, known, priorities=priorities) if defaults else None
-    refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused) if admitted else ()
+    refused = (
+        tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused)
+        if admitted
+        else ()
+    )
     objects = with_device_claims(admitted.objects if admitted else given, known)
     ignored = Counter({REFUSED: len(refused)}) if refused else Counter()
     for part in parts:
         ignored.update({f"of kind {kind}": count for kind, count in part.ignored.items()})
-    lacks_classes, warnings = any("PriorityClass" in notice.what for notice in refused), list[Notice]()
+    lacks_classes = any("PriorityClass" in notice.what for notice in refused)
+    warnings = list[Notice]()
     for part in parts:
         warnings += part.warnings
         if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
@@ -115,22 +133,37 @@ def take_in(
         ignored=ignored,
         warnings=(*warnings, *made.notices, *refused, *lacks),
         refused=refused,
-        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
+        refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod))
+        if admitted
+        else (),
         config_maps=config_maps(parts),
         daemon_sets=tuple(document for part in parts for document in part.raw.get("DaemonSet", ())),
     )
 
 
-def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:
+def made_by_workloads(
+    parts: Sequence[Loaded],
+    known: Sequence[KubeObject] = (),
+    *,
+    defaults: bool = True,
+    cron_jobs: bool = False,
+) -> Made:
     """What the controllers of the workloads of *parts* would make, given the objects of *parts* and *known*.
 
     A workload that is given twice counts once, as it was given last.
     """
-    given, repeated = each_once(document for part in parts for kind, found in part.raw.items() if kind in WORKLOADS for document in found)
+    given, repeated = each_once(
+        document
+        for part in parts
+        for kind, found in part.raw.items()
+        if kind in WORKLOADS
+        for document in found
+    )
     if not given:
         return Made()
     there = Loaded((*known, *(item for part in parts for item in part.objects)))
-    claims, replica_sets = tuple(there.of(PersistentVolumeClaim)), tuple(there.of(ReplicaSet))
+    claims = tuple(there.of(PersistentVolumeClaim))
+    replica_sets = tuple(there.of(ReplicaSet))
     cluster = Known(tuple(there.of(Node)), tuple(there.of(Pod)), claims, replica_sets)
     made = expand(given, cluster, cron_jobs=cron_jobs, strict=defaults)
     return attrs.evolve(made, notices=(*repeated, *made.notices))
@@ -141,18 +174,21 @@ def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, A
     return {identity_of(found)[1:]: found for part in parts for found in part.raw.get("ConfigMap", ())}
 
 
-# --- pods that wait -------------------------------------------------------------------------------------------------
+# --- pods that wait -----------------------------------------------------------------------------------------
 
 
 def why_not_waiting(pod: Pod, scheduler_names: Collection[str] | None = None) -> str | None:
-    """Why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for one of these."""
+    """Why *pod* does not wait for a node; None if it does. With *scheduler_names* it must ask for one of
+    these."""
     if pod.is_terminal:
         return "finished"
     if pod.spec.node_name:
         return ON_A_NODE
     if pod.is_terminating:
         return "being deleted"
-    is_other = scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
+    is_other = (
+        scheduler_names is not None and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
+    )
     return "for another scheduler" if is_other else None
 
 
@@ -171,7 +207,9 @@ def find_waiting(name: str, pods: Iterable[Pod]) -> Pod:
         raise UnknownNameError(f'pod: expected one of {", ".join(pod.key for pod in found)}, got "{name}"')
     if named:
         raise is_placed(name, named[0].spec.node_name)
-    near = did_you_mean(name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)])
+    near = did_you_mean(
+        name, [key for pod in everyone if not pod.spec.node_name for key in (pod.key, pod.name)]
+    )
     raise UnknownNameError(f'pod: expected a pod without a node, got "{name}"{near}')
 
 

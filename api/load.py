@@ -39,7 +39,8 @@ _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
 @attrs.frozen(repr=False)
 class Loaded:
-    """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of other kinds were skipped."""
+    """The contents of files: *objects* in order, *raw* documents of the requested kinds, and how many of
+    other kinds were skipped."""
 
     objects: tuple[KubeObject, ...] = ()
     raw: Mapping[str, tuple[Mapping[str, Any], ...]] = attrs.Factory(dict)
@@ -62,13 +63,14 @@ def load(
 ) -> Loaded:
     """Load files, directories and ``-`` (*stdin*, else standard input).
 
-    YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
-    ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
-    (:func:`~.controlplane.defaults.with_defaults`). Fields that the API does not have and keys given twice are warnings, as is what an API
-    server refuses (:mod:`~.reading.validation`); *strict_fields* refuses them. Of two objects with one name the last counts, but a node may
-    be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept in JSON form; with *keeps_manifests*
-    every object has its own as ``manifest``.
-    Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
+    YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json``
+    and ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server
+    would do it (:func:`~.controlplane.defaults.with_defaults`). Fields that the API does not have and keys
+    given twice are warnings, as is what an API server refuses (:mod:`~.reading.validation`); *strict_fields*
+    refuses them. Of two objects with one name the last counts, but a node may be given only once. Documents
+    of *raw_kinds*, by default workloads and ConfigMaps, are also kept in JSON form; with *keeps_manifests*
+    every object has its own as ``manifest``. Raises :class:`~kubeclassic.exceptions.ManifestError` with the
+    place.
     """
     loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
     with no_garbage_collection():
@@ -77,7 +79,9 @@ def load(
     return loading.result()
 
 
-def load_documents(documents: Iterable[Document], *, defaults: bool = True, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
+def load_documents(
+    documents: Iterable[Document], *, defaults: bool = True, raw_kinds: Collection[str] = RAW_KINDS
+) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
     loading = _Loading(defaults, Oddities(), frozenset(raw_kinds))
     with no_garbage_collection():
@@ -129,21 +133,31 @@ class _Loading:
     validation: Validation = attrs.Factory(Validation)
 
     def with_file(self, file: File) -> _Loading:
-        """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
+        """With what a file has. A long list is tried item by item, and if anything is wrong, from its
+        beginning in the exact way."""
         file.refuse_without_kind()
         with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
             if long_list is not None:
                 raw = {kind: documents.copy() for kind, documents in self.raw.items()}
                 odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
                 trial = attrs.evolve(
-                    self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
+                    self,
+                    objects=self.objects.copy(),
+                    raw=raw,
+                    ignored=self.ignored.copy(),
+                    numbers=self.numbers.copy(),
+                    odd=odd,
                 )
                 where = f"{file.where}, document 1"
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
-                    if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(pod_of_texts(parts)):
+                    if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(
+                        pod_of_texts(parts)
+                    ):
                         data = {name: whole_value(part) for name, part in parts.items()}
-                        trial._take_item(long_list.kind, data, f"{where}, item {index + 1}", long_list.api_version)
+                        trial._take_item(
+                            long_list.kind, data, f"{where}, item {index + 1}", long_list.api_version
+                        )
                 return trial
         for document in file.documents():
             self.take(document)
@@ -183,7 +197,9 @@ class _Loading:
             items = data.get("items")
             if items is not None and not isinstance(items, list):
                 raise ManifestError(f"{where}: items: expected a list, got {shown(items)}")
-            self._take_items(kind.removesuffix("List"), items or (), where, None if kind == "List" else api_version)
+            self._take_items(
+                kind.removesuffix("List"), items or (), where, None if kind == "List" else api_version
+            )
             return
         if not is_built_in(kind, api_version):
             self.ignored[kind_with_group(kind, api_version)] += 1
@@ -230,7 +246,9 @@ class _Loading:
         alike = decoded.kind, decoded.metadata.namespace, prefix
         while True:
             self.numbers[alike] += 1
-            named = replace(decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[alike]}"))
+            named = replace(
+                decoded, metadata=replace(decoded.metadata, name=f"{prefix}{self.numbers[alike]}")
+            )
             if (named.kind, named.key) not in self.objects:
                 return named
 
@@ -238,23 +256,43 @@ class _Loading:
         identity = (decoded.kind, decoded.key)
         if identity in self.objects:
             if isinstance(decoded, Node):
-                raise ManifestError(f"{place}: metadata.name: expected each node once, got {decoded.name} again")
-            self.odd.notices.append(Notice(str(place), "was given before, the last one counts", about=place.about))
-        self.objects[identity] = with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
-        is_bound = isinstance(decoded, PersistentVolumeClaim) and decoded.spec.volume_name and decoded.phase == "Bound"
+                raise ManifestError(
+                    f"{place}: metadata.name: expected each node once, got {decoded.name} again"
+                )
+            self.odd.notices.append(
+                Notice(str(place), "was given before, the last one counts", about=place.about)
+            )
+        self.objects[identity] = (
+            with_default_selector(with_defaults(decoded), data) if self.defaults else decoded
+        )
+        is_bound = (
+            isinstance(decoded, PersistentVolumeClaim)
+            and decoded.spec.volume_name
+            and decoded.phase == "Bound"
+        )
         if is_bound and BIND_COMPLETED not in decoded.annotations:
             self.odd.notices.append(Notice(str(place), NOT_BOUND, about=place.about))
 
     def result(self) -> Loaded:
         """All that was added."""
         # A pod without a UID, as tools leave it in dumps, has that by which its claims know it.
-        given, objects, known = self.objects.values(), list[KubeObject](), dict[tuple[str, str], str]()
+        given = self.objects.values()
+        objects = list[KubeObject]()
+        known = dict[tuple[str, str], str]()
         for item in given:
-            for owner in item.metadata.owner_references if isinstance(item, PersistentVolumeClaim | ResourceClaim) else ():
+            for owner in (
+                item.metadata.owner_references
+                if isinstance(item, PersistentVolumeClaim | ResourceClaim)
+                else ()
+            ):
                 if owner.kind == "Pod":
                     known[item.namespace, owner.name] = owner.uid
         for item in given:
-            uid = known.get((item.namespace, item.name), "") if isinstance(item, Pod) and not item.metadata.uid else ""
+            uid = (
+                known.get((item.namespace, item.name), "")
+                if isinstance(item, Pod) and not item.metadata.uid
+                else ""
+            )
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
         return Loaded(tuple(objects), raw, dict(self.ignored), tuple(self.odd.notices))

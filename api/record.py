@@ -25,21 +25,45 @@ from msgspec.structs import astuple, force_setattr, replace
 from .garbage import no_garbage_collection
 
 __all__ = [
-    "API_VERSION", "UNSET", "Amounts", "Annotated", "Count", "Counts", "DocumentRecord", "Meta", "Names", "PodKey", "Record", "Share",
-    "Size", "UnsetType", "as_document", "astuple", "derive", "field", "plain", "replace", "says", "schema_of",
-]  # fmt: skip
+    "API_VERSION",
+    "UNSET",
+    "Amounts",
+    "Annotated",
+    "Count",
+    "Counts",
+    "DocumentRecord",
+    "Meta",
+    "Names",
+    "PodKey",
+    "Record",
+    "Share",
+    "Size",
+    "UnsetType",
+    "as_document",
+    "astuple",
+    "derive",
+    "field",
+    "plain",
+    "replace",
+    "says",
+    "schema_of",
+]
 
 
 API_VERSION = "kubeclassic/v1"
 """The version of all schemas. It moves when a field goes or changes its meaning, not when one is added."""
-_WRITTEN: dict[str, Any] = {"frozen": True, "rename": "camel"}  # a type checker would want to see "frozen" in every class again
+_WRITTEN: dict[str, Any] = {
+    "frozen": True,
+    "rename": "camel",
+}  # a type checker would want to see "frozen" in every class again
 
 
 class Record(Struct, **_WRITTEN):
-    """The base of all answers that programs read. Fields are named as Python does; JSON has ``outOfReach`` for ``out_of_reach``.
+    """The base of all answers that programs read. Fields are named as Python does; JSON has ``outOfReach``
+    for ``out_of_reach``.
 
-    A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``. The docstring below a field is its
-    description in the schema.
+    A field that is left out where there is nothing to say has ``| UnsetType`` and the default ``UNSET``. The
+    docstring below a field is its description in the schema.
     """
 
 
@@ -56,12 +80,14 @@ def as_document(answer: DocumentRecord) -> dict[str, Any]:
 
 
 def says(description: str, **bounds: Any) -> Meta:
-    """What a part of a field, or one with *bounds* as in msgspec's Meta, means for the schema; else its docstring says that."""
+    """What a part of a field, or one with *bounds* as in msgspec's Meta, means for the schema; else its
+    docstring says that."""
     return Meta(description=description, **bounds)
 
 
 def derive(record: Record, **values: Any) -> None:
-    """Set fields that follow from the others, in ``__post_init__``; such fields have a default, which is never seen.
+    """Set fields that follow from the others, in ``__post_init__``; such fields have a default, which is
+    never seen.
 
     >>> class Lack(Record):
     ...     asked: int
@@ -89,7 +115,9 @@ def plain(answer: Any) -> Any:
     """*answer*, records and what they hold, as dicts, lists, texts and numbers."""
     with no_garbage_collection():
         try:
-            return msgspec.msgpack.decode(msgspec.msgpack.encode(answer))  # to_builtins leaves tuples as they are
+            return msgspec.msgpack.decode(
+                msgspec.msgpack.encode(answer)
+            )  # to_builtins leaves tuples as they are
         except (OverflowError, ValueError):  # huge numbers, and halves of characters
             return _lists(msgspec.to_builtins(answer))
 
@@ -100,8 +128,11 @@ def _lists(value: Any) -> Any:
     return [_lists(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = lambda kind: {}) -> dict[str, Any]:
-    """The JSON Schema of *kind*, a record or a union of some; *leading*: the schemas of fields that a document has before its own.
+def schema_of(
+    kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = lambda kind: {}
+) -> dict[str, Any]:
+    """The JSON Schema of *kind*, a record or a union of some; *leading*: the schemas of fields that a
+    document has before its own.
 
     Fields with a default are always there; only those whose default is ``UNSET`` may be left out.
     """
@@ -111,11 +142,17 @@ def schema_of(kind: Any, leading: Callable[[type[Record]], Mapping[str, Any]] = 
     records = {kind.__name__: kind for kind in _below(Record)}
     kinds = {name: _written_whole(schema, records.get(name, Record)) for name, schema in found.items()}
     for top, reference in zip(tops, references, strict=True):
-        name, first = reference["$ref"].rpartition("/")[2], leading(top)
-        properties, needed = {**first, **kinds[name]["properties"]}, [*first, *kinds[name]["required"]]
+        name = reference["$ref"].rpartition("/")[2]
+        first = leading(top)
+        properties = {**first, **kinds[name]["properties"]}
+        needed = [*first, *kinds[name]["required"]]
         kinds[name] = {**kinds[name], "properties": properties, "required": needed}
     if len(tops) > 1:
-        return {"description": " ".join(note.description for note in notes), "oneOf": list(references), "$defs": kinds}
+        return {
+            "description": " ".join(note.description for note in notes),
+            "oneOf": list(references),
+            "$defs": kinds,
+        }
     is_nested = any(f"{references[0]['$ref']}'" in str(schema) for schema in kinds.values())
     whole = kinds[name] if is_nested else kinds.pop(name)
     return {**whole, "$defs": kinds} if kinds else whole
@@ -127,8 +164,10 @@ def _below(kind: type[Record]) -> Iterator[type[Record]]:
 
 
 def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]:
-    """*schema* of what is written, not of what would be read: with each field required that has a default, and described."""
-    fields, told = schema.get("properties", {}), dict[str, str]()
+    """*schema* of what is written, not of what would be read: with each field required that has a default,
+    and described."""
+    fields = schema.get("properties", {})
+    told = dict[str, str]()
     # The docstring below a field, in the source of the class or of one that it extends, describes it.
     names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     for base in kind.__mro__[: kind.__mro__.index(Record)][::-1]:
@@ -137,7 +176,15 @@ def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]
             match line, text:
                 case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(said))) if name in names:
                     told[names[name]] = " ".join(said.split())
-    fields = {name: {"description": ""} | field | {"description": told[name]} if name in told else field for name, field in fields.items()}
-    needed = [name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field]
-    shown = {name: {word: value for word, value in field.items() if word != "default"} for name, field in fields.items()}
+    fields = {
+        name: {"description": ""} | field | {"description": told[name]} if name in told else field
+        for name, field in fields.items()
+    }
+    needed = [
+        name for name, field in fields.items() if name in schema.get("required", ()) or "default" in field
+    ]
+    shown = {
+        name: {word: value for word, value in field.items() if word != "default"}
+        for name, field in fields.items()
+    }
     return {**schema, "properties": shown, "required": needed} if fields else schema

@@ -1,7 +1,9 @@
-"""What a result looks like, as plain values: a verdict, facts, and sections of parts, such as tables and maps of nodes.
+"""What a result looks like, as plain values: a verdict, facts, and sections of parts, such as tables and maps
+of nodes.
 
-A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a part. Notebooks draw it with
-the templates of the pages (``cli/report/page/notebook.py``), which are loaded when a notebook first asks.
+A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a
+part. Notebooks draw it with the templates of the pages (``cli/report/page/notebook.py``), which are loaded
+when a notebook first asks.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ def rows_of(record: Row) -> dict[str, list[dict[str, Any]]]:
     """
     tables: dict[str, list[dict[str, Any]]] = {}
     for table, value in record.items():
-        if not isinstance(value, Sequence) or isinstance(value, str) or not value or not all(isinstance(each, Mapping) for each in value):
+        if (
+            not isinstance(value, Sequence)
+            or isinstance(value, str)
+            or not value
+            or not all(isinstance(each, Mapping) for each in value)
+        ):
             continue
         flat = [dict(_flat("", row)) for row in value]
         inside: dict[str, set[str]] = {}
@@ -41,7 +48,8 @@ def rows_of(record: Row) -> dict[str, list[dict[str, Any]]]:
 
 
 def _flat(start: str, row: Row) -> Iterator[tuple[str, Any]]:
-    """The fields of an object, those of objects inside it under both names; lists of objects are tables of their own and left out."""
+    """The fields of an object, those of objects inside it under both names; lists of objects are tables of
+    their own and left out."""
     for name, value in row.items():
         if isinstance(value, Mapping):
             yield from _flat(f"{start}{name}.", value)
@@ -56,7 +64,8 @@ LIBRARIES = ("pandas", "polars")
 
 
 def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: str | None = None) -> Any:
-    """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing there.
+    """A DataFrame with a row for each of *rows* and exactly these *columns*; what a row lacks is missing
+    there.
 
     *library* is one of :data:`LIBRARIES`; None: the first that is installed. Raises
     :class:`~kubeclassic.exceptions.KubeclassicError` if it is not installed.
@@ -69,30 +78,63 @@ def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], librar
             found = import_module(name)
         except ImportError:
             continue
-        return found.DataFrame(made, strict=False) if name == "polars" else found.DataFrame(made, columns=list(columns))
-    raise KubeclassicError(f"to_frame needs {library or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'")
+        return (
+            found.DataFrame(made, strict=False)
+            if name == "polars"
+            else found.DataFrame(made, columns=list(columns))
+        )
+    raise KubeclassicError(
+        f"to_frame needs {library or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'"
+    )
 
 
 MOST_ROWS = 50
 """The rows of a table that a notebook shows; the others are counted."""
 LONGEST = 160
 """Longer texts are shortened in a ``repr``, and in cells."""
-MEANINGS = {"good": "var(--good)", "same": "var(--same)", "near": "var(--near)", "bad": "var(--far)", "held": "var(--held)"}
+MEANINGS = {
+    "good": "var(--good)",
+    "same": "var(--same)",
+    "near": "var(--near)",
+    "bad": "var(--far)",
+    "held": "var(--held)",
+}
 """What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
 CHANGES: Mapping[str, tuple[str, str]] = {
-    "lost": ("no longer fits", "bad"), "waits": ("waits", "bad"), "evicted": ("has to leave", "bad"), "moved": ("moves", "near"),
+    "lost": ("no longer fits", "bad"),
+    "waits": ("waits", "bad"),
+    "evicted": ("has to leave", "bad"),
+    "moved": ("moves", "near"),
     "makes room": ("has to make room", "near"),
     "gained": ("finds a node", "good"),
-}  # fmt: skip
+}
 """What becomes of a pod -> what pages and text call it, and its meaning among :data:`MEANINGS`."""
-KINDS = ("text", "name", "names", "tag", "tags", "host", "bar", "amount", "count", "decimal", "share", "cores", "bytes", "seconds")
-"""What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a bar; numbers: an
-:class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
+KINDS = (
+    "text",
+    "name",
+    "names",
+    "tag",
+    "tags",
+    "host",
+    "bar",
+    "amount",
+    "count",
+    "decimal",
+    "share",
+    "cores",
+    "bytes",
+    "seconds",
+)
+"""What a column holds: texts, names and lists of them, words in frames, a node or none, a share of 1 as a
+bar; numbers: an :class:`Amount`, pieces, shares of 1, millicores, bytes, seconds."""
 NUMBERS = KINDS[7:]
 EVERYWHERE = ("table", "wide", "page", "data", "csv")
-"""The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and CSV."""
+"""The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and
+CSV."""
 TEXT = ("table", "wide")
-WIDE, PAGE, DATA = ("wide",), ("page",), ("data",)
+WIDE = ("wide",)
+PAGE = ("page",)
+DATA = ("data",)
 SEEN = (*TEXT, "page")
 SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
@@ -140,7 +182,8 @@ def kind_of(resource: str) -> str:
 
 @attrs.frozen
 class Column:
-    """A column. Values are plain: str, a list or tuple of them, a bool, a number, an :class:`Amount`, or None."""
+    """A column. Values are plain: str, a list or tuple of them, a bool, a number, an :class:`Amount`, or
+    None."""
 
     title: str
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
@@ -184,13 +227,15 @@ class Table:
     several: str = ""
     """More than one of it, unless that takes an s."""
     details: Sequence[Any] | None = None
-    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants."""
+    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants.
+    """
     shows: str = "facts"
     """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/view.py``)."""
     shared: Any = None
     """What all details have in common."""
     sort: str = ""
-    """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as they come."""
+    """The title of the column that rows are sorted by at first, ``-`` before it: the highest first. Empty: as
+    they come."""
     forms: Sequence[str] = EVERYWHERE
     """The forms that have it."""
     most: int | None = None
@@ -217,7 +262,11 @@ class Table:
         [[1]]
         """
         kept = [at for at, column in enumerate(self.columns) if form in column.forms]
-        return attrs.evolve(self, columns=[self.columns[at] for at in kept], rows=[[row[at] for at in kept] for row in self.rows])
+        return attrs.evolve(
+            self,
+            columns=[self.columns[at] for at in kept],
+            rows=[[row[at] for at in kept] for row in self.rows],
+        )
 
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
@@ -235,7 +284,11 @@ class Table:
 
     def names(self, form: str = "data") -> list[str]:
         """The names of the columns as data."""
-        return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
+        return [
+            column.csv or column.name if form == "csv" else column.name
+            for column in self.columns
+            if form in column.forms
+        ]
 
 
 def table_of(name: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
@@ -280,7 +333,7 @@ def bar(meaning: str) -> Column:
     return Column("", "bar", colours={"bar": MEANINGS[meaning]}, forms=PAGE)
 
 
-# --- what sections are made of --------------------------------------------------------------------------------------
+# --- what sections are made of ------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -365,7 +418,8 @@ class PodOutcomes:
 
 @attrs.frozen
 class NextStep:
-    """Something to do next, and the question that does it: its name and words, of the same cluster and scheduler."""
+    """Something to do next, and the question that does it: its name and words, of the same cluster and
+    scheduler."""
 
     text: Part
     words: Sequence[str] = ()
@@ -387,23 +441,27 @@ class MapSide:
 
 @attrs.frozen(repr=False)
 class NodeMap:
-    """Nodes in one state or more: few as tiles with their pods, many as squares; a notebook has the last state."""
+    """Nodes in one state or more: few as tiles with their pods, many as squares; a notebook has the last
+    state."""
 
     nodes: Sequence[str]
     sides: Sequence[MapSide]
     labels: Mapping[str, Sequence[str]] = attrs.Factory(dict)
-    """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are grouped."""
+    """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are
+    grouped."""
     colours: Mapping[str, str] = attrs.Factory(dict)
     """State -> the colour of its mark."""
     follows: bool = False
-    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
+    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what
+    came and what left."""
     name: str = "map"
     """Its place in links."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class Chart:
-    """Columns beside each other, or lines over something that goes on; a table of numbers where matplotlib is not installed."""
+    """Columns beside each other, or lines over something that goes on; a table of numbers where matplotlib is
+    not installed."""
 
     title: str
     description: str
@@ -536,7 +594,8 @@ class View:
     sections: Sequence[Section] = ()
     """In the order of text and pages."""
     main: str = ""
-    """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
+    """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the
+    first."""
 
     def html(self) -> str:
         """The whole as one ``div`` with its style, without scripts: for a notebook."""
@@ -560,19 +619,29 @@ class View:
         """The table that CSV has."""
         return self.tables_of("csv")[0]
 
-    def frame(self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None) -> Any:
-        """A table as a DataFrame: by default the first. The lists of *record* are tables too, and their fields columns.
+    def frame(
+        self, name: str | None = None, library: str | None = None, record: Mapping[str, Any] | None = None
+    ) -> Any:
+        """A table as a DataFrame: by default the first. The lists of *record* are tables too, and their
+        fields columns.
 
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed. Raises
-        :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is installed.
+        :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is
+        installed.
         """
-        tables = {table.name: (table.records(), [column.name for column in table.columns]) for table in self.tables_of("data")}
+        tables = {
+            table.name: (table.records(), [column.name for column in table.columns])
+            for table in self.tables_of("data")
+        }
         name = next(iter(tables)) if name is None else name
         lists = {} if record is None else rows_of(record)
         if name not in tables and name not in lists:
-            raise UnknownNameError(f'table: expected {" or ".join(dict.fromkeys([*tables, *lists]))}, got "{name}"')
+            raise UnknownNameError(
+                f'table: expected {" or ".join(dict.fromkeys([*tables, *lists]))}, got "{name}"'
+            )
         rows, columns = tables.get(name, ([{} for _ in lists.get(name, ())], []))
-        more, key = lists.get(name, []), columns[:1]
+        more = lists.get(name, [])
+        key = columns[:1]
         if [[row[one] for one in key] for row in rows] == [[other.get(one) for one in key] for other in more]:
             rows = [{**other, **row} for row, other in zip(rows, more, strict=True)]
             columns = list(dict.fromkeys([*columns, *(key for other in more for key in other)]))

@@ -66,7 +66,8 @@ def amount(resource: str, number: int) -> str:
 
 
 def rounded(resource: str, number: int) -> Figure:
-    """A number of millicores, bytes or pieces as people say it: cores with two decimals (three below 10), bytes with one.
+    """A number of millicores, bytes or pieces as people say it: cores with two decimals (three below 10),
+    bytes with one.
 
     >>> rounded("cpu", 3591000), rounded("cpu", 250), rounded("memory", 8 * 2**40), rounded("nvidia.com/gpu", 6212)
     ('3,591', '0.25', '8.0 TiB', '6,212')
@@ -75,9 +76,11 @@ def rounded(resource: str, number: int) -> Figure:
         return Figure(f"{number / 1000:,.{2 if abs(number) >= 10_000 else 3}f}".rstrip("0").rstrip("."))
     if not is_bytes(resource):
         return Figure(f"{number:,}")
-    size, unit = float(number), 0
+    size = float(number)
+    unit = 0
     while abs(round(size, 1)) >= 1024 and unit < len(_UNITS) - 1:
-        size, unit = size / 1024, unit + 1
+        size = size / 1024
+        unit = unit + 1
     return Figure(f"{size:,.1f} {_UNITS[unit]}" if unit else f"{number:,} B" if number else "0")
 
 
@@ -110,7 +113,9 @@ def brief(value: float) -> str:
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-_OF_SENTENCES = frozenset(["all", "any", "each", "fewer", "less", "more", "most", "new", "no", "node", "none", "one", "only", "pod"])
+_OF_SENTENCES = frozenset(
+    ["all", "any", "each", "fewer", "less", "more", "most", "new", "no", "node", "none", "one", "only", "pod"]
+)
 
 
 def quoted(name: str) -> str:
@@ -147,7 +152,8 @@ def duration(seconds: float) -> str:
     >>> duration(42), duration(3725.4), duration(200000)
     ('42 s', '1 h 2 min 5 s', '2 d 7 h 33 min')
     """
-    left, parts = round(seconds), list[str]()
+    left = round(seconds)
+    parts = list[str]()
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
         count, left = divmod(left, size)
         if count or (unit == "s" and not parts):
@@ -159,7 +165,8 @@ _BEGINS_FORMULA = frozenset("=+-@\t\r")
 
 
 def no_formula(cell: object) -> object:
-    """A cell of CSV that no spreadsheet takes for a formula: a text that could be one gets an apostrophe before it.
+    """A cell of CSV that no spreadsheet takes for a formula: a text that could be one gets an apostrophe
+    before it.
 
     >>> no_formula("=HYPERLINK(1)"), no_formula("web-0"), no_formula(-5), no_formula("-5.5")
     ("'=HYPERLINK(1)", 'web-0', -5, '-5.5')
@@ -170,10 +177,21 @@ def no_formula(cell: object) -> object:
 
 
 SHORT: Mapping[str, str] = {
-    "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
-    "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "pdb": "PodDisruptionBudget", "pc": "PriorityClass",
-    "ns": "Namespace", "quota": "ResourceQuota", "limits": "LimitRange",
-}  # fmt: skip
+    "no": "Node",
+    "po": "Pod",
+    "pv": "PersistentVolume",
+    "pvc": "PersistentVolumeClaim",
+    "sc": "StorageClass",
+    "svc": "Service",
+    "rc": "ReplicationController",
+    "rs": "ReplicaSet",
+    "sts": "StatefulSet",
+    "pdb": "PodDisruptionBudget",
+    "pc": "PriorityClass",
+    "ns": "Namespace",
+    "quota": "ResourceQuota",
+    "limits": "LimitRange",
+}
 """kubectl's short names."""
 
 
@@ -186,13 +204,16 @@ def _words(kind: str) -> Iterator[str]:
         yield f"{kind.lower()}{'es' if kind.endswith('s') else 's'}"
 
 
-_KINDS = {word: KINDS[kind] for kind in KINDS for word in _words(kind)} | {short: KINDS[kind] for short, kind in SHORT.items()}
+_KINDS = {word: KINDS[kind] for kind in KINDS for word in _words(kind)} | {
+    short: KINDS[kind] for short, kind in SHORT.items()
+}
 
 
 def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
     """The class of a kind, by one of its words or by itself.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError`, and :class:`~kubeclassic.exceptions.WrongTypeError` for anything else.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError`, and
+    :class:`~kubeclassic.exceptions.WrongTypeError` for anything else.
 
     >>> kind_of("pods").kind, kind_of("Node").kind, kind_of("pvc").kind
     ('Pod', 'Node', 'PersistentVolumeClaim')
@@ -203,7 +224,9 @@ def kind_of(given: type[KubeObject] | str) -> type[KubeObject]:
         raise wrong_type("kind", given, 'a class such as Pod, or a word such as "pod"')
     word = given.lower().partition(".")[0]
     if word not in _KINDS:
-        raise UnknownNameError(f'kind: expected one such as pod, node or pvc, got "{given}"{did_you_mean(word, _KINDS)}')
+        raise UnknownNameError(
+            f'kind: expected one such as pod, node or pvc, got "{given}"{did_you_mean(word, _KINDS)}'
+        )
     return _KINDS[word]
 
 

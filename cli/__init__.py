@@ -24,16 +24,24 @@ from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
-ASK, PLAN, RUN, MORE = "Ask", "Plan", "Run", "More"
+ASK = "Ask"
+PLAN = "Plan"
+RUN = "Run"
+MORE = "More"
 COMMANDS = {
     "simulate": CommandPlace("", "Where do the waiting pods go?", ASK),
     "explain": CommandPlace("", "Why does a pod go there, or nowhere?", ASK),
     "compare": CommandPlace("", "What does another configuration change?", ASK),
     "upgrade": CommandPlace("", "Which upgrade moves which pod, and why?", ASK),
     "policy": CommandPlace(
-        "", "What a Policy means, and what replaces it.", ASK, "Work with Policy files: JSON or YAML, by themselves or in a ConfigMap.",
+        "",
+        "What a Policy means, and what replaces it.",
+        ASK,
+        "Work with Policy files: JSON or YAML, by themselves or in a ConfigMap.",
         {
-            "check": CommandPlace("", "What runs, in which order, with which weights.", "Commands", question="policycheck"),
+            "check": CommandPlace(
+                "", "What runs, in which order, with which weights.", "Commands", question="policycheck"
+            ),
             "migrate": CommandPlace("migrate", "The Policy as a KubeSchedulerConfiguration.", "Commands"),
         },
     ),
@@ -41,7 +49,9 @@ COMMANDS = {
     "drain": CommandPlace("", "Which nodes can go, with all their pods elsewhere?", PLAN),
     "sweep": CommandPlace("", "Which configuration is best? Many, in one table.", PLAN),
     "replay": CommandPlace("", "What would have happened over time?", PLAN),
-    "lab": CommandPlace("lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN),
+    "lab": CommandPlace(
+        "lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN
+    ),
     "snapshot": CommandPlace("snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
     "shadow": CommandPlace("shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
     "run": CommandPlace("run", "Schedule the pods of a live cluster.", RUN),
@@ -53,8 +63,8 @@ COMMANDS = {
     "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
     "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
 }
-"""The subcommands: where each is declared, nowhere for one that is made of a question, its short help, which is the command's own (a test
-holds them equal), and its group."""
+"""The subcommands: where each is declared, nowhere for one that is made of a question, its short help, which
+is the command's own (a test holds them equal), and its group."""
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -66,10 +76,18 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 
 
 @click.group(
-    cls=LazyGroup, commands=DeclaredCommands(COMMANDS, __name__),
+    cls=LazyGroup,
+    commands=DeclaredCommands(COMMANDS, __name__),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-)  # fmt: skip
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """The Kubernetes scheduler, every release from 1.12 to 1.36: where pods would go, and why.
 
@@ -80,13 +98,14 @@ def cli() -> None:
     kubeclassic explain cluster.json shop/web-0 --what-if    what would help?
     kubeclassic COMMAND --help                               the usual options; --help-all: all of them
 
-    Exit status: 0 and 1 are answers (see --help); 2: bad input; 3: a bug in kubeclassic; 130: interrupted. On a terminal, long work shows
-    its progress; KUBECLASSIC_PROGRESS=0 turns that off.
+    Exit status: 0 and 1 are answers (see --help); 2: bad input; 3: a bug in kubeclassic; 130: interrupted. On
+    a terminal, long work shows its progress; KUBECLASSIC_PROGRESS=0 turns that off.
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
+    """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one
+    line."""
     prepare_streams()
     warn_of_rules()
     unwind_on_signals()

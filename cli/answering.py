@@ -24,11 +24,14 @@ NARROWEST = 40
 """Columns below which lines are not broken."""
 
 
-def tell_notices(notices: Iterable[Notice], verbose: bool = False, concerns: Collection[str] | None = None) -> None:
-    """Print *notices* on standard error: one line for all that say the same, with their number; if *verbose*, a line for each.
+def tell_notices(
+    notices: Iterable[Notice], verbose: bool = False, concerns: Collection[str] | None = None
+) -> None:
+    """Print *notices* on standard error: one line for all that say the same, with their number; if *verbose*,
+    a line for each.
 
-    *concerns*: the objects that were asked about, kind and key; of those about others that are in a namespace, only the number is told.
-    On a terminal lines are broken between words, so that they fit.
+    *concerns*: the objects that were asked about, kind and key; of those about others that are in a
+    namespace, only the number is told. On a terminal lines are broken between words, so that they fit.
     """
     found = list(notices)
     told = found if concerns is None or verbose else [notice for notice in found if notice.bears_on(concerns)]
@@ -36,9 +39,14 @@ def tell_notices(notices: Iterable[Notice], verbose: bool = False, concerns: Col
     for line in lines:
         tell_line(LABEL + one_line(line))
     if len(lines) < len(found):
-        count, others = count_of(len(found), "warning"), len(found) - len(told)
+        count = count_of(len(found), "warning")
+        others = len(found) - len(told)
         some = f", {others:,} of them about other objects" if others else ""
-        note(f"(--verbose lists all {count}{some})" if told else f"({count} about other objects: see --verbose)")
+        note(
+            f"(--verbose lists all {count}{some})"
+            if told
+            else f"({count} about other objects: see --verbose)"
+        )
 
 
 def tell_unread(notices: Iterable[Notice]) -> None:
@@ -55,7 +63,8 @@ def tell_line(line: str) -> None:
 
 
 def write_yaml(document: Any, stream: IO[str]) -> None:
-    """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are escapes, which YAML reads."""
+    """Write *document* as it is ordered; characters that *stream* lacks, or a terminal would obey, are
+    escapes, which YAML reads."""
     import yaml
 
     def shown(dumper: Any, value: str) -> Any:
@@ -79,15 +88,20 @@ DOCUMENT_FORMS = ("json", "yaml")
 
 
 def answer(
-    result: Result, output: Output, origin: Callable[[], About] | None = None, *, unread: bool = True,
+    result: Result,
+    output: Output,
+    origin: Callable[[], About] | None = None,
+    *,
+    unread: bool = True,
     forms: Mapping[str, Writer] | None = None,
-) -> int:  # fmt: skip
-    """Write *result* in the form that *output* asks for, and its page where that is asked for; the exit status.
+) -> int:
+    """Write *result* in the form that *output* asks for, and its page where that is asked for; the exit
+    status.
 
     *origin*: of what a page speaks.
 
-    *unread*: whether text says at its end what does not count, and standard error beside CSV; *forms*: what writes the forms that this
-    command alone has.
+    *unread*: whether text says at its end what does not count, and standard error beside CSV; *forms*: what
+    writes the forms that this command alone has.
     """
     notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
@@ -122,7 +136,8 @@ def write_answer(form: str, document: Any, stream: IO[str]) -> None:
 
 
 def write_report(report: str | None, made: Callable[[], str]) -> None:
-    """Write the page that *made* makes to the file *report*, whole or not at all; nothing where *report* is None.
+    """Write the page that *made* makes to the file *report*, whole or not at all; nothing where *report* is
+    None.
 
     Raises :class:`~..console.output.OutputError`.
     """
@@ -139,25 +154,39 @@ def page_of(view: View, origin: About) -> str:
 
 
 def about(
-    scenario: Scenario | None, paths: Iterable[Path], *, releases: Sequence[str] = (), rules: Sequence[Part] = (),
-    warnings: Sequence[str] = (), unread: Sequence[str] = (), arguments: Sequence[str] | None = None,
-) -> About:  # fmt: skip
+    scenario: Scenario | None,
+    paths: Iterable[Path],
+    *,
+    releases: Sequence[str] = (),
+    rules: Sequence[Part] = (),
+    warnings: Sequence[str] = (),
+    unread: Sequence[str] = (),
+    arguments: Sequence[str] | None = None,
+) -> About:
     """What a page about *scenario*, read from *paths*, says of its origin.
 
-    *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as given; *warnings*: besides
-    those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
-    by default those of this process.
+    *releases*: the versions that decided; *rules*: the policy, the profile and options that choose rules, as
+    given; *warnings*: besides those of the scenario; *unread*: what does not count, where there is no
+    scenario; *arguments*: the words after the program's name, by default those of this process.
     """
     from .report.page.about import About, made_at
 
-    told, found = [*unread], [*warnings]
+    told = [*unread]
+    found = [*warnings]
     if scenario is not None:
-        told, found = list(unread_sentences(scenario.warnings)), [*in_groups(scenario.warnings), *warnings]
+        told = list(unread_sentences(scenario.warnings))
+        found = [*in_groups(scenario.warnings), *warnings]
     return About(
-        inputs=map(str, dict.fromkeys(paths)), counts="" if scenario is None else counts(scenario), unread=told,
-        warnings=dict.fromkeys(found), releases=tuple(dict.fromkeys(releases)), rules=tuple(rules), version=__version__,
-        date=made_at(), command=("kubeclassic", *(sys.argv[1:] if arguments is None else arguments)),
-    )  # fmt: skip
+        inputs=map(str, dict.fromkeys(paths)),
+        counts="" if scenario is None else counts(scenario),
+        unread=told,
+        warnings=dict.fromkeys(found),
+        releases=tuple(dict.fromkeys(releases)),
+        rules=tuple(rules),
+        version=__version__,
+        date=made_at(),
+        command=("kubeclassic", *(sys.argv[1:] if arguments is None else arguments)),
+    )
 
 
 def counts(scenario: Scenario) -> str:

@@ -1,4 +1,5 @@
-"""Commands that are made of questions: flags, help and checks from the options, then the input, the answer and its page."""
+"""Commands that are made of questions: flags, help and checks from the options, then the input, the answer
+and its page."""
 
 from __future__ import annotations
 
@@ -65,21 +66,31 @@ class Asking:
 
         given = self.given
         scenario = given if isinstance(given, Scenario) else getattr(given, "scenario", None)
-        its = {"releases": [given.engine.release.version], "rules": given.rules} if isinstance(given, Input) else {}
+        its = (
+            {"releases": [given.engine.release.version], "rules": given.rules}
+            if isinstance(given, Input)
+            else {}
+        )
         return about(scenario, [*self.paths, *self.options.read()], **{**its, **found.origin()})
 
 
 def command_of(command: str, short_help: str, name: str) -> click.Command:
     """The *command* that is made of the question *name*."""
     question: Question = import_module(f"..questions.{name}.options", __package__).QUESTION
-    kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
+    kind = question.options
+    shared = dict[str, Any]()
+    declared = question.options.declared()
     for base in (MorePods, ClusterOptions):
         shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}
-    arguments, own, cluster = list[Any](), list[Any](), [scheduler_options] if "scheduler" in declared else list[Any]()
+    arguments = list[Any]()
+    own = list[Any]()
+    cluster = [scheduler_options] if "scheduler" in declared else list[Any]()
     for field_name, field in declared.items():
         takes = declared_of(field).takes
         if takes not in NO_FLAG:
-            (arguments if takes == "argument" else cluster if field_name in shared else own).append(click_option(field))
+            (arguments if takes == "argument" else cluster if field_name in shared else own).append(
+                click_option(field)
+            )
     own += [process_options(*question.jobs)] if question.jobs else []
     if question.argument:
         paths: list[Any] = [click.argument(question.argument, type=FILE)]
@@ -87,25 +98,42 @@ def command_of(command: str, short_help: str, name: str) -> click.Command:
         paths = [click.argument("paths", nargs=-1, required=True, type=FileName(allow_dash=False))]
     elif question.besides:
         metavar = f"PATHS... [{question.besides.upper()}]..."
-        paths = [takes_cluster(*question.reads), click.argument("paths", nargs=-1, type=FILE, metavar=metavar)]
+        paths = [
+            takes_cluster(*question.reads),
+            click.argument("paths", nargs=-1, type=FILE, metavar=metavar),
+        ]
     else:
         paths = [takes_paths(*question.reads)]
     output = output_options(
-        question.forms, question.told_forms, verbose=question.verbose, what=question.what, headers=question.headers, page=question.page
+        question.forms,
+        question.told_forms,
+        verbose=question.verbose,
+        what=question.what,
+        headers=question.headers,
+        page=question.page,
     )
 
     def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
         sys.exit(_run(name, question, paths, setup, output, values))
 
-    for layer in reversed([*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]):
+    for layer in reversed(
+        [*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]
+    ):
         run = layer(run)
     return click.command(
-        command, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored,
+        command,
+        cls=Command,
+        short_help=short_help,
+        help=kind.__doc__,
+        outputs=question.outputs,
+        ignored=question.ignored,
         reads_folders=not (question.argument or question.cases),
-    )(run)  # fmt: skip
+    )(run)
 
 
-def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]) -> int:
+def _run(
+    name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
+) -> int:
     from ..simulation.executors import cores, executor_of
     from .answering import answer, tell_line
     from .opening import OPENERS, opened, version_read
@@ -121,19 +149,30 @@ def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, out
         if not there:
             got = "got neither a path that is there nor, without any, a cluster with a node of that name"
             missing = f"{paths[0]}: {got}. " if paths else ""
-            raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
-        values[question.besides] = (*(str(path) for path in paths if path not in there), *values[question.besides])
+            raise click.UsageError(
+                f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME."
+            )
+        values[question.besides] = (
+            *(str(path) for path in paths if path not in there),
+            *values[question.besides],
+        )
         paths = there
     output = output.widened() if question.widens else output
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     wanted = "" if setup is None else setup.get("release") or ""
     if "," in wanted:
         start, *_, end = wanted.split(",")
-        instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
-        raise click.UsageError(f"--release: expected one release, got {wanted}; what differs between two: {instead}")
+        instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (
+            f" --pod {chosen['pod']}" if name == "explain" else ""
+        )
+        raise click.UsageError(
+            f"--release: expected one release, got {wanted}; what differs between two: {instead}"
+        )
     with running as executor:
         chosen |= {"executor": executor} if question.jobs else {}
-        options: Any = question.options(**chosen, forms=output.forms, called=question.options.flag_of, server=version_read())
+        options: Any = question.options(
+            **chosen, forms=output.forms, called=question.options.flag_of, server=version_read()
+        )
         given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
         asking = Asking(name, question, paths, options, output, setup, given)
         if question.prints:

@@ -17,7 +17,8 @@ from .console.progress import working
 
 def answered(asking: Asking) -> int:
     """Run the cases, and print; the exit status."""
-    options, families = asking.options, families_in(asking.paths, asking.options)
+    options = asking.options
+    families = families_in(asking.paths, asking.options)
     asking = attrs.evolve(asking, given=families)
     if not options.emit:
         found = attrs.evolve(asking.answer(), show=options.show)

@@ -1,4 +1,5 @@
-"""How ``kubeclassic drain`` prints: names of nodes, and on standard error what came of it and which nodes to add."""
+"""How ``kubeclassic drain`` prints: names of nodes, and on standard error what came of it and which nodes to
+add."""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ def examples(folder: Path) -> None:
         raise UnknownNameError(f"DIR: expected the name of a new folder, got {folder}, which exists")
     try:
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as half:
-            made = shutil.copytree(HERE, Path(half, "made"), ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            made = shutil.copytree(
+                HERE, Path(half, "made"), ignore=shutil.ignore_patterns("__pycache__", ".*")
+            )
             os.rename(made, folder)
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror or error}") from None

@@ -25,20 +25,27 @@ CSV = FileName(allow_dash=False)
 def importing() -> None:
     """Turn a published trace into manifests, for simulate, replay and the others.
 
-    Times of the trace are annotations of the manifests, which replay reads. What a trace does not have, such as nodes, is given beside the
-    manifests. A line on standard error says what has no place in manifests and was dropped.
+    Times of the trace are annotations of the manifests, which replay reads. What a trace does not have, such
+    as nodes, is given beside the manifests. A line on standard error says what has no place in manifests and
+    was dropped.
     """
 
 
 written = output_options(
-    FORMS, "json, yaml: a List; jsonl: an object a line.", default="json", what="the manifests", headers=False, page=False,
+    FORMS,
+    "json, yaml: a List; jsonl: an object a line.",
+    default="json",
+    what="the manifests",
+    headers=False,
+    page=False,
     verbose=None,
-)  # fmt: skip
+)
 """The options that say where the manifests go."""
 
 
 def _write(output: Output, name: str, *given: Any, profile: str | None = None) -> None:
-    """Write the trace called *name* as manifests; *given* are its files and options. Say how many there are, and what was dropped.
+    """Write the trace called *name* as manifests; *given* are its files and options. Say how many there are,
+    and what was dropped.
 
     *profile*: a file for the configuration of its scheduler.
     """
@@ -51,7 +58,9 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
         found = ask(name, *given)
     if profile is not None:
         if found.configuration is None:
-            raise OptionsError(f"--profile: got {profile}, but {given[0]} has no configuration of a scheduler")
+            raise OptionsError(
+                f"--profile: got {profile}, but {given[0]} has no configuration of a scheduler"
+            )
         with writing(profile) as stream:
             write_yaml(found.configuration, stream)
     manifest = found.manifest
@@ -61,7 +70,8 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
         "yaml": lambda stream: write_yaml(manifest, stream),
     }
     answer(found, output, forms=forms)
-    nodes, pods = found.kinds["Node"], found.kinds["Pod"]
+    nodes = found.kinds["Node"]
+    pods = found.kinds["Pod"]
     others = len(manifest["items"]) - nodes - pods
     told = f", {count_of(others, 'other object')}" if others else ""
     note(f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}")
@@ -84,10 +94,11 @@ def openb(nodes: Path, pods: Path, output: Output) -> None:
     NODES.csv  sn, cpu_milli, memory_mib, gpu, model
     PODS.csv   name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, pod_phase, creation_time, ...
 
-    Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs, alibabacloud.com/gpu-count and
-    alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and alibabacloud.com/gpu-card-model; condition Ready.
-    Pods (namespace openb, priority 0) request, and are limited to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of
-    num_gpu x min(gpu_milli, 1000); gpu_spec A|B becomes required node affinity to those models. Order: creation time, then name.
+    Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs,
+    alibabacloud.com/gpu-count and alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and
+    alibabacloud.com/gpu-card-model; condition Ready. Pods (namespace openb, priority 0) request, and are
+    limited to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of num_gpu x min(gpu_milli,
+    1000); gpu_spec A|B becomes required node affinity to those models. Order: creation time, then name.
 
     \b
     kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
@@ -102,9 +113,10 @@ def openb(nodes: Path, pods: Path, output: Output) -> None:
 def simkube(trace: Path, output: Output) -> None:
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
-    Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make, from the time of the event
-    on. A new pod template replaces an owner's pods. A CronJob becomes a pod for each run that was recorded; a pod without an owner stays
-    what it is. Pods that finished in the trace run for as long as they did there. Other objects are dropped.
+    Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would
+    make, from the time of the event on. A new pod template replaces an owner's pods. A CronJob becomes a pod
+    for each run that was recorded; a pod without an owner stays what it is. Pods that finished in the trace
+    run for as long as they did there. Other objects are dropped.
 
     \b
     kubeclassic import simkube trace.sktrace --output simkube.json
@@ -115,12 +127,17 @@ def simkube(trace: Path, output: Output) -> None:
 
 @importing.command(short_help="An export of kube-scheduler-simulator.")
 @click.argument("export", metavar="EXPORT.json", type=CSV)
-@click.option("--profile", metavar="FILE", help="Write the scheduler's configuration there, for --profile of other commands.")
+@click.option(
+    "--profile",
+    metavar="FILE",
+    help="Write the scheduler's configuration there, for --profile of other commands.",
+)
 @written
 def simulator(export: Path, profile: str | None, output: Output) -> None:
     """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
 
-    All commands read the objects of such a file as they do manifests; this one writes the configuration as well.
+    All commands read the objects of such a file as they do manifests; this one writes the configuration as
+    well.
 
     \b
     kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
@@ -148,8 +165,9 @@ def own_csv(table: Path, columns: Path, output: Output) -> None:
     labels: {app: service}
     nodeSelector: {disk: disk_type}
 
-    Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For nodes `requests` is what they
-    have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (2020) and Google (2019).
+    Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For
+    nodes `requests` is what they have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure
+    (2020) and Google (2019).
 
     \b
     kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json

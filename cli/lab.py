@@ -25,19 +25,33 @@ if TYPE_CHECKING:
 @scheduler_options
 @cluster_options
 @click.option(
-    "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=0, show_default="any free one",
+    "--port",
+    cls=CommonOption,
+    type=Whole(0, 65535),
+    metavar="N",
+    default=0,
+    show_default="any free one",
     help="The port to listen on.",
-)  # fmt: skip
-@click.option("--no-open", cls=CommonOption, is_flag=True, help="Do not open a browser; the address is on standard error.")
+)
+@click.option(
+    "--no-open",
+    cls=CommonOption,
+    is_flag=True,
+    help="Do not open a browser; the address is on standard error.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
-def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int, no_open: bool, verbose: bool) -> None:
-    """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what changes.
+def lab(
+    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int, no_open: bool, verbose: bool
+) -> None:
+    """Open a page on a cluster: choose release and rules, move weights, edit pods and nodes, and see what
+    changes.
 
-    PATHS and options are those of `simulate`, and so is every answer. The page compares it with the step before, the start, or a pinned
-    configuration, says why a pod goes to one node and not another, and saves the Policy or profile, or commands for the same placement.
+    PATHS and options are those of `simulate`, and so is every answer. The page compares it with the step
+    before, the start, or a pinned configuration, says why a pod goes to one node and not another, and saves
+    the Policy or profile, or commands for the same placement.
 
-    The server listens on 127.0.0.1 only, and requires the token in its address. Steps are kept until it ends; pages can be closed and
-    opened again. Ctrl-C ends it.
+    The server listens on 127.0.0.1 only, and requires the token in its address. Steps are kept until it ends;
+    pages can be closed and opened again. Ctrl-C ends it.
 
     Exit status 0: stopped, 2: bad input.
 
@@ -52,7 +66,12 @@ def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int
     from .opening import tell
 
     given = click.get_current_context().params
-    live = [word for name in ("kubeconfig", "context") if given.get(name) is not None for word in (f"--{name}", str(given[name]))]
+    live = [
+        word
+        for name in ("kubeconfig", "context")
+        if given.get(name) is not None
+        for word in (f"--{name}", str(given[name]))
+    ]
     live += [word for kind in given.get("allow_missing") or () for word in ("--allow-missing", kind)]
     found = _lab(paths, setup, cluster, live)
     with found.input(found.start) as begun:
@@ -77,12 +96,17 @@ def _lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: li
     setup.refuse_early()
     files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
-    options, spec = options_of(settled.values), settled.spec
-    start = LabState(scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits))
+    options = options_of(settled.values)
+    spec = settled.spec
+    start = LabState(
+        scheduler=scheduler_of(options, spec, files.loaded), order=cluster.order, edits=tuple(cluster.edits)
+    )
     words = [word for place in options.rules for word in ("--rules", place)]
     words += ["--extenders", options.extenders] if isinstance(options.extenders, str) else []
     words += [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
-    given = Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), (*live, *words))
+    given = Given(
+        tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), (*live, *words)
+    )
     return Lab(files, spec, start, given, cluster.cron_jobs)
 
 

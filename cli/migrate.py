@@ -17,7 +17,14 @@ from ..exceptions import UnknownNameError
 from ..questions.migrate.options import MigrateOptions
 from ..questions.options import OptionsError
 from .declaring.commands import command
-from .declaring.flags import FILE, Output, click_option, environments_max_pd_vols, output_options, takes_cluster
+from .declaring.flags import (
+    FILE,
+    Output,
+    click_option,
+    environments_max_pd_vols,
+    output_options,
+    takes_cluster,
+)
 
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
@@ -38,28 +45,52 @@ def _declared(function: Any) -> Any:
 
 @command("migrate", short_help="The Policy as a KubeSchedulerConfiguration.")
 @click.argument("file", type=FILE)
-@click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Compare both on this cluster; more paths may follow.")
+@click.option(
+    "--check",
+    "paths",
+    type=FILE,
+    multiple=True,
+    metavar="PATH",
+    help="Compare both on this cluster; more paths may follow.",
+)
 @takes_cluster()
 @_declared
 @output_options(
-    FORMS, "The format.", default="yaml", what="the profile", headers=False, page=False,
+    FORMS,
+    "The format.",
+    default="yaml",
+    what="the profile",
+    headers=False,
+    page=False,
     verbose="List every warning about the cluster of --check.",
-)  # fmt: skip
-@click.option("--report", metavar="FILE", help="Write the whole comparison to this file: .html (a page to file), .json or .txt.")
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="Write the whole comparison to this file: .html (a page to file), .json or .txt.",
+)
 @click.argument("more", type=FILE, nargs=-1)
 def migrate(
-    file: Path, paths: tuple[Path, ...], output: Output, report: str | None, more: tuple[Path, ...], **values: Any
+    file: Path,
+    paths: tuple[Path, ...],
+    output: Output,
+    report: str | None,
+    more: tuple[Path, ...],
+    **values: Any,
 ) -> None:
-    """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact equivalent.
+    """Translate the Policy in FILE to a profile of plugins, and list on standard error what has no exact
+    equivalent.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that refers to a Policy; -: standard input. A
-    KubeSchedulerConfiguration with profiles is kept, moved to another version, or, where plugins are gone or defaults differ,
-    written out with every plugin that runs. For 1.18 to 1.22 a Policy becomes the profile that this release makes of it.
+    FILE may be a ConfigMap, or a KubeSchedulerConfiguration (v1alpha1) that refers to a Policy; -: standard
+    input. A KubeSchedulerConfiguration with profiles is kept, moved to another version, or, where plugins are
+    gone or defaults differ, written out with every plugin that runs. For 1.18 to 1.22 a Policy becomes the
+    profile that this release makes of it.
 
-    With --check the old release and the profile both decide on every pending pod, in the same state, and only the decisions of the old
-    release take effect. All nodes are evaluated. A decision is the same; or equally good: another node that the old release
-    scores just as high; or different. --report FILE.html has everything for an audit: Policy, profile, notes, comparison, and what to do
-    next. Notes name deviations from upstream's own translation in 1.19 to 1.22.
+    With --check the old release and the profile both decide on every pending pod, in the same state, and only
+    the decisions of the old release take effect. All nodes are evaluated. A decision is the same; or equally
+    good: another node that the old release scores just as high; or different. --report FILE.html has
+    everything for an audit: Policy, profile, notes, comparison, and what to do next. Notes name deviations
+    from upstream's own translation in 1.19 to 1.22.
 
     Exit status 0: migrated, and with --check no decision differs; 1: some do; 2: bad input.
 
@@ -80,16 +111,21 @@ def migrate(
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     forms_asked = ["page"] if report is not None else []
     options = MigrateOptions(**chosen, check=paths or None, forms=forms_asked, called=MigrateOptions.flag_of)
-    given, cluster = ask.migrating(file, options, environments_max_pd_vols()), None
+    given = ask.migrating(file, options, environments_max_pd_vols())
+    cluster = None
     if paths:
         with reading((*paths, *more)):
-            cluster = Files.read((*paths, *more), keeps_manifests=options.extenders is not None).scenario(given.scheduler_names)
+            cluster = Files.read((*paths, *more), keeps_manifests=options.extenders is not None).scenario(
+                given.scheduler_names
+            )
     found = ask.migrate.ask(given, attrs.evolve(options, check=cast(Any, cluster)), Console(output.verbose))
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
     }
-    if cluster is not None and report is not None:  # it is the larger one: where it cannot be written, nothing is
+    if (
+        cluster is not None and report is not None
+    ):  # it is the larger one: where it cannot be written, nothing is
         _report(found, report, cluster, (file, *paths, *more))
     status = answer(found, output, forms=forms)
     if cluster is None:
@@ -124,7 +160,9 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
             write_view(found.proof_view(), text)
             return text.getvalue()
         rules = [Words(f"{found.report.source}: ", CodeText(str(read[0])))]
-        noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
+        noted = attrs.evolve(
+            cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices)
+        )
         releases = [found.report.release, found.report.target]
         return page_of(found.view(), about(noted, read, releases=releases, rules=rules))
 

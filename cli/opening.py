@@ -1,4 +1,5 @@
-"""From paths and options to a scheduler and the scenario that it is asked about: what all commands that schedule begin with."""
+"""From paths and options to a scheduler and the scenario that it is asked about: what all commands that
+schedule begin with."""
 
 from __future__ import annotations
 
@@ -36,12 +37,18 @@ def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests:
     pods = paths_among("pods", options.waiting())
     with reading(paths):
         return Files.read(
-            paths, pods, defaults=options.defaults, strict_fields=options.strict, keeps_manifests=keeps_manifests, edits=options.edits
+            paths,
+            pods,
+            defaults=options.defaults,
+            strict_fields=options.strict,
+            keeps_manifests=keeps_manifests,
+            edits=options.edits,
         )
 
 
 def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Input:
-    """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for, with what the question changes of it.
+    """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for, with what the question
+    changes of it.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
@@ -55,14 +62,21 @@ def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Inpu
     settled = setup.settled(files.nodes, version_read())
     spec = settled.spec
     with reading(paths):
-        scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
+        scenario = files.scenario(
+            spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
+        )
     tell_release(setup, settled, files.nodes)
     scenario = _with_server_notice(scenario, [settled.version] if is_auto(setup.release) else [])
     tell_edits(scenario)
     return Input.of(
-        scenario, spec, release=setup.release, order=options.order, defaults=options.defaults, strict=options.strict,
+        scenario,
+        spec,
+        release=setup.release,
+        order=options.order,
+        defaults=options.defaults,
+        strict=options.strict,
         rules=settled.in_words(),
-    )  # fmt: skip
+    )
 
 
 def scenario_of_default(paths: Sequence[Path], options: ClusterOptions) -> Scenario:
@@ -84,7 +98,9 @@ class Console(Observer):
         else:
             tell(given.scenario, given.engine, self.verbose, concerns)
 
-    def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
+    def counting(
+        self, total: int | None, what: str, unit: str = ""
+    ) -> AbstractContextManager[Callable[[int, str], None]]:
         return counting(total, what, unit)
 
     @contextmanager
@@ -144,7 +160,8 @@ def tell_release(setup: Setup, settled: Setup, nodes: Sequence[Node], name: str 
 
 
 async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Setup:
-    """*setup* with the release of the API server at the end of *transport* in place of ``auto``, and a log line that says so."""
+    """*setup* with the release of the API server at the end of *transport* in place of ``auto``, and a log
+    line that says so."""
     from ..live.snapshot import server_version
 
     if not is_auto(setup.release):
@@ -163,19 +180,29 @@ def version_read() -> str:
 
 
 def _with_server_notice(scenario: Scenario, releases: Sequence[str]) -> Scenario:
-    """*scenario* with a warning for each of *releases*, which ``auto`` took, that is not that of the API server."""
-    notices = [notice for release in releases if version_read() for notice in auto_notice(find_any_release(release), (), version_read())]
+    """*scenario* with a warning for each of *releases*, which ``auto`` took, that is not that of the API
+    server."""
+    notices = [
+        notice
+        for release in releases
+        if version_read()
+        for notice in auto_notice(find_any_release(release), (), version_read())
+    ]
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *notices)) if notices else scenario
 
 
 def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
-    """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
+    """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission
+    does."""
     from ..questions.compare.options import NAMES
 
     limit = environments_max_pd_vols()
-    wanted = [NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None]
+    wanted = [
+        NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None
+    ]
     files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    settled, by_nodes = list[NamedSetup](), dict[str, str]()
+    settled = list[NamedSetup]()
+    by_nodes = dict[str, str]()
     for one in wanted:
         found = one.setup.settled(files.nodes, version_read())
         if is_auto(one.setup.release):
@@ -184,18 +211,33 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
         settled.append(attrs.evolve(one, setup=found))
     spec = settled[0].setup.spec
     with reading(paths):
-        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
+        scenario = files.scenario(
+            spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities
+        )
     for given, one in zip(wanted, settled, strict=True):
         tell_release(given.setup, one.setup, files.nodes, f"--{one.name}: ")
     scenario = _with_server_notice(scenario, list(by_nodes.values()))
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
-    texts, asked = {one.name: one.text for one in wanted}, [one.setup.release for one in wanted]
-    return ComparisonInput.of(scenario, engines, texts, by_nodes=list(by_nodes), asked=asked, order=options.order, strict=options.strict)
+    texts = {one.name: one.text for one in wanted}
+    asked = [one.setup.release for one in wanted]
+    return ComparisonInput.of(
+        scenario,
+        engines,
+        texts,
+        by_nodes=list(by_nodes),
+        asked=asked,
+        order=options.order,
+        strict=options.strict,
+    )
 
 
 OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {
-    "compare": contestants, "upgrade": scenario_of_default, "sweep": lambda paths, options: paths[0],
-    "policycheck": lambda paths, options: paths[0],    "replay": lambda paths, options: None, "conform": lambda paths, options: None,
-}  # fmt: skip
+    "compare": contestants,
+    "upgrade": scenario_of_default,
+    "sweep": lambda paths, options: paths[0],
+    "policycheck": lambda paths, options: paths[0],
+    "replay": lambda paths, options: None,
+    "conform": lambda paths, options: None,
+}
 """Question -> what opens its input, where that is not :func:`opened`."""

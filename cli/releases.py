@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterator[str]:
     """One line a release, and what other patch levels decide otherwise."""
     taken = {"plugins": "with a profile", "predicates and priorities": "yes"}
-    rows = [[found.release, found.like, found.runs, taken[found.runs] if found.is_default else "-"] for found in summaries]
+    rows = [
+        [found.release, found.like, found.runs, taken[found.runs] if found.is_default else "-"]
+        for found in summaries
+    ]
     yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
     if told := [f"{found.other_patches}." for found in summaries if found.other_patches]:
         yield from ["", *wrapped(told, width)]
@@ -33,7 +36,10 @@ def description_lines(found: ClassicRelease | PluginRelease, width: int | None) 
     other = f" {found.other_patches}." if found.other_patches else ""
     yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
     if found.runs == "plugins":
-        plugins = [[name, plugin_in_words(plugin), ", ".join(plugin.points)] for name, plugin in found.plugins.items()]
+        plugins = [
+            [name, plugin_in_words(plugin), ", ".join(plugin.points)]
+            for name, plugin in found.plugins.items()
+        ]
         yield from _listed(["plugins", "runs", "extension points"], plugins, width)
     else:
         yield from _listed(["predicates", "in running order"], [*found.predicates.items()], width)
@@ -51,7 +57,7 @@ def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
     return _entries(entries, width)
 
 
-# --- two releases ---------------------------------------------------------------------------------------------------
+# --- two releases -------------------------------------------------------------------------------------------
 
 
 def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
@@ -88,18 +94,26 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
 
 Entry = tuple[str, str, Sequence[str]]
 """What it is about, its first line, and further lines."""
-HEADINGS: Mapping[str, str] = {"predicate": "predicates", "priority": "priorities", "priority argument": "priorities of a Policy's own"}
+HEADINGS: Mapping[str, str] = {
+    "predicate": "predicates",
+    "priority": "priorities",
+    "priority argument": "priorities of a Policy's own",
+}
 
 
 def _listed(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
-    """A table if it fits, else a line for each row: a pair on one line, else each further cell with its header below."""
+    """A table if it fits, else a line for each row: a pair on one line, else each further cell with its
+    header below."""
     widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
     if width is None or sum(widths) + len(GAP) * (len(widths) - 1) <= width:
         yield from ["", *TextTable(headers, rows).lines()]
     elif len(headers) == 2:
         yield from _entries([(headers[0], f"{name}: {cell}", ()) for name, cell in rows], width)
     else:
-        told = ((name, [f"{header}: {cell}" for header, cell in zip(headers[1:], cells, strict=True)]) for name, *cells in rows)
+        told = (
+            (name, [f"{header}: {cell}" for header, cell in zip(headers[1:], cells, strict=True)])
+            for name, *cells in rows
+        )
         yield from _entries([(headers[0], name, more) for name, more in told], width)
 
 
@@ -114,14 +128,18 @@ def _entries(entries: Iterable[Entry], width: int | None) -> Iterator[str]:
 
 @command(short_help="What the releases are, and how two of them differ.")
 @click.argument("release", required=False)
-@click.option("--diff", "pair", nargs=2, metavar="A B", help="What release B does differently from release A.")
+@click.option(
+    "--diff", "pair", nargs=2, metavar="A B", help="What release B does differently from release A."
+)
 @click.option("--all-gates", is_flag=True, help="Show gates that no decision depends on, too.")
 @click.option("-o", "form", type=click.Choice(["table", "json", "yaml"]), default="table", show_default=True)
 def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool, form: str) -> None:
-    """List the releases, or describe RELEASE: its predicates and priorities or its plugins in running order, gates, behaviour.
+    """List the releases, or describe RELEASE: its predicates and priorities or its plugins in running order,
+    gates, behaviour.
 
-    With --diff: what two releases do differently. Between one with predicates and priorities and one with plugins: what took the place
-    of what, at which extension points, and what became different in arithmetic, messages and defaults.
+    With --diff: what two releases do differently. Between one with predicates and priorities and one with
+    plugins: what took the place of what, at which extension points, and what became different in arithmetic,
+    messages and defaults.
 
     \b
     kubeclassic releases 1.16

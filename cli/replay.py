@@ -26,31 +26,47 @@ from .report.tables import view_lines, width_of
 
 def answered(asking: Asking) -> int:
     """Replay, and print; the exit status."""
-    options, report = asking.options, asking.output.report
+    options = asking.options
+    report = asking.output.report
     events, page = (None if file is None else Path(file) for file in (asking.output.file, report))
-    places = Places(events=events, series=options.series, series_every=options.series_every or 0.0, report=page)
+    places = Places(
+        events=events, series=options.series, series_every=options.series_every or 0.0, report=page
+    )
     check_places(places)
     setup = asking.setup
     provisional = setup.with_(release=None) if is_auto(setup.release) else setup
     with reading(asking.paths):
         given = ReplayInput.read(
-            asking.paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, options=options, release=setup.release,
+            asking.paths,
+            provisional.spec,
+            lambda nodes: settled_for(setup, nodes).spec,
+            options=options,
+            release=setup.release,
             keeps_manifests=setup.may_call_extenders,
-        )  # fmt: skip
+        )
     tell_notices(given.inputs.warnings, options.verbose)
     endless = any(step.opcode == "churn" and step.run_time is None for step in given.inputs.operations)
     if options.until is None and endless:
         why = "runs as long as any pod of the scenario is pending, perhaps for ever"
         warn(f"churn without runTime {why}: --until ends it")
-    breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
-    found = replayed(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
+    breaks_up = (
+        places.events is None and sys.stdout.isatty()
+    )  # events on a terminal would break up a bar, and the bar them
+    found = replayed(
+        given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible
+    )
     if found.history is not None:
-        history, notices = found.history, given.inputs.warnings
+        history = found.history
+        notices = given.inputs.warnings
         counts = f"{count_of(len(history.nodes), 'node')}, {count_of(len(history.lives), 'pod')}, {duration(found.time)} of virtual time"
         origin = about(
-            None, asking.paths, releases=[found.release], rules=setup.in_words(), warnings=in_groups(notices),
+            None,
+            asking.paths,
+            releases=[found.release],
+            rules=setup.in_words(),
+            warnings=in_groups(notices),
             unread=list(unread_sentences(notices)),
-        )  # fmt: skip
+        )
         write_report(report, lambda: page_of(found.view(), attrs.evolve(origin, counts=counts)))
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)

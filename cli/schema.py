@@ -31,7 +31,8 @@ DOCUMENTS = {
     "upgrade": "questions.upgrade.upgrade:UpgradeDocument",
     "what-if": "questions.whatif.suggestion:WhatIfDocument",
 }
-"""Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
+"""Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is
+that of a line of JSON Lines."""
 
 
 def names() -> list[str]:
@@ -40,28 +41,45 @@ def names() -> list[str]:
 
 
 def text_of(name: str) -> str:
-    """The schema of that *name* as JSON. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is none."""
+    """The schema of that *name* as JSON. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is
+    none."""
     if name not in DOCUMENTS:
-        raise UnknownNameError(f'schema: expected one of {", ".join(names())}, got "{name}"{did_you_mean(name, names())}')
+        raise UnknownNameError(
+            f'schema: expected one of {", ".join(names())}, got "{name}"{did_you_mean(name, names())}'
+        )
     module, _, found = DOCUMENTS[name].partition(":")
     schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
-    head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {name}"}
-    return json.dumps({**head, **{word: value for word, value in schema.items() if word != "title"}}, indent=2)
+    head = {
+        "$schema": DRAFT,
+        "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}",
+        "title": f"kubeclassic {name}",
+    }
+    return json.dumps(
+        {**head, **{word: value for word, value in schema.items() if word != "title"}}, indent=2
+    )
 
 
 def _leading(record: type[Record]) -> dict[str, Any]:
     """The fields that a document has before its own."""
-    return {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}} if issubclass(record, DocumentRecord) else {}
+    return (
+        {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}}
+        if issubclass(record, DocumentRecord)
+        else {}
+    )
 
 
 @command(short_help="What the JSON of the commands holds.")
-@click.argument("name", required=False, shell_complete=lambda *given: [name for name in DOCUMENTS if name.startswith(given[-1])])
+@click.argument(
+    "name",
+    required=False,
+    shell_complete=lambda *given: [name for name in DOCUMENTS if name.startswith(given[-1])],
+)
 def schema(name: str | None) -> None:
     """Print the JSON Schema (draft 2020-12) of NAME, or list the names.
 
-    NAME is a command, such as simulate, whose `-o json` the schema describes. A name that ends in -line is that of one line of JSON Lines.
-    The last part of a schema's $id is its version, which documents have as apiVersion. It changes when a field goes or changes its
-    meaning; fields may be added.
+    NAME is a command, such as simulate, whose `-o json` the schema describes. A name that ends in -line is
+    that of one line of JSON Lines. The last part of a schema's $id is its version, which documents have as
+    apiVersion. It changes when a field goes or changes its meaning; fields may be added.
 
     \b
     kubeclassic schema simulate

@@ -29,55 +29,101 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @scheduler_options
 @click.option(
-    "--kubeconfig", cls=CommonOption, type=FILE,
+    "--kubeconfig",
+    cls=CommonOption,
+    type=FILE,
     help="Follow this API server instead; bindings are written there.",
-)  # fmt: skip
+)
 @click.option("--context", metavar="NAME", help=CONTEXT_HELP)
 @click.option("--no-defaults", is_flag=True, help="Do not apply the API server's defaults.")
 @click.option(
-    "--bind-address", "address", cls=CommonOption, metavar="ADDRESS", default="127.0.0.1", show_default=True,
+    "--bind-address",
+    "address",
+    cls=CommonOption,
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
     help="The address to listen on.",
-)  # fmt: skip
+)
 @click.option(
-    "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=8888, show_default=True,
+    "--port",
+    cls=CommonOption,
+    type=Whole(0, 65535),
+    metavar="N",
+    default=8888,
+    show_default=True,
     help="The port; 0: any free one.",
-)  # fmt: skip
+)
 @click.option("--tls-cert-file", "certificate", type=FILE, help="Serve HTTPS with this certificate (PEM).")
 @click.option("--tls-private-key-file", "key", type=FILE, help="Its private key.")
-@click.option("--client-ca-file", "client_ca", type=FILE, help="Require client certificates signed by one of these.")
-@click.option("--token-file", "token", cls=CommonOption, type=FILE, help="Require this bearer token, except for probes.")
+@click.option(
+    "--client-ca-file", "client_ca", type=FILE, help="Require client certificates signed by one of these."
+)
+@click.option(
+    "--token-file", "token", cls=CommonOption, type=FILE, help="Require this bearer token, except for probes."
+)
 @click.option("--insecure", is_flag=True, help="Answer every caller, without authentication.")
 @click.option(
-    "--allowed-host", "hosts", multiple=True, metavar="NAME",
+    "--allowed-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
     help="Without --token-file and --client-ca-file: a host name to accept besides addresses and localhost.",
-)  # fmt: skip
-@click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest request body, in MiB.")
-@click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="The most concurrent requests.")
+)
+@click.option(
+    "--max-body-mb",
+    type=Whole(1, 4096),
+    metavar="N",
+    default=100,
+    show_default=True,
+    help="The largest request body, in MiB.",
+)
+@click.option(
+    "--max-requests",
+    type=Whole(1, 10000),
+    metavar="N",
+    default=64,
+    show_default=True,
+    help="The most concurrent requests.",
+)
 @log_option
 @click.option("--verbose", "-v", is_flag=True, help="Log what runs to standard error.")
 def serve(
-    paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
-    certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
-    max_body_mb: int, max_requests: int, log_form: str, verbose: bool,
-) -> None:  # fmt: skip
+    paths: tuple[Path, ...],
+    setup: Setup,
+    kubeconfig: Path | None,
+    context: str | None,
+    no_defaults: bool,
+    address: str,
+    port: int,
+    certificate: Path | None,
+    key: Path | None,
+    client_ca: Path | None,
+    token: Path | None,
+    insecure: bool,
+    hosts: tuple[str, ...],
+    max_body_mb: int,
+    max_requests: int,
+    log_form: str,
+    verbose: bool,
+) -> None:
     """Answer the extender calls of a scheduler, about the cluster in PATHS or of an API server.
 
-    POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send nodes as objects, which are then
-    taken as they are, or their names (nodeCacheCapable). Scores are 0 to 10: the lowest total becomes 0, the highest 10, others in
-    proportion, rounded down. GET /healthz, /livez, /readyz and /metrics describe the server. To know why a pod would go where, use
-    `kubeclassic explain`.
+    POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send
+    nodes as objects, which are then taken as they are, or their names (nodeCacheCapable). Scores are 0 to 10:
+    the lowest total becomes 0, the highest 10, others in proportion, rounded down. GET /healthz, /livez,
+    /readyz and /metrics describe the server. To know why a pod would go where, use `kubeclassic explain`.
 
-    Callers from other machines need a client certificate, a token, or --insecure. Web pages of other sites are refused (403), and so are
-    other host names (421).
+    Callers from other machines need a client certificate, a token, or --insecure. Web pages of other sites
+    are refused (403), and so are other host names (421).
 
-    If the API server cannot be followed for ten seconds, answers say so (header x-seconds-behind) and /readyz fails. The log line
-    `listening on URL` means it is ready. SIGTERM ends it after the running requests.
+    If the API server cannot be followed for ten seconds, answers say so (header x-seconds-behind) and /readyz
+    fails. The log line `listening on URL` means it is ready. SIGTERM ends it after the running requests.
 
     Exit status 0: stopped, 2: bad input, 130: Ctrl-C.
 
-    \b
-    kubeclassic serve examples/cluster --release 1.16 --port 8888
-    curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
+    \b kubeclassic serve examples/cluster --release 1.16 --port 8888 curl --json '{"Pod": {"metadata":
+    {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:
@@ -94,15 +140,21 @@ def serve(
     from ..live.client.kubeconfig import access_to
 
     listening = Listening(
-        address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
+        address=address,
+        port=port,
+        certificate=certificate,
+        key=key,
+        client_ca=client_ca,
+        has_token=token is not None,
         insecure=insecure,
-    )  # fmt: skip
+    )
     listening.check()
     limits = ServerLimits(
-        body_bytes=max_body_mb * MEBIBYTE, requests=max_requests,
+        body_bytes=max_body_mb * MEBIBYTE,
+        requests=max_requests,
         token=None if token is None else read_token(token),
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
-    )  # fmt: skip
+    )
     access = access_to(kubeconfig, context) if live else None
     log = log_of(LogSettings(form=log_form))
     setup = setup.lasting()
@@ -122,7 +174,9 @@ async def _settled(setup: Setup, access: Access, log: Log) -> Setup:
         return await settled_by_server(setup, transport, log)
 
 
-def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool) -> ServedCluster:
+def _served(
+    paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool
+) -> ServedCluster:
     """The cluster of the files; without any it has no objects yet."""
     from ..api.objects import Node, Pod
     from ..api.words import count_of
@@ -140,7 +194,9 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     if extenders := engine.algorithm.extenders:
         log.warning(f"the configuration's own extenders are not called: {len(extenders)}")
     if verbose:
-        log.info(f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}")
+        log.info(
+            f"release {engine.release.version}, {count_of(cluster.count(Node), 'node')}, {count_of(cluster.count(Pod), 'pod')}"
+        )
         for line in engine.describe():
             log.info(line)
     return cluster

@@ -24,27 +24,52 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option("--kubeconfig", cls=CommonOption, type=FILE, help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
-@click.option("--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]")
+@click.option(
+    "--kubeconfig",
+    cls=CommonOption,
+    type=FILE,
+    help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]",
+)
+@click.option(
+    "--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]"
+)
 @scheduler_options
 @click.option(
-    "--for", "seconds", cls=CommonOption, type=float, metavar="SECONDS",
+    "--for",
+    "seconds",
+    cls=CommonOption,
+    type=float,
+    metavar="SECONDS",
     help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
-)  # fmt: skip
+)
 @log_option
-@click.option("--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences.")
 @click.option(
-    "-o", "form", cls=CommonOption, type=click.Choice(["text", "json"]), default="text", show_default=True,
+    "--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences."
+)
+@click.option(
+    "-o",
+    "form",
+    cls=CommonOption,
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
     help="The format of each line.",
-)  # fmt: skip
+)
 def shadow(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log_form: str,
-) -> None:  # fmt: skip
-    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the two differ, and why.
+    kubeconfig: Path | None,
+    context: str | None,
+    setup: Setup,
+    seconds: float | None,
+    shows_all: bool,
+    form: str,
+    log_form: str,
+) -> None:
+    """Watch the cluster's own scheduler, decide on each pod it binds, in the same state, and report where the
+    two differ, and why.
 
-    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is another node with the same score,
-    so only the tie-break differs. `order unknown` is no difference either: in another possible order of events, both agree. A summary
-    follows at the end.
+    Nothing is written to the cluster, and the other scheduler's decisions take effect. `equally good` is
+    another node with the same score, so only the tie-break differs. `order unknown` is no difference either:
+    in another possible order of events, both agree. A summary follows at the end.
 
     Exit status 0: no decision differs, 1: some do, 2: bad input, or the cluster could not be read.
 
@@ -52,7 +77,9 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(LogSettings(form=log_form))))
+    tally = asyncio.run(
+        _shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(LogSettings(form=log_form)))
+    )
     if form == "json":
         click.echo(json.dumps({"summary": tally.record()}))
     else:
@@ -61,8 +88,14 @@ def shadow(
 
 
 async def _shadowed(
-    kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
-) -> ShadowAgreement:  # fmt: skip
+    kubeconfig: Path | None,
+    context: str | None,
+    setup: Setup,
+    seconds: float | None,
+    shows_all: bool,
+    form: str,
+    log: Log,
+) -> ShadowAgreement:
     from ..api.record import plain
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
@@ -78,4 +111,6 @@ async def _shadowed(
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
         setup = await settled_by_server(setup.lasting(), transport, log)
         engine = setup.spec.engine()
-        return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log)
+        return await shadowed(
+            engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log
+        )

@@ -1,4 +1,5 @@
-"""How ``kubeclassic simulate`` prints: records, one decision a line as it is taken, and the outcome on standard error."""
+"""How ``kubeclassic simulate`` prints: records, one decision a line as it is taken, and the outcome on
+standard error."""
 
 from __future__ import annotations
 
@@ -29,15 +30,22 @@ KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 
 def answered(asking: Asking) -> int:
     """Simulate, and print; the exit status."""
-    given, output, options = asking.given, asking.output, asking.options
-    asking = attrs.evolve(asking, options=attrs.evolve(options, forms={KEEPS.get(form, form) for form in options.forms}))
+    given = asking.given
+    output = asking.output
+    options = asking.options
+    asking = attrs.evolve(
+        asking, options=attrs.evolve(options, forms={KEEPS.get(form, form) for form in options.forms})
+    )
     nodes = (item for item in given.scenario.objects if isinstance(item, Node))
-    resources = list(dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods"))
+    resources = list(
+        dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")
+    )
     listing = ListedRecords.of(output.form, options.sort_by, resources, nodes=options.nodes)
     with settled():
         if output.form == "jsonl":
             # Simulate, and write each decision as it is taken; without progress where its lines are seen.
-            run, console = SimulationRun(asking.given, asking.options), Console(asking.output.verbose)
+            run = SimulationRun(asking.given, asking.options)
+            console = Console(asking.output.verbose)
             run.begin(console)
             with writing(asking.output.file) as stream:
                 for decision in run.decisions(SILENT if stream.isatty() else console):
@@ -47,7 +55,9 @@ def answered(asking: Asking) -> int:
         else:
             found = listing.sorted(asking.answer())
             origin = partial(asking.about, found)
-            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=not output.no_headers))
+            answer(
+                found, output, origin, unread=False, forms=listing.forms(found, headers=not output.no_headers)
+            )
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():

@@ -18,22 +18,33 @@ SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 """Beside nodes, pods and what they refer to: a drain of the file counts budgets."""
 
 
-@command(short_help="Write a live cluster to a file, for simulate and the others.", outputs=["--redact", "--redact-map"])
+@command(
+    short_help="Write a live cluster to a file, for simulate and the others.",
+    outputs=["--redact", "--redact-map"],
+)
 @with_kubeconfig
-@click.option("--output", metavar="FILE", help="Write to this file, whole or not at all; .gz: compressed.  [default: standard output]")
+@click.option(
+    "--output",
+    metavar="FILE",
+    help="Write to this file, whole or not at all; .gz: compressed.  [default: standard output]",
+)
 @click.option("--redact", is_flag=True, help="Replace all names; decisions stay the same.")
 @click.option("--redact-map", type=FILE, help="With --redact: a file for the map from new names to old ones.")
 def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
-    """Save everything that scheduling in any release reads from a live cluster, as one List: nodes, unfinished pods, volumes, claims,
-    services, controllers, disruption budgets, namespaces, classes and CSI objects.
+    """Save everything that scheduling in any release reads from a live cluster, as one List: nodes,
+    unfinished pods, volumes, claims, services, controllers, disruption budgets, namespaces, classes and CSI
+    objects.
 
-    Each kind is one consistent list; its resourceVersion is noted. Nodes, pods, disruption budgets and all kinds that pods refer to must be
-    readable. Others are left out with a warning. Without --kubeconfig, the files in KUBECONFIG are used, or a pod's service account.
+    Each kind is one consistent list; its resourceVersion is noted. Nodes, pods, disruption budgets and all
+    kinds that pods refer to must be readable. Others are left out with a warning. Without --kubeconfig, the
+    files in KUBECONFIG are used, or a pod's service account.
 
-    --redact replaces names of objects, namespaces, label values, images, disks, zones, gates and schedulers, consistently and in the same
-    order. It keeps the fields that rules read and removes all others: environments, commands, messages, annotations. It does not change
-    keys of labels and taints, names of resources, drivers and provisioners, numbers, times and sizes, owner kinds and API groups, operating
-    systems, architectures and instance types of public clouds, and attributes of devices. Check the file before you share it.
+    --redact replaces names of objects, namespaces, label values, images, disks, zones, gates and schedulers,
+    consistently and in the same order. It keeps the fields that rules read and removes all others:
+    environments, commands, messages, annotations. It does not change keys of labels and taints, names of
+    resources, drivers and provisioners, numbers, times and sizes, owner kinds and API groups, operating
+    systems, architectures and instance types of public clouds, and attributes of devices. Check the file
+    before you share it.
 
     Exit status 0: written, 2: bad input, or no answer.
 
@@ -55,7 +66,9 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
                 _write(redaction.map(), stream)
     if output is not None and output.endswith(".gz"):
         with writing(output) as stream:
-            cast(TextIO, stream).buffer.write(gzip.compress((json.dumps(found.document()) + "\n").encode(), mtime=0))
+            cast(TextIO, stream).buffer.write(
+                gzip.compress((json.dumps(found.document()) + "\n").encode(), mtime=0)
+            )
     else:
         with writing(output) as stream:
             _write(found.document(), stream)

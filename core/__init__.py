@@ -1,4 +1,5 @@
-"""The engine of every release: the cluster as arrays, and the scheduling cycle. It is handed rules and imports none.
+"""The engine of every release: the cluster as arrays, and the scheduling cycle. It is handed rules and
+imports none.
 
 The map:
 
@@ -20,9 +21,10 @@ The map:
 * :mod:`.feed`, :mod:`.run`, :mod:`.router`: objects in; cycle after cycle; events to the engine and the queue
 * :mod:`.classic`: the flow of 1.12 to 1.16; that of the framework is in ``framework/flow.py``
 
-Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``, ``decision/nodesearch``,
-``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose docstring explains how answers are cached.
+Reading order: ``rule``, ``failures``, ``arrays/batch``, then a pod's way: ``engine``, ``classic``,
+``decision/nodesearch``, ``decision/verdict``, ``decision/score``, ``run``. Last ``incremental``, whose
+docstring explains how answers are cached.
 
-Imports: release, failures, bindingcycle < pods < arrays < rule, cluster, binding < cycle, queue < matching, decision < incremental,
-volumes, preemption, equivalence < engine < feed < run, router < classic.
+Imports: release, failures, bindingcycle < pods < arrays < rule, cluster, binding < cycle, queue < matching,
+decision < incremental, volumes, preemption, equivalence < engine < feed < run, router < classic.
 """

@@ -1,4 +1,5 @@
-"""The interface of the volume binder, and the form of its answers. The binder itself is in :mod:`.volumes.binder`."""
+"""The interface of the volume binder, and the form of its answers. The binder itself is in
+:mod:`.volumes.binder`."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ UNDECIDED = VolumeDecision()
 class Finding:
     """Which of n nodes can serve a pod's claims, and how.
 
-    ``unbound``: bool[n], False where a claim without a volume cannot get one. ``bound``: bool[n], False where a claim's volume is out of
-    reach. ``errors``: int64[n], 0 or 1 + the index into ``texts`` of the node's error.
+    ``unbound``: bool[n], False where a claim without a volume cannot get one. ``bound``: bool[n], False where
+    a claim's volume is out of reach. ``errors``: int64[n], 0 or 1 + the index into ``texts`` of the node's
+    error.
     """
 
     unbound: Mask
@@ -41,7 +43,8 @@ class Finding:
     volumes: Sequence[PersistentVolume] = ()
     """The volumes that ``matches`` names by their index."""
     matches: list[tuple[PersistentVolumeClaim, Ints]] = attrs.Factory(list)
-    """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for none."""
+    """For each claim the index into ``volumes`` of the volume that it gets on each node: int64[n], -1 for
+    none."""
     provisions: list[tuple[PersistentVolumeClaim, Mask]] = attrs.Factory(list)
     """The claims whose volumes have to be provisioned, and on which nodes: bool[n]."""
     decided: Mask = attrs.field(init=False)
@@ -71,14 +74,17 @@ class Finding:
         """What the pod gets on node *i*."""
         if not self.decided[i] or self.errors[i]:
             return UNDECIDED
-        bindings = tuple((self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0)
+        bindings = tuple(
+            (self.volumes[numbers[i]], claim) for claim, numbers in self.matches if numbers[i] >= 0
+        )
         made = tuple(claim for claim, needed in self.provisions if needed[i]) if self.provided[i] else ()
         return VolumeDecision(bindings, made)
 
 
 @attrs.frozen(repr=False)
 class PodClaims:
-    """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and immediate."""
+    """A pod's claims by kind: bound; delayed (they wait for their first consumer), with their class; and
+    immediate."""
 
     bound: list[PersistentVolumeClaim] = attrs.Factory(list)
     delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = attrs.Factory(list)
@@ -87,7 +93,8 @@ class PodClaims:
 
 
 class Binder(Protocol):
-    """The volume binder. Upstream: SchedulerVolumeBinder in pkg/controller/volume/scheduling/scheduler_binder.go."""
+    """The volume binder. Upstream: SchedulerVolumeBinder in
+    pkg/controller/volume/scheduling/scheduler_binder.go."""
 
     @property
     def enabled(self) -> bool:
@@ -98,13 +105,16 @@ class Binder(Protocol):
         """Moves with every change that answers depend on, except changes of nodes."""
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """Which of *nodes* can serve the claims with these keys, and how; nothing is stored. Upstream: FindPodVolumes."""
+        """Which of *nodes* can serve the claims with these keys, and how; nothing is stored. Upstream:
+        FindPodVolumes."""
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
-        """The claims with these keys, by kind; raises VolumeError for a claim without an answer. Upstream: GetPodVolumeClaims."""
+        """The claims with these keys, by kind; raises VolumeError for a claim without an answer. Upstream:
+        GetPodVolumeClaims."""
 
     def are_settled(self, claims: Sequence[str]) -> bool:
-        """Whether each of these claims has its volume, and is open to other pods: then nothing of it is decided with the host."""
+        """Whether each of these claims has its volume, and is open to other pods: then nothing of it is
+        decided with the host."""
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Store the decision for *pod* on each of *nodes*."""

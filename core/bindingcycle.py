@@ -1,7 +1,7 @@
 """The binding cycle: the steps from a decision to a bound pod, and how they are undone.
 
-Upstream: assume and bind in pkg/scheduler/scheduler.go, and schedulingCycle, bindingCycle and handleBindingCycleError in
-pkg/scheduler/schedule_one.go.
+Upstream: assume and bind in pkg/scheduler/scheduler.go, and schedulingCycle, bindingCycle and
+handleBindingCycleError in pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ UNSCHEDULABLE = "Unschedulable"
 
 @attrs.frozen(repr=False)
 class Failure:
-    """Why a step failed. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose rejection the queue notes."""
+    """Why a step failed. ``reason``: that of the pod's condition PodScheduled; ``plugin``: the one whose
+    rejection the queue notes."""
 
     text: str
     reason: str
@@ -37,10 +38,12 @@ class Failure:
 
 
 class Waiting(Protocol):
-    """The wait of a reserved pod until plugins allow its binding, or reject it. It has no clock: its owner calls :meth:`pass_time`."""
+    """The wait of a reserved pod until plugins allow its binding, or reject it. It has no clock: its owner
+    calls :meth:`pass_time`."""
 
     on_end: Callable[[], None] | None
-    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another pod's cycle."""
+    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another
+    pod's cycle."""
 
     @property
     def pending_plugins(self) -> tuple[str, ...]:
@@ -79,11 +82,13 @@ class DeviceWait(Protocol):
 
 
 class BindingCycle(ABC):
-    """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself.
+    """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier
+    steps itself.
 
-    In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`; :meth:`begin`; where
-    :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure of any step but the first, others may fit:
-    ``EventRouter.pod_given_up`` informs the queue. What is not abstract is so where nothing waits for plugins.
+    In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`;
+    :meth:`begin`; where :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure
+    of any step but the first, others may fit: ``EventRouter.pod_given_up`` informs the queue. What is not
+    abstract is so where nothing waits for plugins.
     """
 
     __slots__ = ()
@@ -107,7 +112,8 @@ class BindingCycle(ABC):
         return False
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:
-        """Reject *victim* if it waits, and so has to lose its node only; if not (False), it has to be deleted."""
+        """Reject *victim* if it waits, and so has to lose its node only; if not (False), it has to be
+        deleted."""
         return False
 
     @abstractmethod

@@ -81,16 +81,24 @@ class ClassicFlow:
     @classmethod
     def of(cls, engine: Engine) -> ClassicFlow:
         """The flow of *engine*, which is not complete yet."""
-        algorithm, table = engine.algorithm, engine.table
-        release, gates = algorithm.release, algorithm.gates
-        answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
+        algorithm = engine.algorithm
+        table = engine.table
+        release = algorithm.release
+        gates = algorithm.gates
+        answers = AnswerCache(table, engine.memory_bytes // 2)
+        order = RoundOrder(engine.cache, table)
         # Whether no rule depends on anything besides its declared reads.
         sees_whole_list = any(priority.whole_list for priority, _ in algorithm.priorities)
         quick = QuickPath(
-            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes * 7 // 16), order=order, ties=engine.ties,
-            nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
-            is_cacheable=algorithm.has_predicates and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache),
-        )  # fmt: skip
+            algorithm=algorithm,
+            boards=Boards(answers, engine.memory_bytes * 7 // 16),
+            order=order,
+            ties=engine.ties,
+            nominations=engine.nominations,
+            asks_extenders=engine.asks_extenders if engine.extenders else None,
+            is_cacheable=algorithm.has_predicates
+            and not (sees_whole_list or algorithm.leaves_counts or algorithm.equivalence_cache),
+        )
         return cls(
             engine=engine,
             binder=VolumeBinder(release, gates, engine.listings, skips_nodes=algorithm.equivalence_cache),
@@ -115,7 +123,7 @@ class ClassicFlow:
         self.refusals.forget(in_use)
         self.runs.forget(in_use)
 
-    # --- one cycle --------------------------------------------------------------------------------------------------
+    # --- one cycle ------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
         refused = basic_checks(pod, self.engine.listings.claims) if pod.spec.volumes else None
@@ -128,9 +136,16 @@ class ClassicFlow:
         engine.snapshot.refresh()
         engine.tidy()
         cycle = engine.latest = Cycle(
-            pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=engine.algorithm, listings=engine.listings,
-            binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
-        )  # fmt: skip
+            pod=pod,
+            template=engine.templates.of(pod),
+            table=engine.table,
+            algorithm=engine.algorithm,
+            listings=engine.listings,
+            binder=self.binder,
+            templates=engine.templates,
+            cache=engine.cache,
+            details=details,
+        )
         if engine.algorithm.metadata_fails(cycle):
             cycle.has_metadata = False
         else:
@@ -138,7 +153,8 @@ class ClassicFlow:
         return cycle
 
     def filter(self, cycle: Cycle) -> Details:
-        engine, algorithm = self.engine, cycle.algorithm
+        engine = self.engine
+        algorithm = cycle.algorithm
         order = self.order.one_pass()
         wanted = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
@@ -198,14 +214,21 @@ class ClassicFlow:
         return FitError(self.engine.cache.node_count, dict(tally), stops_always=True)
 
     def _preempt(self, cycle: Cycle, found: SearchResult) -> Preemption | None:
-        engine, cells = self.engine, cycle.release.preemption
+        engine = self.engine
+        cells = cycle.release.preemption
         if not self._may_preempt(cycle):
             return None
         if cells.refreshes_snapshot:
             engine.snapshot.refresh()
         try:
             return preempt(
-                cycle, engine.nominations, found, self._rows_by_name(), self.runs, engine.extenders, asks_later=engine.asks_later
+                cycle,
+                engine.nominations,
+                found,
+                self._rows_by_name(),
+                self.runs,
+                engine.extenders,
+                asks_later=engine.asks_later,
             )
         except ExtenderError as error:
             return Preemption(error=str(error))
@@ -213,11 +236,15 @@ class ClassicFlow:
     def _may_preempt(self, cycle: Cycle) -> bool:
         return not cycle.release.preemption.needs_priority_gate or cycle.enabled("PodPriority")
 
-    def victims(self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+    def victims(
+        self, cycle: Cycle, rows: Rows, unresolvable: Mask, given: Collection[str]
+    ) -> dict[str, Victims]:
         if not (cycle.algorithm.preemption and self._may_preempt(cycle) and is_eligible(cycle)):
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
-        return victims_beside(cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), given, cycle.pod)
+        return victims_beside(
+            cycle, self.engine.nominations, potential, exhausted(cycle.listings.budgets), given, cycle.pod
+        )
 
     def _rows_by_name(self) -> Rows:
         """The rows of the existing nodes, in ascending order of name."""
@@ -229,10 +256,11 @@ class ClassicFlow:
             self._by_name = version, np.array(there, np.intp)
         return self._by_name[1]
 
-    # --- what follows from a decision -------------------------------------------------------------------------------
+    # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        engine, equivalence = self.engine, self.equivalence
+        engine = self.engine
+        equivalence = self.equivalence
         template = engine.latest_template(pod)
         try:
             if pod.spec.rule_volumes if template is None else template.volumes:
@@ -257,7 +285,8 @@ class ClassicFlow:
             self.equivalence.follow(old, new)
 
     def can_repeat(self, decision: Decision) -> bool:
-        plan, algorithm = decision.preemption, self.engine.algorithm
+        plan = decision.preemption
+        algorithm = self.engine.algorithm
         if not decision.is_fit_error or (plan is not None and (plan.node is not None or plan.error)):
             return False
         if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
@@ -271,7 +300,7 @@ class ClassicFlow:
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return frozenset()
 
-    # --- what others ask --------------------------------------------------------------------------------------------
+    # --- what others ask ------------------------------------------------------------------------------------
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         return self.engine.algorithm
@@ -293,7 +322,9 @@ class ClassicFlow:
             self.equivalence = equivalence
 
     def detours(self) -> tuple[int, Counter[str]]:
-        return self.quick_path.taken, Counter({detour.value: count for detour, count in self.quick_path.detours.items()})
+        return self.quick_path.taken, Counter(
+            {detour.value: count for detour, count in self.quick_path.detours.items()}
+        )
 
     def shared_parts(self) -> Mapping[str, Any]:
         return {}
@@ -324,7 +355,9 @@ def _equivalence(engine: Engine) -> EquivalenceCache:
 def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
     """The text of the errors of several nodes, with equal ones counted."""
     counted = sorted(Counter(errors).items())
-    return algorithm.release.error_joiner([text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted])
+    return algorithm.release.error_joiner(
+        [text if often == 1 else f"{text} (repeated {often} times)" for text, often in counted]
+    )
 
 
 @attrs.define(eq=False, repr=False)

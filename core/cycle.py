@@ -1,4 +1,5 @@
-"""One scheduling cycle: what rules get besides the nodes, such as the pod, the configuration and the listings of other objects."""
+"""One scheduling cycle: what rules get besides the nodes, such as the pod, the configuration and the listings
+of other objects."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class CachedScores(CachedAnswer, Protocol):
 
 
 class Answers(Protocol):
-    """The cached answers of earlier cycles; a stale one is brought up to date when it is read. See :mod:`.incremental`."""
+    """The cached answers of earlier cycles; a stale one is brought up to date when it is read. See
+    :mod:`.incremental`."""
 
     def keeps(self, rule: Predicate | Priority, cycle: Cycle) -> bool:
         """Whether answers of *rule* may be cached."""
@@ -71,14 +73,17 @@ class Cycle:
     listings: Listings
     binder: Binder
     has_metadata: bool = True
-    """Whether upstream would have predicate metadata; without it some predicates behave differently (reference C.17)."""
+    """Whether upstream would have predicate metadata; without it some predicates behave differently
+    (reference C.17)."""
     templates: Templates
     cache: Cache
-    """For rules that read upstream's pod or node lister, which has objects that the snapshot in ``table`` lacks."""
+    """For rules that read upstream's pod or node lister, which has objects that the snapshot in ``table``
+    lacks."""
     answers: Answers | None = None
     """Answers of earlier cycles; None if they must not be used."""
     described: Sequence[Node] | None = None
-    """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table."""
+    """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table.
+    """
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: CycleState = attrs.Factory(CycleState)
@@ -93,9 +98,11 @@ class Cycle:
         return self.listings.volumes_version + self.binder.version
 
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
-        """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""
+        """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole
+        table."""
         found: list[Failures | None] = []
-        answers, keeps_all = self.answers if nodes.rows is None else None, not self.algorithm.leaves_counts
+        answers = self.answers if nodes.rows is None else None
+        keeps_all = not self.algorithm.leaves_counts
         for predicate in predicates:
             if answers is None or predicate.keeps_itself or not (keeps_all or answers.keeps(predicate, self)):
                 found.append(predicate.check(self.template, nodes, self))
@@ -106,13 +113,23 @@ class Cycle:
         return found
 
     def raw_scores(self, priorities: Sequence[Priority], nodes: Batch) -> list[Scores | PriorityError]:
-        """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where possible."""
+        """The raw scores of each of *priorities* for *nodes*, or its error; from the cached answers where
+        possible."""
         found: list[Scores | CachedScores | PriorityError] = []
-        rows, answers, keeps_all = nodes.rows, self.answers if self.described is None else None, not self.algorithm.leaves_counts
+        rows = nodes.rows
+        answers = self.answers if self.described is None else None
+        keeps_all = not self.algorithm.leaves_counts
         for priority in priorities:
             try:
-                is_fresh = priority.whole_list or (priority.reads_devices is not None and priority.reads_devices(self.template))
-                if answers is None or rows is None or is_fresh or not (keeps_all or answers.keeps(priority, self)):
+                is_fresh = priority.whole_list or (
+                    priority.reads_devices is not None and priority.reads_devices(self.template)
+                )
+                if (
+                    answers is None
+                    or rows is None
+                    or is_fresh
+                    or not (keeps_all or answers.keeps(priority, self))
+                ):
                     found.append(priority.score(self.template, nodes, self))
                 else:
                     found.append(answers.scores(priority, self))
@@ -131,7 +148,8 @@ class Cycle:
         return self.templates.entry(pod, nominated=True)
 
     def counts_nominated(self, pod: Pod) -> bool:
-        """Whether nominated pod *pod* counts as if it were on its node: it has equal or higher priority and is not this cycle's pod."""
+        """Whether nominated pod *pod* counts as if it were on its node: it has equal or higher priority and
+        is not this cycle's pod."""
         if pod.priority < self.pod.priority:
             return False
         return not (self.release.preemption.excludes_self and pod.uid == self.pod.uid)
@@ -151,13 +169,17 @@ class Cycle:
         return self.algorithm.enabled(gate)
 
 
-def _chosen(kept: Scores | CachedScores | PriorityError, priority: Priority, rows: Rows | None) -> Scores | PriorityError:
+def _chosen(
+    kept: Scores | CachedScores | PriorityError, priority: Priority, rows: Rows | None
+) -> Scores | PriorityError:
     """The scores of *rows*: int64[k]; as a :func:`constant_array` where that is enough for the reduce step."""
     if isinstance(kept, np.ndarray | PriorityError):
         return kept
     assert rows is not None
     reduce = priority.reduce
-    if kept.constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)):
+    if kept.constant is not None and (
+        reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and kept.constant == 0)
+    ):
         return constant_array(kept.constant, len(rows))
     found: Scores = kept.answer.take(rows)
     return found

@@ -1,7 +1,7 @@
 """The details of a decision, read off a board: which nodes fit, and what each rule gives them.
 
-Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned down. So why other nodes do not
-fit is worked out for those who ask, before the next cycle begins.
+Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned
+down. So why other nodes do not fit is worked out for those who ask, before the next cycle begins.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from .rule import PriorityError
 @rebuilt_from("quick_path")
 @attrs.define(eq=False, repr=False)
 class BoardDetails:
-    """The details of the cycles of one algorithm. What rules out the quick path rules them out too, but that details are wanted."""
+    """The details of the cycles of one algorithm. What rules out the quick path rules them out too, but that
+    details are wanted."""
 
     quick_path: QuickPath
     _latest: tuple[Cycle, Board] | None = None
     """The cycle whose verdict was read off a board."""
 
     def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
-        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle begins.
+        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle
+        begins.
 
         *prepare*: what has to be done before rules are asked.
         """
@@ -49,16 +51,24 @@ class BoardDetails:
         return Verdict(partial(_judgement, cycle, cycle.table.changed.revision, prepare), board.fits)
 
     def ranking(
-        self, cycle: Cycle, rows: Rows, ask: Callable[[], Ranking], skipped: Callable[[], Collection[str]] = frozenset
+        self,
+        cycle: Cycle,
+        rows: Rows,
+        ask: Callable[[], Ranking],
+        skipped: Callable[[], Collection[str]] = frozenset,
     ) -> Ranking | LateRanking:
-        """The scores of the feasible *rows*: worked out late where the verdict of *cycle* was from here, else those that *ask* gives.
+        """The scores of the feasible *rows*: worked out late where the verdict of *cycle* was from here, else
+        those that *ask* gives.
 
-        *skipped*: a function that gives the names of the rules that do not score. Raises the ScoreError of *ask*.
+        *skipped*: a function that gives the names of the rules that do not score. Raises the ScoreError of
+        *ask*.
         """
         if self._latest is None or self._latest[0] is not cycle or not cycle.algorithm.priorities:
             return ask()
-        board, revision = self._latest[1], cycle.table.changed.revision
-        standing, reduced = board.near.worth.take(rows), dict[str, Scores]()
+        board = self._latest[1]
+        revision = cycle.table.changed.revision
+        standing = board.near.worth.take(rows)
+        reduced = dict[str, Scores]()
         try:
             for one in board.far.scores:
                 scores = reduced[one.rule.name] = board.far.reduced(cycle, one, rows)
@@ -92,10 +102,14 @@ class BoardDetails:
         return LateRanking(standing, work_out)
 
 
-def _ranking(cycle: Cycle, board: Board, rows: Rows, reduced: Mapping[str, Scores], skipped: Collection[str]) -> Ranking:
+def _ranking(
+    cycle: Cycle, board: Board, rows: Rows, reduced: Mapping[str, Scores], skipped: Collection[str]
+) -> Ranking:
     nodes = Batch(cycle.table, rows)
     near = {rule.name for rule, _ in board.plan.worth}
-    totals, offset, by_priority = np.zeros(len(rows), np.int64), 0, dict[str, Scores]()
+    totals = np.zeros(len(rows), np.int64)
+    offset = 0
+    by_priority = dict[str, Scores]()
     for rule, weight in cycle.algorithm.priorities:
         name = rule.name
         if name in skipped:

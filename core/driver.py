@@ -1,9 +1,12 @@
-"""From a decision to a bound pod, and what follows where a step fails: one driver for replays, dry runs and live schedulers.
+"""From a decision to a bound pod, and what follows where a step fails: one driver for replays, dry runs and
+live schedulers.
 
-It knows no clock and no socket. What takes time or writes is an effect, a coroutine of the subclass that awaits what it likes: requests,
-or tasks of an agenda. Which of them a release has, and in which order, is in its cells.
+It knows no clock and no socket. What takes time or writes is an effect, a coroutine of the subclass that
+awaits what it likes: requests, or tasks of an agenda. Which of them a release has, and in which order, is in
+its cells.
 
-Upstream: scheduleOne in pkg/scheduler/scheduler.go; schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go.
+Upstream: scheduleOne in pkg/scheduler/scheduler.go; schedulingCycle and bindingCycle in
+pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ class SchedulingState:
         """Make the queue, which goes by *clock*, for the pods of a scheduler."""
         flow = self.engine.flow
         self.clock, self.queue = clock, flow.queue(clock)
-        self.router, self.binding = flow.router(self.queue, scheduler_name), flow.binding
+        self.router = flow.router(self.queue, scheduler_name)
+        self.binding = flow.binding
 
     @property
     def listings(self) -> Listings:
@@ -84,7 +88,8 @@ class Driver(ABC):
     """Room is made for a pod before it is queued again."""
 
     async def conclude(self, item: QueuedPod, decision: Decision, began: float = 0.0) -> None:
-        """Carry out *decision* on the pod of *item*, which was taken out of the queue; a binding goes on beside."""
+        """Carry out *decision* on the pod of *item*, which was taken out of the queue; a binding goes on
+        beside."""
         if decision.host is None:
             await self._not_placed(item, decision)
             return
@@ -97,46 +102,58 @@ class Driver(ABC):
             await self._failed(attempt, failure)
 
     async def _not_placed(self, item: QueuedPod, decision: Decision) -> None:
-        plan, nominated = decision.preemption, decision.nominated
+        plan = decision.preemption
+        nominated = decision.nominated
         failure = Failure(decision.error or "", self.state.engine.flow.failure_reason(decision))
         item.plugins = self.state.engine.flow.take_unschedulable_plugins(item.pod)
         if plan is not None and plan.node is not None and self.victims_leave_first:
             error = await self.make_room(item.pod, plan)
             if error is not None:
-                failure, nominated = attrs.evolve(failure, text=f"{failure.text} preemption: {error}."), None
+                failure = attrs.evolve(failure, text=f"{failure.text} preemption: {error}.")
+                nominated = None
         await self.failed(item, failure, nominated)
         if plan is not None and not self.victims_leave_first:
             await self.make_room(item.pod, plan)
 
     async def _bind(self, attempt: Attempt) -> None:
-        binding, pod, host = self.state.binding, attempt.pod, attempt.host
+        binding = self.state.binding
+        pod = attempt.pod
+        host = attempt.host
         if (failure := await self.permit(attempt)) is not None:
             await self.undo(attempt, failure)
             return
         self.state.queue.done(pod)
         await self.allowed(attempt)
-        failure, gives_back = binding.begin(pod, host), False
+        failure = binding.begin(pod, host)
+        gives_back = False
         if failure is None:
-            failure, gives_back = await self.bind_volumes(attempt), True
+            failure = await self.bind_volumes(attempt)
+            gives_back = True
         self.ended(attempt, failure)
         if failure is None:
-            failure, gives_back = binding.bind(pod, host), False
+            failure = binding.bind(pod, host)
+            gives_back = False
         if failure is None:
-            failure, gives_back = await self.write(attempt), True
+            failure = await self.write(attempt)
+            gives_back = True
         if failure is not None:
             await self.undo(attempt, failure, gives_back=gives_back)
 
     async def undo(self, attempt: Attempt, failure: Failure, *, gives_back: bool = False) -> None:
-        """A step failed, and has undone itself unless *gives_back*: the pod is queued again, and others may fit."""
-        state, pod = self.state, attempt.pod
-        given_up, moves = pod.bound_to(attempt.host), True
+        """A step failed, and has undone itself unless *gives_back*: the pod is queued again, and others may
+        fit."""
+        state = self.state
+        pod = attempt.pod
+        given_up = pod.bound_to(attempt.host)
+        moves = True
         if gives_back:
             try:
                 state.binding.give_back(pod, attempt.host)
             except CacheError:  # Upstream: only logged; the pod was confirmed, or went, before.
                 moves = False
         self.given_back(attempt, failure)
-        # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs off.
+        # Upstream: a rejected pod is parked; after an error the pod is moved with all others, and so backs
+        # off.
         if moves and not failure.is_rejection:
             state.router.pod_given_up(given_up, but_itself=False)
         await self._failed(attempt, failure)
@@ -147,7 +164,7 @@ class Driver(ABC):
         attempt.item.plugins = failure.plugins
         await self.failed(attempt.item, failure, "" if self.state.binding.ends_nominations else None, attempt)
 
-    # --- effects ----------------------------------------------------------------------------------------------------
+    # --- effects --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
@@ -155,7 +172,8 @@ class Driver(ABC):
 
     @abstractmethod
     async def permit(self, attempt: Attempt) -> Failure | None:
-        """Wait until Permit plugins allow the pod, or reject it; :meth:`~.bindingcycle.BindingCycle.permitted` has the last word."""
+        """Wait until Permit plugins allow the pod, or reject it;
+        :meth:`~.bindingcycle.BindingCycle.permitted` has the last word."""
 
     @abstractmethod
     async def allowed(self, attempt: Attempt) -> None:
@@ -178,9 +196,13 @@ class Driver(ABC):
         """What the pod had reserved is free again."""
 
     @abstractmethod
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
-        """Queue the pod again, and say why; its nomination is *nominated* from now on, None: as it is. *attempt*: it had a node."""
+    async def failed(
+        self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None
+    ) -> None:
+        """Queue the pod again, and say why; its nomination is *nominated* from now on, None: as it is.
+        *attempt*: it had a node."""
 
     @abstractmethod
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
-        """Nominate *pod* and let the victims of *plan* leave, in the order of the release; answers the first error."""
+        """Nominate *pod* and let the victims of *plan* leave, in the order of the release; answers the first
+        error."""

@@ -1,9 +1,11 @@
 """One scheduler: its state, and the steps of a scheduling cycle.
 
-The engine owns the state (cache, table, listings, nominations) and runs the steps in order. The two generations of the scheduler differ in
-their :class:`Flow`: predicates and priorities (:mod:`.classic`), or the profiles of the framework (``framework/flow.py``).
+The engine owns the state (cache, table, listings, nominations) and runs the steps in order. The two
+generations of the scheduler differ in their :class:`Flow`: predicates and priorities (:mod:`.classic`), or
+the profiles of the framework (``framework/flow.py``).
 
-Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; from 1.23 on pkg/scheduler/schedule_one.go.
+Upstream: genericScheduler.Schedule in pkg/scheduler/core/generic_scheduler.go; from 1.23 on
+pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
@@ -49,25 +51,31 @@ class FilterError(Exception):
 class Engine:
     """A scheduler. Feed it with :class:`~kubeclassic.core.feed.EventFeed`; ask it with :meth:`schedule`.
 
-    It is made by :func:`~kubeclassic.core.classic.classic_engine` or :func:`~kubeclassic.framework.flow.framework_engine`.
+    It is made by :func:`~kubeclassic.core.classic.classic_engine` or
+    :func:`~kubeclassic.framework.flow.framework_engine`.
     """
 
     algorithm: Algorithm
     """The rules that run; with several profiles, those of the first."""
     make_flow: Callable[[Engine], Flow]
     extenders: Sequence[Extender] = ()
-    pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
+    pick_host: PickHost = attrs.field(
+        default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True)
+    )
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
     counts_images_late: bool | None = None
-    """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None: as the release does."""
+    """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None:
+    as the release does."""
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.Factory(Listings)
     reuse_snapshot_of: Engine | None = attrs.field(default=None)
-    """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and pods."""
+    """A scheduler of the same release and gates that is over: this one takes over what it knows of nodes and
+    pods."""
     reuse_answers: bool = False
-    """It has the same rules with other weights: this one takes over its listings and what its rules answered, too."""
+    """It has the same rules with other weights: this one takes over its listings and what its rules answered,
+    too."""
     templates: Templates = attrs.field(init=False)
     cache: Cache = attrs.field(init=False)
     table: NodeTable = attrs.field(init=False)
@@ -90,7 +98,8 @@ class Engine:
     _plugins: frozenset[str] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        before, self.reuse_snapshot_of = self.reuse_snapshot_of, None
+        before = self.reuse_snapshot_of
+        self.reuse_snapshot_of = None
         if before is None:
             # Begin without any node.
             release = self.algorithm.release
@@ -102,12 +111,21 @@ class Engine:
             recounted = PodCount(NO_PODS) if late else None
             self.cache.forgets_with_node = release.forgets_pods_with_node
             self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
-            keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
+            keeps = release.snapshot_keeps_nodeless
+            drops = release.snapshot_drops_nodeless
             self.snapshot = Snapshot(
-                self.cache, self.table, keeps, release.transient_reset_all, drops, keeps_ghosts=release.snapshot_keeps_ghosts
+                self.cache,
+                self.table,
+                keeps,
+                release.transient_reset_all,
+                drops,
+                keeps_ghosts=release.snapshot_keeps_ghosts,
             )
         else:
-            self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
+            self.templates = before.templates
+            self.cache = before.cache
+            self.table = before.table
+            self.snapshot = before.snapshot
             self.listings = before.listings if self.reuse_answers else self.listings
             self.templates.begin_anew()
         self.templates.device_classes = self.listings.device_classes.by_resource
@@ -117,18 +135,22 @@ class Engine:
         if before is not None and self.reuse_answers:
             for name, path in flow.quick_paths.items():
                 path.boards.answers.take_over(before.flow.quick_paths[name].boards.answers)
-        self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
+        self.binder = flow.binder
+        self._nominated = flow.nominated_after
+        self._plugins = flow.plugins_without
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"
 
-    # --- one pod ----------------------------------------------------------------------------------------------------
+    # --- one pod --------------------------------------------------------------------------------------------
 
     def schedule(self, pod: Pod, *, details: bool = True, only_host: bool = False) -> Decision:
-        """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a board if that is possible;
-        else filter, ask extenders, score and pick a host; if the pod fits nowhere, say why and preempt, unless *only_host* is asked for.
+        """One scheduling cycle: check whether the pod may be tried; take a snapshot; read the host off a
+        board if that is possible; else filter, ask extenders, score and pick a host; if the pod fits nowhere,
+        say why and preempt, unless *only_host* is asked for.
 
-        Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see :meth:`assume`.
+        Moves the visiting order and the tie-break as upstream's cycle does. The decision is not assumed: see
+        :meth:`assume`.
         """
         if (refusal := self.flow.pre_check(pod)) is not None:
             return refusal
@@ -146,7 +168,12 @@ class Engine:
         decision = Decision(cycle.pod, nominated=self._nominated, plugins=self._plugins)
         try:
             found = self.flow.filter(cycle)
-            if self.extenders and not found.passed_extenders and len(found.feasible_rows) and self.asks_extenders(cycle.pod):
+            if (
+                self.extenders
+                and not found.passed_extenders
+                and len(found.feasible_rows)
+                and self.asks_extenders(cycle.pod)
+            ):
                 found.narrow(*self.pass_extenders(cycle, found.feasible_rows))
         except (FilterError, ExtenderError) as error:
             decision.error = str(error)
@@ -164,10 +191,14 @@ class Engine:
     def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
         """What extenders leave of the nodes on *rows*: their rows, and all else that they say.
 
-        The cycle then knows the nodes as extenders described them. Raises the error of an extender that may not be ignored.
+        The cycle then knows the nodes as extenders described them. Raises the error of an extender that may
+        not be ignored.
         """
-        nodes, row_of = cycle.table.nodes, cycle.table.row_of
-        passed = filter_by_extenders(self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None])
+        nodes = cycle.table.nodes
+        row_of = cycle.table.row_of
+        passed = filter_by_extenders(
+            self.extenders, cycle, [node for row in rows.tolist() if (node := nodes[row]) is not None]
+        )
         is_described = any(nodes[row_of[node.name]] is not node for node in passed.nodes)
         cycle.described = passed.nodes if is_described else None
         return np.array([row_of[node.name] for node in passed.nodes], np.intp), passed
@@ -177,14 +208,16 @@ class Engine:
         return any(extender.is_interested(pod) for extender in self.extenders)
 
     def _choose(self, cycle: Cycle, found: Details, decision: Decision) -> None:
-        rows, best = found.feasible_rows, 0
+        rows = found.feasible_rows
+        best = 0
         try:
             if len(rows) > 1:
                 found.rank(self.flow.score(cycle, rows))
             elif self.algorithm.release.framework.pre_scores_one_node:
                 self.flow.pre_score_one(cycle, rows)
         except ScoreError as error:
-            decision.error, found.reduced = str(error), error.reduced
+            decision.error = str(error)
+            found.reduced = error.reduced
             return
         if found.best is not None:
             if self.on_phase is not None:
@@ -195,21 +228,24 @@ class Engine:
             self.flow.on_choice(cycle, found, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
-        """Whether the details of *cycle* are read before the next cycle, so that they may be read off a board."""
+        """Whether the details of *cycle* are read before the next cycle, so that they may be read off a
+        board."""
         return self.transient_details and cycle.details and self.on_phase is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""
         return self.flow.begin(pod, details=details)
 
-    # --- what follows from a decision -------------------------------------------------------------------------------
+    # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
-        """Assume *pod* and its volumes on *host*. Returns the error with which upstream would end the cycle, or None."""
+        """Assume *pod* and its volumes on *host*. Returns the error with which upstream would end the cycle,
+        or None."""
         return self.flow.assume(pod, host)
 
     def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
-        """The devices of each claim of *pod* that has some; None if none has, or if devices are not allocated."""
+        """The devices of each claim of *pod* that has some; None if none has, or if devices are not
+        allocated."""
         if not self.has_device_claims(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
             return None
         return self.listings.resource_claims.allocations(pod) or None
@@ -221,20 +257,26 @@ class Engine:
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
         latest = self.latest
-        return latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
+        return (
+            latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
+        )
 
     def repeat(self, pod: Pod, message: str | None) -> Decision:
-        """The same FitError again, with *message*, for a decision that :meth:`Flow.can_repeat`. No rule runs; the visiting order moves."""
+        """The same FitError again, with *message*, for a decision that :meth:`Flow.can_repeat`. No rule runs;
+        the visiting order moves."""
         # Upstream: a failed attempt visits every node, so the visiting order moves by all of them.
         self.flow.order.take(len(self.cache.order))
         return Decision(pod, error=message, is_fit_error=True, plugins=self._plugins)
 
-    # --- trying and taking back -------------------------------------------------------------------------------------
+    # --- trying and taking back -----------------------------------------------------------------------------
 
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
-        """A context for what is tried: at its end the cluster is as before, unless it is kept. See :mod:`.savepoint`."""
-        outer, point, failed = self.point, Savepoint(), True
+        """A context for what is tried: at its end the cluster is as before, unless it is kept. See
+        :mod:`.savepoint`."""
+        outer = self.point
+        point = Savepoint()
+        failed = True
         point.note(self.nominations.restore, *self.nominations.saved())
         point.note(self.move, *self.position)
         self.point = point
@@ -247,7 +289,8 @@ class Engine:
             self.point = outer
 
     def on_undo(self, undo: Callable[..., object], *args: Any) -> None:
-        """What has just been done, or is done next, is undone by calling *undo* with *args*, if there is a savepoint."""
+        """What has just been done, or is done next, is undone by calling *undo* with *args*, if there is a
+        savepoint."""
         if self.point is not None:
             self.point.note(undo, *args)
 
@@ -258,14 +301,21 @@ class Engine:
 
     def move(self, order: Any, ties: int) -> None:
         """Set the visiting order and the tie-break to a :attr:`position`."""
-        self.flow.order.position, self.ties.last_node_index = order, ties
+        self.flow.order.position = order
+        self.ties.last_node_index = ties
 
     @contextmanager
     def preserving_state(self, pod: Pod) -> Iterator[None]:
-        """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not count, as in its own cycle."""
+        """A savepoint for decisions on *pod* alone, which leave no notes either; its own nomination does not
+        count, as in its own cycle."""
         self.snapshot.refresh()
         transient = self.table.transient.copy()
-        with self.savepoint(), self.flow.preserving_state(), self.binder.undone(pod), self.listings.resource_claims.undone():
+        with (
+            self.savepoint(),
+            self.flow.preserving_state(),
+            self.binder.undone(pod),
+            self.listings.resource_claims.undone(),
+        ):
             self.nominations.remove(pod)
             try:
                 yield
@@ -273,11 +323,13 @@ class Engine:
                 self.table.transient[:, : transient.shape[1]] = transient
 
     def evaluate_nodes(self, pod: Pod, names: Sequence[str]) -> tuple[Mask, Ints]:
-        """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is not scored."""
+        """On which of the nodes *names* the pod fits, bool[k], and with which total, int64[k]; 0 where it is
+        not scored."""
         with self.preserving_state(pod):
             rows = np.array([self.table.row_of[name] for name in names], np.intp)
             cycle = self.flow.begin(pod)
-            fits, totals = self.flow.evaluate(cycle, rows).copy(), np.zeros(len(rows), np.int64)
+            fits = self.flow.evaluate(cycle, rows).copy()
+            totals = np.zeros(len(rows), np.int64)
             if fits.any() and self.asks_extenders(pod):
                 fits = self._left_by_extenders(cycle, rows, fits)
             if np.count_nonzero(fits) > 1:
@@ -293,7 +345,8 @@ class Engine:
         return {}
 
     def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
-        """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them errs."""
+        """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them
+        errs."""
         try:
             left: Mask = fits & np.isin(rows, self.pass_extenders(cycle, rows[fits])[0])
         except ExtenderError:
@@ -307,7 +360,8 @@ class Engine:
         self.flow.order.one_pass()
 
     def tidy(self) -> None:
-        """Where many templates have no pod any more, forget these, with all that is kept by template. No cycle may be under way."""
+        """Where many templates have no pod any more, forget these, with all that is kept by template. No
+        cycle may be under way."""
         if not self.templates.are_many:
             return
         in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
@@ -321,7 +375,7 @@ class Engine:
             in_use.clear()
         self.flow.forget(in_use)
 
-    # --- what it is made of -----------------------------------------------------------------------------------------
+    # --- what it is made of ---------------------------------------------------------------------------------
 
     @property
     def release(self) -> Release:
@@ -359,7 +413,7 @@ class Engine:
         """The number of decisions on the quick path, and for the others: reason -> number of decisions."""
         return self.flow.detours()
 
-    # --- what it knows of the cluster -------------------------------------------------------------------------------
+    # --- what it knows of the cluster -----------------------------------------------------------------------
 
     def fresh_table(self) -> NodeTable:
         """The table, brought up to date."""
@@ -388,7 +442,9 @@ class Engine:
     def look_for_huge(self) -> None:
         """Forget that some pod asked for a huge amount, if none of those on nodes does any more."""
         if self.templates.has_huge:
-            self.templates.has_huge = any(entry.template.is_huge for info in self.cache.infos.values() for entry in info.pods)
+            self.templates.has_huge = any(
+                entry.template.is_huge for info in self.cache.infos.values() for entry in info.pods
+            )
 
     def nodes(self) -> list[Node]:
         """All nodes, in the order in which they came."""
@@ -431,7 +487,7 @@ class Engine:
         """The volumes, then the claims, to be written to the API for *pod*, which has its node."""
         return self.binder.bind(pod)
 
-    # --- what becomes of a pod --------------------------------------------------------------------------------------
+    # --- what becomes of a pod ------------------------------------------------------------------------------
 
     def new_nominations(self) -> Nominations:
         """An empty map of nominations, as the release has it."""

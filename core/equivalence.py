@@ -1,8 +1,10 @@
-"""The equivalence cache: a predicate's result for a class of pods is reused until an event invalidates it, with all of upstream's gaps.
+"""The equivalence cache: a predicate's result for a class of pods is reused until an event invalidates it,
+with all of upstream's gaps.
 
-Only the releases with gate EnableEquivalenceClassCache have it. Two conditions of the invalidation are left out, as no result depends on
-them: taints in annotations, and conditions that changed in their texts only.
-Upstream: pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions of pkg/scheduler/factory/factory.go.
+Only the releases with gate EnableEquivalenceClassCache have it. Two conditions of the invalidation are left
+out, as no result depends on them: taints in annotations, and conditions that changed in their texts only.
+Upstream: pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions of
+pkg/scheduler/factory/factory.go.
 """
 
 from __future__ import annotations
@@ -14,7 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.meaning.labels import BETA_PLACES
-from ..api.objects import NO_STRINGS, Container, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, Service, StorageClass
+from ..api.objects import (
+    NO_STRINGS,
+    Container,
+    KubeObject,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    Service,
+    StorageClass,
+)
 from .arrays.columns import grown
 from .arrays.table import NodeTable
 from .arrays.types import Mask, Rows
@@ -30,10 +42,18 @@ Ends = Iterable[tuple[str, str | None]]
 
 ALL = "*"
 """Every predicate."""
-GENERAL, CONDITION, TAINTS = "GeneralPredicates", "CheckNodeCondition", "PodToleratesNodeTaints"
-AFFINITY, SERVICES, DISKS = "MatchInterPodAffinity", "CheckServiceAffinity", "NoDiskConflict"
-BINDING, ZONE = "CheckVolumeBinding", "NoVolumeZoneConflict"
-EBS, GCE, AZURE, CSI = "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCSIVolumeCountPred"
+GENERAL = "GeneralPredicates"
+CONDITION = "CheckNodeCondition"
+TAINTS = "PodToleratesNodeTaints"
+AFFINITY = "MatchInterPodAffinity"
+SERVICES = "CheckServiceAffinity"
+DISKS = "NoDiskConflict"
+BINDING = "CheckVolumeBinding"
+ZONE = "NoVolumeZoneConflict"
+EBS = "MaxEBSVolumeCount"
+GCE = "MaxGCEPDVolumeCount"
+AZURE = "MaxAzureDiskVolumeCount"
+CSI = "MaxCSIVolumeCountPred"
 PRESSURES = {
     "MemoryPressure": "CheckNodeMemoryPressure",
     "DiskPressure": "CheckNodeDiskPressure",
@@ -45,7 +65,8 @@ PRESSURES = {
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
-    """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are those bound to a node."""
+    """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are
+    those bound to a node."""
     match old, new:
         case Node(), Node():
             return [(name, old.name) for name in _of_changed_node(old, new)]
@@ -53,12 +74,19 @@ def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, 
             return [(ALL, old.name)]
         case Pod(), Pod():
             labels = [(AFFINITY, None)] if old.labels != new.labels else []
-            requests = [(GENERAL, old.spec.node_name)] if release.incoming(old, gates) != release.incoming(new, gates) else []
+            requests = (
+                [(GENERAL, old.spec.node_name)]
+                if release.incoming(old, gates) != release.incoming(new, gates)
+                else []
+            )
             return [*labels, *requests]
         case Pod(), None:
-            ended = of_pod_arrival(old, gates) | ({DISKS} if any(map(_may_conflict, old.spec.volumes)) else set())
+            ended = of_pod_arrival(old, gates) | (
+                {DISKS} if any(map(_may_conflict, old.spec.volumes)) else set()
+            )
             return [(AFFINITY, None), *((name, old.spec.node_name) for name in ended)]
-    # Upstream: of pods that come only the scheduler's own invalidate results, when they are assumed; a pod that others bind does not.
+    # Upstream: of pods that come only the scheduler's own invalidate results, when they are assumed; a pod
+    # that others bind does not.
     return [(predicate, None) for predicate in _everywhere(old, new, gates)]
 
 
@@ -67,7 +95,9 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
     late = gates.get("VolumeScheduling", False)
     match old, new:
         case PersistentVolume(), PersistentVolume():
-            changed = (key for key in BETA_PLACES if key in new.labels and new.labels[key] != old.labels.get(key, ""))
+            changed = (
+                key for key in BETA_PLACES if key in new.labels and new.labels[key] != old.labels.get(key, "")
+            )
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
             return _binding(gates) | ({ZONE} if any(changed) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
@@ -79,10 +109,17 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
                 (CSI, source.csi),
             )
             ended = {name for name, found in kinds if found is not None} & _counts(gates)
-            return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
+            return (
+                ended
+                | _binding(gates)
+                | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
+            )
         case PersistentVolumeClaim(), PersistentVolumeClaim():
-            # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
-            return _counts(gates) | {BINDING} if late and old.spec.volume_name != new.spec.volume_name else set()
+            # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling
+            # updates are ignored.
+            return (
+                _counts(gates) | {BINDING} if late and old.spec.volume_name != new.spec.volume_name else set()
+            )
         case (PersistentVolumeClaim(), None) | (None, PersistentVolumeClaim()):
             return _counts(gates) | {ZONE} | _binding(gates)
         case StorageClass(volume_binding_mode="WaitForFirstConsumer"), None:
@@ -94,18 +131,23 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
     return set()
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
 def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
-    """What is invalid on a node when the scheduler puts *pod* there; upstream uses the same list when the pod leaves."""
+    """What is invalid on a node when the scheduler puts *pod* there; upstream uses the same list when the pod
+    leaves."""
     # Upstream: neither MatchInterPodAffinity nor NoDiskConflict is among them.
     ended = {GENERAL}
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
             ended.update(_counts(gates))
         else:
-            inline = (EBS, volume.aws_elastic_block_store), (GCE, volume.gce_persistent_disk), (AZURE, volume.azure_disk)
+            inline = (
+                (EBS, volume.aws_elastic_block_store),
+                (GCE, volume.gce_persistent_disk),
+                (AZURE, volume.azure_disk),
+            )
             ended.update(name for name, source in inline if source is not None)
     return ended
 
@@ -115,12 +157,16 @@ def _may_conflict(volume: object) -> bool:
     return any(getattr(volume, kind) is not None for kind in kinds)
 
 
-# --- nodes and volumes ----------------------------------------------------------------------------------------------
+# --- nodes and volumes --------------------------------------------------------------------------------------
 
 
 def _of_changed_node(old: Node, new: Node) -> set[str]:
-    before, after = ({condition.type: condition.status for condition in node.status.conditions} for node in (old, new))
-    ended = {predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")}
+    before, after = (
+        {condition.type: condition.status for condition in node.status.conditions} for node in (old, new)
+    )
+    ended = {
+        predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")
+    }
     ended |= _of_labels(old.labels, new.labels)
     if _forms(old) != _forms(new):
         ended.add(GENERAL)
@@ -141,7 +187,11 @@ def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
         return set()
     # Upstream: a label that the node did not have before invalidates neither of the two below.
     changed = {key for key, value in old.items() if value != new.get(key, "")}
-    return {GENERAL, SERVICES} | ({AFFINITY} if changed else set()) | ({ZONE} if changed.intersection(BETA_PLACES) else set())
+    return (
+        {GENERAL, SERVICES}
+        | ({AFFINITY} if changed else set())
+        | ({ZONE} if changed.intersection(BETA_PLACES) else set())
+    )
 
 
 def _binding(gates: Gates) -> set[str]:
@@ -165,12 +215,25 @@ def class_of(pod: Pod) -> Hashable:
     spec = pod.spec
     containers, inits = (tuple(map(_written, some)) for some in (spec.containers, spec.init_containers))
     selector = spec.node_selector or NO_STRINGS
-    return (pod.namespace, pod.labels, spec.affinity, containers, inits, spec.node_name, selector, spec.tolerations, spec.volumes)
+    return (
+        pod.namespace,
+        pod.labels,
+        spec.affinity,
+        containers,
+        inits,
+        spec.node_name,
+        selector,
+        spec.tolerations,
+        spec.volumes,
+    )
 
 
 def _written(container: Container) -> Hashable:
     # Upstream: quantities are hashed in their written form, so 1000m and 1 make two classes.
-    amounts = (frozenset((name, amount.form) for name, amount in part.items()) for part in (container.requests, container.limits))
+    amounts = (
+        frozenset((name, amount.form) for name, amount in part.items())
+        for part in (container.requests, container.limits)
+    )
     return (container, *amounts)
 
 
@@ -216,7 +279,12 @@ class Results:
         if not codes.any() and (errors is None or not errors.any()):
             return None
         used = np.unique(kept[hits & (kept > FITS)]).tolist()
-        return Failures(codes, {**base.sequences, **{number + above: self._reasons[number] for number in used}}, errors, base.texts)
+        return Failures(
+            codes,
+            {**base.sequences, **{number + above: self._reasons[number] for number in used}},
+            errors,
+            base.texts,
+        )
 
     def end_on(self, row: int) -> None:
         """Invalidate the results of *row*."""
@@ -233,7 +301,8 @@ class Results:
 class EquivalenceCache:
     """The results of all predicates on the nodes of *table*.
 
-    Here cycles and events take turns, so a result cannot be stale when it is stored; upstream has to check for that.
+    Here cycles and events take turns, so a result cannot be stale when it is stored; upstream has to check
+    for that.
     """
 
     table: NodeTable
@@ -245,7 +314,8 @@ class EquivalenceCache:
     _classes: dict[Hashable, int] = attrs.Factory(dict)
 
     def view(self, pod: Pod, nominations: Nominations) -> CacheView:
-        """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to date."""
+        """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to
+        date."""
         number = self._classes.setdefault(class_of(pod), len(self._classes))
         usable = np.ones(self.table.size, np.bool_)
         # Upstream: the cache is not used for a node with any nominated pod, whatever its priority.
@@ -260,10 +330,11 @@ class EquivalenceCache:
         """The results of *predicate*."""
         return self._results.setdefault(predicate, Results())
 
-    # --- invalidation -----------------------------------------------------------------------------------------------
+    # --- invalidation ---------------------------------------------------------------------------------------
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
-        """An object came (*old* is None), changed, or was deleted (*new* is None); scheduler and listings know it already."""
+        """An object came (*old* is None), changed, or was deleted (*new* is None); scheduler and listings
+        know it already."""
         for predicate, node_name in of_change(old, new, self.release, self.gates):
             self._end(predicate, node_name)
 
@@ -278,7 +349,13 @@ class EquivalenceCache:
             self._end(predicate, None)
 
     def _end(self, predicate: str, node_name: str | None) -> None:
-        named = self._results.values() if predicate == ALL else (self._results[predicate],) if predicate in self._results else ()
+        named = (
+            self._results.values()
+            if predicate == ALL
+            else (self._results[predicate],)
+            if predicate in self._results
+            else ()
+        )
         row = None if node_name is None else self.table.row_of.get(node_name, -1)
         for results in named:
             if row is None:
@@ -289,7 +366,8 @@ class EquivalenceCache:
 
 @attrs.define(eq=False, repr=False)
 class CacheView:
-    """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is cached afterwards."""
+    """The cache as one search uses it: cached results replace fresh ones, and what was really evaluated is
+    cached afterwards."""
 
     cache: EquivalenceCache
     number: int

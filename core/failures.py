@@ -29,15 +29,17 @@ Reasons = tuple[Reason, ...]
 FEW_NODES = 4
 """Of so few the reasons are read off the masks, as long as codes were not asked for."""
 MOST_BITS = 8
-"""That many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs together."""
+"""That many different reasons of one predicate get a bit each in its codes; more are numbered by what occurs
+together."""
 
 
 @attrs.define(eq=False, repr=False)
 class Failures:
     """The failures of one predicate on a batch of n nodes.
 
-    ``codes``: int64[n], 0 where the node fits or has an error, else a key of ``sequences``. ``sequences``: code -> reasons, in order.
-    ``errors``: int64[n] or None (no errors); where ``errors[i]`` is not 0 the predicate failed with ``texts[errors[i] - 1]``.
+    ``codes``: int64[n], 0 where the node fits or has an error, else a key of ``sequences``. ``sequences``:
+    code -> reasons, in order. ``errors``: int64[n] or None (no errors); where ``errors[i]`` is not 0 the
+    predicate failed with ``texts[errors[i] - 1]``.
     """
 
     _codes: Codes | None
@@ -53,14 +55,18 @@ class Failures:
 
     @classmethod
     def where(cls, reasons: Reason | Reasons, mask: Mask) -> Failures | None:
-        """*reasons* on every node of *mask*: bool[n], which must not change later; None if there is no such node."""
+        """*reasons* on every node of *mask*: bool[n], which must not change later; None if there is no such
+        node."""
         if not np.count_nonzero(mask):
             return None
-        return cls(None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),), failed=mask)
+        return cls(
+            None, {}, named=(((reasons,) if isinstance(reasons, Reason) else reasons, mask),), failed=mask
+        )
 
     @classmethod
     def all_of(cls, found: Sequence[tuple[Reason, Mask]]) -> Failures | None:
-        """Each reason on the nodes of its mask; a node of several masks gets all their reasons, in this order."""
+        """Each reason on the nodes of its mask; a node of several masks gets all their reasons, in this
+        order."""
         if not found:
             return None
         failed = reduce(or_, [mask for _, mask in found])
@@ -107,7 +113,12 @@ class Failures:
                 codes[i] = sequences.setdefault(outcome, len(sequences) + 1)
         if not sequences and not texts:
             return None
-        found = cls(codes, {code: reasons for reasons, code in sequences.items()}, errors if texts else None, tuple(texts))
+        found = cls(
+            codes,
+            {code: reasons for reasons, code in sequences.items()},
+            errors if texts else None,
+            tuple(texts),
+        )
         return found if picks is None else found.take(picks)
 
     @classmethod
@@ -150,18 +161,26 @@ class Failures:
         if len(named) <= MOST_BITS:
             self._codes, self._sequences = _by_bits(named)
         else:
-            found = self._coded_together([Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in named])
+            found = self._coded_together(
+                [Failures(mask.astype(np.int64), {1: reasons}) for reasons, mask in named]
+            )
             assert found is not None
-            self._codes, self._sequences = found.codes, found.sequences
-        self._named, self._failed = (), None
+            self._codes = found.codes
+            self._sequences = found.sequences
+        self._named = ()
+        self._failed = None
 
-    # --- a user's own -----------------------------------------------------------------------------------------------
+    # --- a user's own ---------------------------------------------------------------------------------------
 
     def fault(self, n: int) -> tuple[str, str] | None:
         """What is wrong with it as an answer for *n* nodes, and what is wanted instead; None if nothing is."""
         for reasons, mask in self._named:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (n,):
-                shown = f"{mask.dtype}{list(mask.shape)}" if isinstance(mask, np.ndarray) else f"a {type(mask).__name__}"
+                shown = (
+                    f"{mask.dtype}{list(mask.shape)}"
+                    if isinstance(mask, np.ndarray)
+                    else f"a {type(mask).__name__}"
+                )
                 return f"a mask of {shown}", f"bool[{n}]"
             if fault := _unreasonable(reasons):
                 return fault
@@ -175,7 +194,12 @@ class Failures:
         """The same with masks of its own: those of a user's rule can be views of arrays that change later."""
         if self._failed is None:
             return self
-        return Failures(None, {}, named=[(reasons, mask.copy()) for reasons, mask in self._named], failed=self._failed.copy())
+        return Failures(
+            None,
+            {},
+            named=[(reasons, mask.copy()) for reasons, mask in self._named],
+            failed=self._failed.copy(),
+        )
 
     @property
     def errors_or_zero(self) -> Codes:
@@ -200,13 +224,16 @@ class Failures:
     def with_one_reason(self) -> Failures:
         """The same with one reason a node: the first that is not resolvable, else the first."""
         one: dict[int, Reasons] = {
-            code: (next((reason for reason in found if not reason.resolvable), found[0]),) for code, found in self.sequences.items()
+            code: (next((reason for reason in found if not reason.resolvable), found[0]),)
+            for code, found in self.sequences.items()
         }
         return Failures(self.codes, one, self.errors, self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Failures:
         """The failures of some nodes of the batch, in the order of *rows*."""
-        return Failures(self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts)
+        return Failures(
+            self.codes[rows], self.sequences, None if self.errors is None else self.errors[rows], self.texts
+        )
 
 
 def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Reasons]]:
@@ -215,7 +242,11 @@ def _by_bits(named: Sequence[tuple[Reasons, Mask]]) -> tuple[Codes, dict[int, Re
     for bit, (_, mask) in enumerate(named[1:], 1):
         codes |= mask.astype(np.int64) << bit
     present: list[int] = np.bincount(codes).nonzero()[0].tolist()
-    return codes, {code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(named) if code >> bit & 1))) for code in present if code}
+    return codes, {
+        code: tuple(chain(*(reasons for bit, (reasons, _) in enumerate(named) if code >> bit & 1)))
+        for code in present
+        if code
+    }
 
 
 def _unreasonable(reasons: object) -> tuple[str, str] | None:
@@ -228,7 +259,9 @@ def _unreasonable(reasons: object) -> tuple[str, str] | None:
     return None
 
 
-def _then(numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures) -> tuple[Codes, list[Reasons | str]]:
+def _then(
+    numbers: Codes, outcomes: Sequence[Reasons | str], part: Failures
+) -> tuple[Codes, list[Reasons | str]]:
     """Append *part* to each node's outcome. Before and after, node i has ``outcomes[numbers[i]]``."""
     answers = part.codes if part.errors is None else np.where(part.errors > 0, -part.errors, part.codes)
     low = int(answers.min())

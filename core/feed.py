@@ -16,11 +16,13 @@ from .engine import Engine
 
 @attrs.define(eq=False, repr=False)
 class EventFeed:
-    """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does nothing."""
+    """Delivers events to *engine*. An add of an existing object is an update; deleting an unknown object does
+    nothing."""
 
     engine: Engine
     counts_finished: bool = False
-    """Pods that have finished stay on their nodes, as where nothing keeps them from the scheduler; else they leave."""
+    """Pods that have finished stay on their nodes, as where nothing keeps them from the scheduler; else they
+    leave."""
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated."""
@@ -40,7 +42,8 @@ class EventFeed:
                 self.put(item)
 
     def reorder(self, placed: Mapping[str, Sequence[Pod]], mixed: Collection[str]) -> bool:
-        """Let pods whose nodes list them in another order than *placed*, and those of the nodes *mixed*, come again in that order.
+        """Let pods whose nodes list them in another order than *placed*, and those of the nodes *mixed*, come
+        again in that order.
 
         False where that does not restore what was, as other pods are there, or plugins let pods wait.
         """
@@ -75,7 +78,8 @@ class EventFeed:
 
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
         """*new* is about to be put, or *item* deleted."""
-        note, known = self.engine.on_undo, self.known(item)
+        note = self.engine.on_undo
+        known = self.known(item)
         if isinstance(item, Node) and self._zone(known) != self._zone(new):
             note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
         if isinstance(item, DeviceClass):
@@ -139,8 +143,10 @@ class EventFeed:
         self.engine.tidy()
 
     def _change_listed(self, item: KubeObject, new: KubeObject | None) -> None:
-        """The object of the kind and key of *item*, no node and no pod, is *new* now; None where it is deleted."""
-        listing, binder = self.engine.listings.of(item), self.engine.binder
+        """The object of the kind and key of *item*, no node and no pod, is *new* now; None where it is
+        deleted."""
+        listing = self.engine.listings.of(item)
+        binder = self.engine.binder
         old = None if listing is None else listing.get(item.key)
         if listing is not None:
             listing.drop(item.key) if new is None else listing.put(new)

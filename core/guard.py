@@ -1,4 +1,5 @@
-"""Guards around a user's own rules: what they raise, and answers of a wrong kind, become one line that names the rule.
+"""Guards around a user's own rules: what they raise, and answers of a wrong kind, become one line that names
+the rule.
 
 Upstream's own rules run without guards.
 """
@@ -37,8 +38,11 @@ MIN_INT64 = -MAX_INT64 - 1
 
 
 def ends_program(error: BaseException) -> bool:
-    """Whether *error* is the user's wish, or a signal's, that the program end; what a user's own code raises is none."""
-    return isinstance(error, KeyboardInterrupt) or (not isinstance(error, Exception) and type(error).__module__.startswith("kubeclassic."))
+    """Whether *error* is the user's wish, or a signal's, that the program end; what a user's own code raises
+    is none."""
+    return isinstance(error, KeyboardInterrupt) or (
+        not isinstance(error, Exception) and type(error).__module__.startswith("kubeclassic.")
+    )
 
 
 class Unwanted(Exception):
@@ -62,7 +66,8 @@ def described(answer: Any) -> str:
 
 @attrs.frozen(eq=False, repr=False)
 class RuleGuard:
-    """Calls *method* of the rule that *name* gives, and checks its answer. Raises :class:`~kubeclassic.exceptions.RuleError`."""
+    """Calls *method* of the rule that *name* gives, and checks its answer. Raises
+    :class:`~kubeclassic.exceptions.RuleError`."""
 
     name: str
     method: Method
@@ -76,7 +81,9 @@ class RuleGuard:
         except PASSING:
             raise
         except Unwanted as unwanted:
-            raise RuleError(f"{self.name}{_definition(self.method)}: expected {unwanted.wanted}, got {unwanted}") from None
+            raise RuleError(
+                f"{self.name}{_definition(self.method)}: expected {unwanted.wanted}, got {unwanted}"
+            ) from None
         except BaseException as error:  # a user's rule can ask the process to end, too
             if ends_program(error):
                 raise
@@ -92,20 +99,29 @@ class RuleGuard:
 
 
 def guarded(name: str, method: Method, check: Check | None = None) -> Method:
-    """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has ``__wrapped__``."""
-    ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(method, "__wrapped__")
+    """*method* behind a guard, unless it has one already or is one of ours; what wraps a user's function has
+    ``__wrapped__``."""
+    ours = str(getattr(method, "__module__", "")).startswith("kubeclassic.") and not hasattr(
+        method, "__wrapped__"
+    )
     return method if ours or isinstance(method, RuleGuard) else RuleGuard(name, method, check)
 
 
 def _failed(name: str, method: Method, error: BaseException) -> RuleError:
     """The error for what a rule raised, with the frames of the user's own files."""
-    steps = zip(traceback.walk_tb(error.__traceback__), traceback.extract_tb(error.__traceback__), strict=True)
+    steps = zip(
+        traceback.walk_tb(error.__traceback__), traceback.extract_tb(error.__traceback__), strict=True
+    )
     frames = [
-        summary for (frame, _), summary in steps if str(frame.f_globals.get("__name__")).partition(".")[0] not in NOT_THE_USERS
+        summary
+        for (frame, _), summary in steps
+        if str(frame.f_globals.get("__name__")).partition(".")[0] not in NOT_THE_USERS
     ]
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
-    what = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}" if text else type(error).__name__
+    what = (
+        f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}" if text else type(error).__name__
+    )
     if isinstance(error, SystemExit):
         what = "expected an answer, got a call of sys.exit"
     return RuleError(f"{name}{where}: {what}", "".join(traceback.format_list(frames)))
@@ -122,7 +138,7 @@ def _short(file: str) -> str:
     return file.removeprefix(os.getcwd() + os.sep)
 
 
-# --- rules ----------------------------------------------------------------------------------------------------------
+# --- rules --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
@@ -149,7 +165,9 @@ def guarded_predicate(rule: Predicate) -> Predicate:
     """*rule*, a user's own: whatever it does wrong is a :class:`~kubeclassic.exceptions.RuleError`."""
     if isinstance(rule, GuardedPredicate):
         return rule
-    methods = _guarded(f'predicate "{rule.name}"', rule, "check", failures_of_batch, effect=None, clauses=clauses)
+    methods = _guarded(
+        f'predicate "{rule.name}"', rule, "check", failures_of_batch, effect=None, clauses=clauses
+    )
     return GuardedPredicate(name=rule.name, reads=rule.reads, declared=rule, **methods)
 
 
@@ -158,12 +176,19 @@ def guarded_priority(rule: Priority) -> Priority:
     if isinstance(rule, GuardedPriority):
         return rule
     name = f'priority "{rule.name}"'
-    methods = _guarded(name, rule, "score", scores_of_batch, sums=sums) | {"reduce": guarded_reduce(f"{name}: reduce", rule.reduce)}
-    return GuardedPriority(name=rule.name, reads=rule.reads, whole_list=rule.whole_list, declared=rule, **methods)
+    methods = _guarded(name, rule, "score", scores_of_batch, sums=sums) | {
+        "reduce": guarded_reduce(f"{name}: reduce", rule.reduce)
+    }
+    return GuardedPriority(
+        name=rule.name, reads=rule.reads, whole_list=rule.whole_list, declared=rule, **methods
+    )
 
 
-def _guarded(name: str, rule: Predicate | Priority, main: str, check: Check, **checks: Check | None) -> dict[str, Any]:
-    """The methods that *rule* has behind guards: the *main* one, which goes by the name of the rule, and others with their *checks*."""
+def _guarded(
+    name: str, rule: Predicate | Priority, main: str, check: Check, **checks: Check | None
+) -> dict[str, Any]:
+    """The methods that *rule* has behind guards: the *main* one, which goes by the name of the rule, and
+    others with their *checks*."""
     found = {main: guarded(name, getattr(rule, main), check)}
     for part, wanted in {"concerns": None, "key": hashable, **checks}.items():
         if (method := getattr(rule, part)) is not None:
@@ -178,7 +203,7 @@ def guarded_reduce(name: str, reduce: Any) -> Any:
     return attrs.evolve(reduce, scale=guarded(name, reduce.scale, None))
 
 
-# --- checks ---------------------------------------------------------------------------------------------------------
+# --- checks -------------------------------------------------------------------------------------------------
 
 
 def whole_number(answer: Any, node: str) -> int:
@@ -218,7 +243,9 @@ def _scores(answer: Any, n: int) -> Scores:
 
 def clauses(answer: Any, arguments: tuple[Any, ...]) -> list[Clause] | None:
     """The clauses that a predicate declares."""
-    if answer is not None and not (isinstance(answer, list | tuple) and all(isinstance(each, Clause) for each in answer)):
+    if answer is not None and not (
+        isinstance(answer, list | tuple) and all(isinstance(each, Clause) for each in answer)
+    ):
         raise Unwanted(described(answer), "a list of Clauses, or None")
     return None if answer is None else list(answer)
 

@@ -1,4 +1,5 @@
-"""How state is copied and pickled whose greater part can be computed again: by the few attributes that it is rebuilt from."""
+"""How state is copied and pickled whose greater part can be computed again: by the few attributes that it is
+rebuilt from."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ K = TypeVar("K", bound=type)
 
 
 def rebuilt_from(*names: str) -> Callable[[K], K]:
-    """Decorator for a class whose copies are made from these attributes alone, by its constructor; the rest begins empty.
+    """Decorator for a class whose copies are made from these attributes alone, by its constructor; the rest
+    begins empty.
 
     Its subclasses are copied as usual.
 

@@ -1,6 +1,8 @@
-"""The event router of a scheduler with a queue: an event updates the engine's state and may move waiting pods.
+"""The event router of a scheduler with a queue: an event updates the engine's state and may move waiting
+pods.
 
-Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: NewConfigFactory in pkg/scheduler/factory/factory.go).
+Upstream: AddAllEventHandlers in pkg/scheduler/eventhandlers.go (1.12, 1.13: NewConfigFactory in
+pkg/scheduler/factory/factory.go).
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from .engine import Engine
 from .feed import EventFeed
 from .queue.base import SchedulingQueue
 
-ADD, UPDATE, DELETE = "Add", "Update", "Delete"
+ADD = "Add"
+UPDATE = "Update"
+DELETE = "Delete"
 ALWAYS = {
     ("PersistentVolume", ADD),
     ("PersistentVolume", UPDATE),
@@ -30,8 +34,9 @@ ALWAYS = {
 class EventRouter:
     """Delivers events to *engine* and *queue*: adds and updates by :meth:`put`, deletes by :meth:`delete`.
 
-    Pods of other schedulers count only when they have a node. A pod that is Succeeded or Failed counts as deleted. Both methods raise
-    :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would exit, for example when a pod changes its node.
+    Pods of other schedulers count only when they have a node. A pod that is Succeeded or Failed counts as
+    deleted. Both methods raise :class:`~kubeclassic.exceptions.CacheError` where upstream's scheduler would
+    exit, for example when a pod changes its node.
     """
 
     engine: Engine
@@ -68,9 +73,10 @@ class EventRouter:
             self._maybe_move(DELETE, item, known)
 
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
-        """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to 1.16 this moves no pod."""
+        """A reserved *pod* was forgotten, so other pods may fit; *but_itself*: it does not move itself. Up to
+        1.16 this moves no pod."""
 
-    # --- what moves pods --------------------------------------------------------------------------------------------
+    # --- what moves pods ------------------------------------------------------------------------------------
 
     def _maybe_move(self, verb: str, item: KubeObject, old: KubeObject | None) -> None:
         """An object that is no pod and no node came, changed or went; *old*: as it was before."""
@@ -80,9 +86,14 @@ class EventRouter:
     def _moves(self, verb: str, item: KubeObject) -> bool:
         """Whether the event moves pods; for events where this depends on gates, the release or the object."""
         if isinstance(item, StorageClass):
-            return verb == ADD and item.volume_binding_mode == "WaitForFirstConsumer" and self.engine.binder.enabled
+            return (
+                verb == ADD
+                and item.volume_binding_mode == "WaitForFirstConsumer"
+                and self.engine.binder.enabled
+            )
         if item.kind == "CSINode":
-            cells, algorithm = self.engine.algorithm.release.queue, self.engine.algorithm
+            cells = self.engine.algorithm.release.queue
+            algorithm = self.engine.algorithm
             return verb != DELETE and cells.csi_node_events and algorithm.enabled("CSINodeInfo")
         return (item.kind, verb) == ("PersistentVolumeClaim", UPDATE) and self.engine.binder.enabled
 
@@ -91,10 +102,15 @@ class EventRouter:
         self.feed.put(node)
         filtered = self.engine.algorithm.release.queue.node_update_filter
         # Upstream: with no pod parked any update counts as a move, for a pod that is in its cycle now.
-        if old is None or not filtered or not self.queue.pending.unschedulable or may_schedule_more(old, node):
+        if (
+            old is None
+            or not filtered
+            or not self.queue.pending.unschedulable
+            or may_schedule_more(old, node)
+        ):
             self.queue.move_all()
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def _put_pod(self, pod: Pod) -> None:
         old = self.pods.get(pod.key)
@@ -108,12 +124,17 @@ class EventRouter:
             self._pod_changed(old, pod)
 
     def _pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """Update the cache with pods on nodes, then the queue with pods without. A pod that got a node leaves the queue."""
+        """Update the cache with pods on nodes, then the queue with pods without. A pod that got a node leaves
+        the queue."""
         self._tell_cache(old if _is_assigned(old) else None, new if _is_assigned(new) else None)
         self._tell_queue(old if self._is_queued(old) else None, new if self._is_queued(new) else None)
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) == self.scheduler_name
+        return (
+            pod is not None
+            and not pod.spec.node_name
+            and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) == self.scheduler_name
+        )
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is not None:
@@ -150,12 +171,14 @@ def _comparable(pod: Pod, lenient: bool) -> Pod:
     metadata = replace(pod.metadata, resource_version="", annotations=Map())
     status = pod.status
     if lenient:
-        metadata, status = replace(metadata, finalizers=()), replace(status, conditions=())
+        metadata = replace(metadata, finalizers=())
+        status = replace(status, conditions=())
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=status)
 
 
 def may_schedule_more(old: Node, new: Node) -> bool:
-    """Whether an update of a node may let a pod fit: it became schedulable, or allocatable, labels, taints or condition statuses changed.
+    """Whether an update of a node may let a pod fit: it became schedulable, or allocatable, labels, taints or
+    condition statuses changed.
 
     Upstream: pkg/scheduler/eventhandlers.go nodeSchedulingPropertiesChanged.
     """

@@ -45,7 +45,8 @@ class Reads(enum.Flag):
     LISTINGS = enum.auto()
     """Services, controllers and namespaces."""
     DEVICES = enum.auto()
-    """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule itself."""
+    """The pod's own claims to devices, and which devices are in use. Such answers are kept by the rule
+    itself."""
     EFFECTS = enum.auto()
     """What another rule stored in this cycle; such answers are never cached."""
 
@@ -57,7 +58,9 @@ WIDE = Reads.DOMAIN | Reads.CLUSTER
 
 
 def _of_row(rule: Predicate | Priority) -> bool:
-    return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
+    return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (
+        WIDE | Reads.LISTINGS | Reads.VOLUMES
+    )
 
 
 def every_pod(pod: Template) -> bool:
@@ -67,29 +70,36 @@ def every_pod(pod: Template) -> bool:
 
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 KEEPS_ITSELF: Any = attrs.field(
-    init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
+    init=False,
+    repr=False,
+    default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True),
 )
-SLOT: Any = attrs.field(init=False, repr=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True))
+SLOT: Any = attrs.field(
+    init=False, repr=False, default=attrs.Factory(lambda rule: StateKey(rule.name), takes_self=True)
+)
 
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Predicate:
     """A rule that rejects nodes. ``check(pod, nodes, cycle)`` answers for all nodes of a batch at once.
 
-    ``key``: the part of the pod that the answer depends on; pods with equal keys share answers. ``effect(pod, nodes, cycle)`` runs once a
-    pass, in visiting order, on the rows at which upstream calls this predicate: those that no earlier predicate rejected.
+    ``key``: the part of the pod that the answer depends on; pods with equal keys share answers. ``effect(pod,
+    nodes, cycle)`` runs once a pass, in visiting order, on the rows at which upstream calls this predicate:
+    those that no earlier predicate rejected.
     """
 
     name: str
     check: Callable[[Template, Batch, AnyCycle], Failures | None]
     reads: Reads
     concerns: Callable[[Template], bool] = every_pod
-    """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
+    """False for pods to which the predicate never objects, and for which it has no effect: it does not run
+    for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
     clauses: Callable[[Template, AnyCycle], Sequence[Clause] | None] | None = None
-    """What the answer for all rows follows from, until more changes than pods: node objects, affinity terms, services and controllers.
-    Without any clause it has nothing against any node. None where the answer cannot be given so: then ``check`` is asked."""
+    """What the answer for all rows follows from, until more changes than pods: node objects, affinity terms,
+    services and controllers. Without any clause it has nothing against any node. None where the answer cannot
+    be given so: then ``check`` is asked."""
     is_of_row: bool = OF_ROW
     """It reads what changes with the row's own pods, and nothing outside the rows."""
     slot: StateKey[Hashable] = SLOT
@@ -97,7 +107,8 @@ class Predicate:
     keeps_itself: bool = KEEPS_ITSELF
     """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
-    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them."""
+    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them.
+    """
 
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
@@ -118,10 +129,11 @@ class Predicate:
 class Priority:
     """A preference among the nodes that fit.
 
-    ``score(pod, nodes, cycle)`` returns int64[n] raw scores. ``reduce(pod, raw, nodes, cycle)``, if there is one, turns those of the
-    feasible nodes into 0 to 10; a :class:`Reduction` is redone only for nodes that changed. ``whole_list``: the raw scores depend on all
-    feasible nodes together. Both may raise :class:`PriorityError`, which ends the cycle. ``concerns`` is False where every node
-    gets the same score, whatever pods it has.
+    ``score(pod, nodes, cycle)`` returns int64[n] raw scores. ``reduce(pod, raw, nodes, cycle)``, if there is
+    one, turns those of the feasible nodes into 0 to 10; a :class:`Reduction` is redone only for nodes that
+    changed. ``whole_list``: the raw scores depend on all feasible nodes together. Both may raise
+    :class:`PriorityError`, which ends the cycle. ``concerns`` is False where every node gets the same score,
+    whatever pods it has.
     """
 
     name: str
@@ -132,9 +144,11 @@ class Priority:
     whole_list: bool = False
     concerns: Callable[[Template], bool] = every_pod
     reads_devices: Callable[[Template], bool] | None = None
-    """Whether the raw scores of a pod depend on devices in use, too: then they are not kept. None: those of no pod do."""
+    """Whether the raw scores of a pod depend on devices in use, too: then they are not kept. None: those of
+    no pod do."""
     sums: Callable[[Template, AnyCycle], Sums | None] | None = None
-    """As ``clauses`` of :class:`Predicate`. Without any sum all nodes get the same score, the reduce step included."""
+    """As ``clauses`` of :class:`Predicate`. Without any sum all nodes get the same score, the reduce step
+    included."""
     is_of_row: bool = OF_ROW
     """As in :class:`Predicate`."""
     slot: StateKey[Hashable] = SLOT
@@ -153,7 +167,8 @@ class Priority:
 
 def _by_reference(rule: Predicate | Priority, function: Callable[..., Any]) -> tuple[Any, ...] | None:
     """How to pickle a rule of a module under the name of its function; None for another one."""
-    module, name = function.__module__, getattr(function, "__qualname__", "")
+    module = function.__module__
+    name = getattr(function, "__qualname__", "")
     # The module of the program itself is another one in another process: its rules are pickled as they are.
     stands = name and module != "__main__" and getattr(sys.modules.get(module), name, None) is rule
     return (_standing, (module, name)) if stands else None
@@ -164,7 +179,8 @@ def _standing(module: str, name: str) -> Any:
 
 
 class PriorityError(Exception):
-    """A priority cannot be computed. The cycle fails with this text, repeated for each feasible node or, with *once*, only once."""
+    """A priority cannot be computed. The cycle fails with this text, repeated for each feasible node or, with
+    *once*, only once."""
 
     def __init__(self, text: str, *, once: bool = False) -> None:
         super().__init__(text)
@@ -173,7 +189,8 @@ class PriorityError(Exception):
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Algorithm:
-    """A resolved configuration: which rules run in which order with which weights. Made by ``algorithmprovider.resolve``."""
+    """A resolved configuration: which rules run in which order with which weights. Made by
+    ``algorithmprovider.resolve``."""
 
     release: Release
     gates: Mapping[str, bool]
@@ -189,10 +206,12 @@ class Algorithm:
     percentage: int = 0
     """percentageOfNodesToScore, as passed to the scheduler's constructor."""
     scores: bool = True
-    """Something scores nodes or rejects them besides predicates; else, where the release says so, one feasible node is enough."""
+    """Something scores nodes or rejects them besides predicates; else, where the release says so, one
+    feasible node is enough."""
     preemption: bool = True
     max_pd_vols: int | None = None
-    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type
+    says."""
     ignored_resources: frozenset[str] = frozenset()
     """Extended resources that extenders manage with ignoredByScheduler."""
     metadata_fails: Callable[[AnyCycle], bool] = attrs.field(default=lambda cycle: False)
@@ -200,15 +219,23 @@ class Algorithm:
     equivalence_cache: bool = False
     unread: tuple[str, ...] = ()
     """What of its configuration does not count, in sentences."""
-    leaves_counts: bool = attrs.field(default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True))
-    """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a priority."""
+    leaves_counts: bool = attrs.field(
+        default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True)
+    )
+    """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a
+    priority."""
     has_predicates: bool = True
     """False if the predicate map is empty: then every node of the lister is feasible."""
     has_effects: bool = attrs.field(
-        init=False, default=attrs.Factory(lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True)
+        init=False,
+        default=attrs.Factory(
+            lambda self: any(rule.effect is not None for rule in self.predicates), takes_self=True
+        ),
     )
     """Whether any predicate has an effect."""
-    slot: StateKey[Sequence[Predicate]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("predicates"))
+    slot: StateKey[Sequence[Predicate]] = attrs.field(
+        init=False, repr=False, factory=lambda: StateKey("predicates")
+    )
     """The slot of its predicates in the notes of a template."""
 
     def __repr__(self) -> str:
@@ -218,7 +245,9 @@ class Algorithm:
         """The predicates that may object to *pod*, in running order."""
         found = pod.notes.get(self.slot)
         if found is None:
-            found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns is every_pod or p.concerns(pod))
+            found = pod.notes[self.slot] = tuple(
+                p for p in self.predicates if p.concerns is every_pod or p.concerns(pod)
+            )
         return found
 
     def wanted(self, nodes: int) -> int:

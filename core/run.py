@@ -1,6 +1,7 @@
 """A run: cycle after cycle on a cluster that changes with each decision.
 
-It has no clock, so a pod that waits on Permit waits until plugins allow or reject it in the cycles of other pods.
+It has no clock, so a pod that waits on Permit waits until plugins allow or reject it in the cycles of other
+pods.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from .savepoint import Savepoint
 
 @attrs.define(eq=False, repr=False)
 class Run:
-    """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor is tried again."""
+    """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor
+    is tried again."""
 
     engine: Engine
     details: bool = True
@@ -50,7 +52,7 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run of {self.engine!r}>"
 
-    # --- what happens to the cluster --------------------------------------------------------------------------------
+    # --- what happens to the cluster ------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
         """An object is added or updated. A pod without a node waits, with the nomination in its status."""
@@ -79,7 +81,8 @@ class Run:
         self.engine.nominations.add(self._pods[pod.key], node_name)
 
     def _put_waiting(self, pod: Pod) -> None:
-        waiting, current = self._waiting.get(pod.key), self._pods.get(pod.key)
+        waiting = self._waiting.get(pod.key)
+        current = self._pods.get(pod.key)
         if waiting == pod or self.engine.cache.is_assumed(pod):
             return
         self._waiting[pod.key] = self._pods[pod.key] = pod
@@ -101,25 +104,36 @@ class Run:
             self.engine.flow.binding.removed(held.pod)
             self._end_waits()
 
-    # --- trying and taking back -------------------------------------------------------------------------------------
+    # --- trying and taking back -----------------------------------------------------------------------------
 
     @contextmanager
     def savepoint(self) -> Iterator[Savepoint]:
-        """A context for what is tried: at its end the run and the cluster are as before, unless it is kept. See :mod:`.savepoint`."""
+        """A context for what is tried: at its end the run and the cluster are as before, unless it is kept.
+        See :mod:`.savepoint`."""
         with self.engine.savepoint() as point:
             self.engine.on_undo(self._set_retries, list(self._retries))
             yield point
 
     @contextmanager
     def edited(self, pairs: Iterable[tuple[KubeObject | None, KubeObject | None]]) -> Iterator[None]:
-        """A context in which each object of *pairs* is not as it was before, but as it is after; None: it is not there."""
+        """A context in which each object of *pairs* is not as it was before, but as it is after; None: it is
+        not there."""
         with self.savepoint():
             for before, after in pairs:
-                if isinstance(after, Pod) and self.engine.is_assumed(after) and (known := self.feed.known(after)) is not None:
+                if (
+                    isinstance(after, Pod)
+                    and self.engine.is_assumed(after)
+                    and (known := self.feed.known(after)) is not None
+                ):
                     self.feed.put(known)  # the event that confirms a pod changes nothing else of it
                 leaves = after is None
-                if isinstance(before, Pod) and isinstance(after, Pod):  # it waits again, or goes to another node
-                    leaves = not after.spec.node_name or before.spec.node_name not in ("", after.spec.node_name)
+                if isinstance(before, Pod) and isinstance(
+                    after, Pod
+                ):  # it waits again, or goes to another node
+                    leaves = not after.spec.node_name or before.spec.node_name not in (
+                        "",
+                        after.spec.node_name,
+                    )
                 if before is not None and leaves:
                     self.delete(before)
                 if after is not None:
@@ -132,7 +146,9 @@ class Run:
     def _note(self, pod: Pod) -> None:
         """What is known of *pod* may change, or is about to."""
         key = pod.key
-        self.engine.on_undo(self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key))
+        self.engine.on_undo(
+            self._restore, key, self._pods.get(key), self._waiting.get(key), self.evicted.get(key)
+        )
 
     def _restore(self, key: str, *before: Any) -> None:
         all_known: tuple[dict[str, Any], ...] = (self._pods, self._waiting, self.evicted)
@@ -142,7 +158,7 @@ class Run:
             else:
                 known[key] = value
 
-    # --- cycles -----------------------------------------------------------------------------------------------------
+    # --- cycles ---------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
         """One scheduling cycle for *pod*; its decision is applied to the cluster."""
@@ -170,13 +186,18 @@ class Run:
         self._carry_out(decision, waiting, led)
 
     def carry_out(self, pod: Pod, led: Decision) -> None:
-        """*led*, another scheduler's decision on *pod*, is applied to the cluster without a cycle; *pod* must not have claims."""
+        """*led*, another scheduler's decision on *pod*, is applied to the cluster without a cycle; *pod* must
+        not have claims."""
         pod, waiting = self._begin(pod)
         self._carry_out(Decision(pod), waiting, led)
 
     def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
         if led.host is None:
-            self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, tries_again=False)
+            self._wait(
+                attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated),
+                waiting,
+                tries_again=False,
+            )
             return
         if self.engine.point is not None:
             self._note_assumption(decision.pod, led.host)
@@ -187,7 +208,8 @@ class Run:
             self.engine.nominations.remove(decision.pod)
 
     def give_back(self, pod: Pod) -> None:
-        """Another scheduler's plugins rejected a pod whose decision :meth:`follow` applied: it loses its host."""
+        """Another scheduler's plugins rejected a pod whose decision :meth:`follow` applied: it loses its
+        host."""
         state = self.engine.cache.state(pod)
         if state is not None and state.assumed:
             self.engine.flow.binding.give_back(pod, state.node_name)
@@ -202,10 +224,12 @@ class Run:
         if self.engine.point is not None:
             self._note(pod)
         pod = self._pods.setdefault(pod.key, pod)
-        nominations, waiting = self.engine.nominations, ""
+        nominations = self.engine.nominations
+        waiting = ""
         if nominations.by_node or nominations.by_uid:
             waiting = nominations.node_of(pod)
-            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the one that waits for this pod.
+            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the
+            # one that waits for this pod.
             nominations.remove(pod)
         return pod, waiting
 
@@ -217,17 +241,21 @@ class Run:
 
     def take_retries(self) -> list[Pod]:
         """The pods that preempted others, are still there and get a retry, in order; the list is cleared."""
-        keys, self._retries = self._retries, []
+        keys = self._retries
+        self._retries = []
         return [self._pods[key] for key in keys if key in self._pods]
 
     def retries(self) -> Iterator[Pod]:
-        """The pods of :meth:`take_retries`, to be tried one by one, until none is left that makes room once more."""
+        """The pods of :meth:`take_retries`, to be tried one by one, until none is left that makes room once
+        more."""
         while pods := self.take_retries():
             yield from pods
 
     def take_ended(self) -> list[tuple[Decision, Failure | None]]:
-        """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None; the list is cleared."""
-        ended, self._ended = self._ended, []
+        """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None;
+        the list is cleared."""
+        ended = self._ended
+        self._ended = []
         return ended
 
     @property
@@ -235,14 +263,15 @@ class Run:
         """The pods that have a host and wait on Permit, in order."""
         return [decision.pod for decision in self._held.values()]
 
-    # --- what follows from a decision -------------------------------------------------------------------------------
+    # --- what follows from a decision -----------------------------------------------------------------------
 
     def _place(self, decision: Decision, host: str) -> None:
         if self.engine.point is not None:
             self._note_assumption(decision.pod, host)
         error = self.engine.assume(decision.pod, host)
         if error is not None:
-            decision.host, decision.error = None, error
+            decision.host = None
+            decision.error = error
             return
         if self.engine.has_device_claims(decision.pod):
             decision.allocations = self.engine.allocations(decision.pod)
@@ -263,7 +292,8 @@ class Run:
         self.delete(pod)
 
     def _end_waits(self) -> None:
-        """Bind the held pods that were allowed, and take those back that were rejected; this may end other waits."""
+        """Bind the held pods that were allowed, and take those back that were rejected; this may end other
+        waits."""
         while over := [decision for decision in self._held.values() if self._is_over(decision)]:
             for decision in over:
                 del self._held[decision.pod.key]
@@ -286,9 +316,11 @@ class Run:
             self._finish(pod, host)
 
     def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
-        pod, plan = decision.pod, decision.preemption
+        pod = decision.pod
+        plan = decision.preemption
         if waiting:
-            # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of nominated pods.
+            # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of
+            # nominated pods.
             self.engine.nominations.add(pod, waiting)
         if plan is not None:
             if plan.node is not None:

@@ -5,10 +5,11 @@
         run.cycle(pod)
         point.keep()  # else all of it is taken back here, as it is after an error
 
-:class:`~.feed.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note their own steps
-with :meth:`~.engine.Engine.on_undo`. The steps are undone in reverse order, each by what the API's watch would deliver, such as the delete
-of a pod that was added. So caches see ordinary events, and a trial costs as much as what it changes. Savepoints nest: what an inner one
-keeps is taken back with the outer one.
+:class:`~.feed.EventFeed` and :class:`~.run.Run` note how each of their steps is undone, and callers note
+their own steps with :meth:`~.engine.Engine.on_undo`. The steps are undone in reverse order, each by what the
+API's watch would deliver, such as the delete of a pod that was added. So caches see ordinary events, and a
+trial costs as much as what it changes. Savepoints nest: what an inner one keeps is taken back with the outer
+one.
 
 | what | how it is undone |
 |---|---|
@@ -18,7 +19,8 @@ keeps is taken back with the outer one.
 | a pod waits for a node, or preempted others | what the run knows of it is as before |
 | nominations, visiting order, tie-break | as they were when the savepoint was set |
 
-What one decision leaves in notes of plugins and in the equivalence cache stays; :meth:`~.engine.Engine.preserving_state` drops it too.
+What one decision leaves in notes of plugins and in the equivalence cache stays;
+:meth:`~.engine.Engine.preserving_state` drops it too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""From a configuration to its extenders, and how they are reached: over HTTP, not at all, recorded or replayed."""
+"""From a configuration to its extenders, and how they are reached: over HTTP, not at all, recorded or
+replayed."""
 
 from __future__ import annotations
 
@@ -30,8 +31,11 @@ def http_post(config: ExtenderConfig) -> Post:
     return post_of(config)
 
 
-def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost | None = None) -> list[HttpExtender]:
-    """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
+def make_extenders(
+    configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost | None = None
+) -> list[HttpExtender]:
+    """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only
+    where there are some."""
     from .extender import Bodies, HttpExtender
 
     bodies = Bodies()
@@ -40,17 +44,23 @@ def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_pos
 
 @attrs.frozen(repr=False)
 class ConfiguredExtenders:
-    """The extenders that a Policy or a configuration names, reached by *how*, which has the words of ``--extenders``.
+    """The extenders that a Policy or a configuration names, reached by *how*, which has the words of
+    ``--extenders``.
 
-    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent. Raises
-    :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
+    Without words none is called: a file that others wrote must not say where a cluster's manifests are sent.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for other words.
     """
 
     how: str | None = None
 
     def __attrs_post_init__(self) -> None:
         word, _, file = self._words
-        if (word, bool(file.strip())) not in (("off", False), ("call", False), ("record", True), ("replay", True)):
+        if (word, bool(file.strip())) not in (
+            ("off", False),
+            ("call", False),
+            ("record", True),
+            ("replay", True),
+        ):
             raise UnknownNameError(f'extenders: expected {WAYS}, got "{self.how}"')
 
     @property
@@ -58,7 +68,8 @@ class ConfiguredExtenders:
         return ("off" if self.how is None else self.how).partition(" ")
 
     def __call__(self, configs: Sequence[ExtenderConfig], release: Release) -> Sequence[Extender]:
-        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a record that cannot be read."""
+        """New extenders. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a record that cannot be
+        read."""
         word, _, file = self._words
         if word == "off" or not configs:
             return ()
@@ -75,5 +86,6 @@ class ConfiguredExtenders:
 
 
 def asked_extenders(given: Iterable[Extender] | str | None) -> Iterable[Extender] | ConfiguredExtenders:
-    """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are configured are called."""
+    """What the option ``extenders`` of the Python API means: extenders themselves, or how those that are
+    configured are called."""
     return ConfiguredExtenders(given) if given is None or isinstance(given, str) else given

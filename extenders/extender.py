@@ -1,8 +1,8 @@
 """An extender over HTTP: what the configuration says, the JSON that it is sent, and the calls of a cycle.
 
-Pods and nodes are sent as they came, with what the scheduler itself has changed. Nodes are the bulk of it, so the bytes of each node are
-kept until the node changes.
-Upstream: HTTPExtender in pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
+Pods and nodes are sent as they came, with what the scheduler itself has changed. Nodes are the bulk of it, so
+the bytes of each node are kept until the node changes. Upstream: HTTPExtender in
+pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 """
 
 from __future__ import annotations
@@ -49,14 +49,22 @@ class Bodies:
     def asked(self, pod: Pod, nodes: Sequence[Node], *, names_only: bool) -> bytes:
         """The body of filter and prioritize."""
         if names_only:
-            return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (self._pod(pod), compact_json([node.name for node in nodes]))
+            return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (
+                self._pod(pod),
+                compact_json([node.name for node in nodes]),
+            )
         items = b",".join([self._node(node).text for node in nodes])
         return b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (self._pod(pod), items)
 
-    def preempting(self, pod: Pod, candidates: Mapping[str, Victims], *, names_only: bool, violations: bool) -> bytes:
-        """The body of preempt; with *names_only* the number of *violations* is only sent where the release does that."""
+    def preempting(
+        self, pod: Pod, candidates: Mapping[str, Victims], *, names_only: bool, violations: bool
+    ) -> bytes:
+        """The body of preempt; with *names_only* the number of *violations* is only sent where the release
+        does that."""
         write = (lambda victims: _meta(victims, violations)) if names_only else self._victims
-        written = b",".join(b"%b:%b" % (compact_json(name), write(candidates[name])) for name in sorted(candidates))
+        written = b",".join(
+            b"%b:%b" % (compact_json(name), write(candidates[name])) for name in sorted(candidates)
+        )
         form = b'{"Pod":%b,"NodeNameToVictims":null,"NodeNameToMetaVictims":{%b}}'
         if not names_only:
             form = b'{"Pod":%b,"NodeNameToVictims":{%b},"NodeNameToMetaVictims":null}'
@@ -64,9 +72,11 @@ class Bodies:
 
     def binding(self, pod: Pod, node_name: str) -> bytes:
         """The body of bind."""
-        return compact_json({"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name})
+        return compact_json(
+            {"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name}
+        )
 
-    # --- parts ------------------------------------------------------------------------------------------------------
+    # --- parts ----------------------------------------------------------------------------------------------
 
     def _node(self, node: Node) -> Written:
         found = self.nodes.get(node.name)
@@ -92,7 +102,9 @@ class Bodies:
 
 def _sent(item: Node | Pod) -> bytes:
     """The object without its kind, which the place says."""
-    return compact_json({key: value for key, value in current_manifest(item).items() if key not in ("kind", "apiVersion")})
+    return compact_json(
+        {key: value for key, value in current_manifest(item).items() if key not in ("kind", "apiVersion")}
+    )
 
 
 def _meta(victims: Victims, violations: bool) -> bytes:
@@ -106,7 +118,8 @@ _VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)
 
 @attrs.define(eq=False)
 class HttpExtender:
-    """One extender of a Policy or a configuration, called by *post*. *bodies* may be shared by all extenders of a scheduler."""
+    """One extender of a Policy or a configuration, called by *post*. *bodies* may be shared by all extenders
+    of a scheduler."""
 
     config: ExtenderConfig
     release: Release
@@ -119,7 +132,11 @@ class HttpExtender:
 
     def __attrs_post_init__(self) -> None:
         config = self.config
-        self.url, self.is_ignorable, self.supports_preemption = config.name, config.ignorable, bool(config.preempt_verb)
+        self.url, self.is_ignorable, self.supports_preemption = (
+            config.name,
+            config.ignorable,
+            bool(config.preempt_verb),
+        )
         self.managed = frozenset(resource.name for resource in config.managed_resources)
 
     def is_interested(self, pod: Pod) -> bool:
@@ -128,9 +145,12 @@ class HttpExtender:
         if not managed:
             return True
         containers = (*pod.spec.containers, *pod.spec.init_containers)
-        return any(not (managed.isdisjoint(found.requests) and managed.isdisjoint(found.limits)) for found in containers)
+        return any(
+            not (managed.isdisjoint(found.requests) and managed.isdisjoint(found.limits))
+            for found in containers
+        )
 
-    # --- calls ------------------------------------------------------------------------------------------------------
+    # --- calls ----------------------------------------------------------------------------------------------
 
     def filter(self, pod: Pod, nodes: Sequence[Node]) -> FilterReply:
         """Which of *nodes* remain."""
@@ -142,12 +162,16 @@ class HttpExtender:
         if reply.error:
             raise ExtenderError(errorf(reply.error))
         failed = texts_of(reply.failednodes)
-        unresolvable = texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
+        unresolvable = (
+            texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
+        )
         if config.node_cache_capable and reply.nodenames is not None:
             return FilterReply([name or "" for name in reply.nodenames], None, failed, unresolvable)
         if reply.nodes is None:
             return FilterReply((), None, failed, unresolvable)
-        return FilterReply((), [self._node(item or {}) for item in reply.nodes.items or ()], failed, unresolvable)
+        return FilterReply(
+            (), [self._node(item or {}) for item in reply.nodes.items or ()], failed, unresolvable
+        )
 
     def _node(self, form: dict[str, Any]) -> Node:
         """The node of a reply: the same object, where it came back as it was sent."""
@@ -165,7 +189,8 @@ class HttpExtender:
 
     def prioritize(self, pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
         """Node -> the sum of its scores in the reply, times the weight."""
-        config, found = self.config, dict[str, int]()
+        config = self.config
+        found = dict[str, int]()
         if not config.prioritize_verb:
             return found
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
@@ -174,16 +199,22 @@ class HttpExtender:
             found[name] = found.get(name, 0) + score * config.weight
         return found
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+    def process_preemption(
+        self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
+    ) -> dict[str, Victims]:
         """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
-        cells, config = self.release.extenders, self.config
-        body = self.bodies.preempting(pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations)
+        cells = self.release.extenders
+        config = self.config
+        body = self.bodies.preempting(
+            pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations
+        )
         reply = self._send(config.preempt_verb, body, PreemptAnswer) or PreemptAnswer()
         chosen = reply.nodenametometavictims or {}
         return {name: self._victims(name, chosen[name] or Chosen(), pods_on) for name in sorted(chosen)}
 
     def _victims(self, node: str, meta: Chosen, pods_on: PodsOn) -> Victims:
-        there, cells = pods_on(node), self.release.extenders
+        there = pods_on(node)
+        cells = self.release.extenders
         if there is None:
             raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
         by_uid = {pod.uid: pod for pod in reversed(there)}
@@ -194,7 +225,9 @@ class HttpExtender:
                 claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
                 raise ExtenderError(f"extender: {self.url} {claim}")
             pods.append(by_uid[uid])
-        return Victims(pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url)
+        return Victims(
+            pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url
+        )
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
@@ -202,7 +235,7 @@ class HttpExtender:
         if reply is not None and reply.error:
             raise ExtenderError(errorf(reply.error))
 
-    # --- one request ------------------------------------------------------------------------------------------------
+    # --- one request ----------------------------------------------------------------------------------------
 
     def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
         """The reply; None for a null."""
@@ -215,7 +248,10 @@ class HttpExtender:
 
 def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:
     """The extender that binds *pod*; None: the API server does."""
-    return next((extender for extender in extenders if extender.config.bind_verb and extender.is_interested(pod)), None)
+    return next(
+        (extender for extender in extenders if extender.config.bind_verb and extender.is_interested(pod)),
+        None,
+    )
 
 
 def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; errors have the texts of Go's net/http.
+"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; errors have the texts of
+Go's net/http.
 
 Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
 """
@@ -69,7 +70,9 @@ def _tls_text(error: ssl.SSLError) -> str:
     return f"tls: {(error.reason or str(error)).lower().replace('_', ' ')}"
 
 
-_VERIFY = dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authority") | {10: "certificate has expired or is not yet valid"}
+_VERIFY = dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authority") | {
+    10: "certificate has expired or is not yet valid"
+}
 """OpenSSL's codes for certificates that are refused."""
 
 
@@ -134,10 +137,13 @@ class HttpPost:
             raise PostError(_of_post(url, f'unsupported protocol scheme "{scheme}"'))
         import httpx
 
-        deadline, tls = time.monotonic() + timeout, self.config.tls
+        deadline = time.monotonic() + timeout
+        tls = self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
         try:
-            with self.client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
+            with self.client.stream(
+                "POST", url, content=body, timeout=timeout, extensions=extensions
+            ) as response:
                 reply = bytearray()
                 try:
                     for part in response.iter_bytes():
@@ -163,7 +169,8 @@ class HttpPost:
 
 
 def http_post(config: ExtenderConfig) -> HttpPost:
-    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its certificates."""
+    """How the extender of *config* is reached. Raises :class:`MissingExtra`, and :class:`TlsError` for its
+    certificates."""
     return HttpPost(config, _client(config))
 
 
@@ -171,19 +178,24 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'") from None
+        raise MissingExtra(
+            "extenders: the package httpx is not installed: pip install 'kubeclassic[extenders]'"
+        ) from None
     # How certificates are checked, and which one is shown; True: by the system's authorities.
     tls = config.tls or TlsConfig()
     has_ca = bool(tls.ca_file or tls.ca_data)
     # Upstream: with enableHttps and no authority the certificate is not checked.
     insecure = tls.insecure or (config.enable_https and not has_ca)
     if insecure and has_ca:
-        raise TlsError(f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed")
+        raise TlsError(
+            f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed"
+        )
     try:
         cadata = tls.ca_data.decode("ascii") if tls.ca_data else None
         context = ssl.create_default_context(cafile=None if cadata else tls.ca_file or None, cadata=cadata)
         if insecure:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
         if tls.cert_file or tls.cert_data:
             # Let context show the certificate of tls; data win over files.
             written: list[Path] = []
@@ -195,15 +207,18 @@ def _client(config: ExtenderConfig) -> httpx.Client:
                     with suppress(OSError):
                         path.unlink()
     except (OSError, ValueError) as error:
-        raise TlsError(f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
+        raise TlsError(
+            f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}"
+        ) from None
     return httpx.Client(verify=context, headers=HEADERS, follow_redirects=True)
 
 
-# --- TLS ------------------------------------------------------------------------------------------------------------
+# --- TLS ----------------------------------------------------------------------------------------------------
 
 
 def _file(data: bytes, path: str, written: list[Path]) -> str:
-    """The file with *data*, which only its owner may read, and which is noted in *written*; *path* without data."""
+    """The file with *data*, which only its owner may read, and which is noted in *written*; *path* without
+    data."""
     if not data:
         return path
     with tempfile.NamedTemporaryFile(delete=False) as stream:

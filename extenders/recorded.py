@@ -1,7 +1,9 @@
-"""Requests to extenders with their answers, kept in a file and answered from it again, so that a simulation can be repeated.
+"""Requests to extenders with their answers, kept in a file and answered from it again, so that a simulation
+can be repeated.
 
-The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the status and body of the answer, or the text of
-the error. The same request may have had several answers; they are replayed in their order, and then the last one again.
+The file has a line of JSON for each request: its URL, the SHA-256 digest of its body, and the status and body
+of the answer, or the text of the error. The same request may have had several answers; they are replayed in
+their order, and then the last one again.
 """
 
 from __future__ import annotations
@@ -32,14 +34,15 @@ def key_of(url: str, body: bytes) -> Key:
     return without_user(url), hashlib.sha256(body).hexdigest()
 
 
-# --- writing --------------------------------------------------------------------------------------------------------
+# --- writing ------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
 class Recorded:
     """A record that is written to *path* from its beginning; several extenders share it.
 
-    A copy of it, such as that of a checkpoint, goes on where the record ended when it was copied. Raises :class:`RecordError`.
+    A copy of it, such as that of a checkpoint, goes on where the record ended when it was copied. Raises
+    :class:`RecordError`.
     """
 
     path: Path
@@ -60,7 +63,9 @@ class Recorded:
                 stream.truncate()
                 self.size += len(line)
         except OSError as error:
-            raise RecordError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+            raise RecordError(
+                f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}"
+            ) from None
 
 
 @attrs.frozen(eq=False)
@@ -77,11 +82,13 @@ class RecordingPost:
         except PostError as error:
             self.record.note(key, {"error": str(error)})
             raise
-        self.record.note(key, {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")})
+        self.record.note(
+            key, {"status": answer.status, "answer": answer.body.decode("utf-8", "surrogateescape")}
+        )
         return answer
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
@@ -103,23 +110,32 @@ class Replayed:
                 for number, line in enumerate(lines, 1):
                     try:
                         found = json.loads(line)
-                        key, error = (without_user(found["url"]), found["sha256"]), found.get("error")
-                        body = b"" if error is not None else found["answer"].encode("utf-8", "surrogateescape")
+                        key = (without_user(found["url"]), found["sha256"])
+                        error = found.get("error")
+                        body = (
+                            b"" if error is not None else found["answer"].encode("utf-8", "surrogateescape")
+                        )
                         said = PostReply(found["status"], body) if error is None else error
                     except (ValueError, KeyError, TypeError, AttributeError):
                         where = f"{path}, line {number}"
-                        wanted = "expected url, sha256, and status and answer, or error, got no recorded request"
+                        wanted = (
+                            "expected url, sha256, and status and answer, or error, got no recorded request"
+                        )
                         raise RecordError(f"{where}: {wanted}") from None
                     made._answers.setdefault(key, []).append(said)
         except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}".lower()) from None
+            raise RecordError(
+                f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}".lower()
+            ) from None
         return made
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
         key = key_of(url, body)
         answers = self._answers.get(key)
         if not answers:
-            raise RecordError(f"{self.path}: expected the record of the same simulation, got no answer to a request to {key[0]}")
+            raise RecordError(
+                f"{self.path}: expected the record of the same simulation, got no answer to a request to {key[0]}"
+            )
         at = self.asked.get(key, 0)
         self.asked[key] = at + 1
         found = answers[min(at, len(answers) - 1)]

@@ -1,5 +1,5 @@
-"""What extenders reply, read by its shape. As in Go, names of fields count in any case, a null is an empty value, and what comes after
-the first value is not read."""
+"""What extenders reply, read by its shape. As in Go, names of fields count in any case, a null is an empty
+value, and what comes after the first value is not read."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class BindAnswer(msgspec.Struct):
 
 
 def read_reply(body: bytes, kind: type[T]) -> T | None:
-    """The first JSON value in *body* as a *kind*; None for a null. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
+    """The first JSON value in *body* as a *kind*; None for a null. Raises
+    :class:`~kubeclassic.exceptions.ExtenderError`."""
     try:
         found, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
         return msgspec.convert(_lowered(found), kind | None)

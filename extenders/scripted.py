@@ -1,7 +1,8 @@
 """Extenders by a script, in process, as conformance cases have them.
 
-A script says for each address and role what the answer to each pod is: which nodes are dropped, in which form and order the others come
-back, how they score, which victims are taken; or a status, or the very text of the answer.
+A script says for each address and role what the answer to each pod is: which nodes are dropped, in which form
+and order the others come back, how they score, which victims are taken; or a status, or the very text of the
+answer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from .overhttp import PostReply
 Json = dict[str, Any]
 Script = Mapping[str, Mapping[str, Any]]
 """URL prefix without trailing slashes -> role -> pod or ``default`` -> reply."""
-FILTER, PRIORITIZE, PREEMPT, BIND = "filter", "prioritize", "preempt", "bind"
+FILTER = "filter"
+PRIORITIZE = "prioritize"
+PREEMPT = "preempt"
+BIND = "bind"
 
 
 @attrs.define(eq=False)
@@ -43,7 +47,10 @@ class ScriptedPost:
         reply = replies.get(name, replies.get("default", {}))
         if "status" in reply:
             return PostReply(reply["status"])
-        return PostReply(200, reply["raw"].encode() if "raw" in reply else json.dumps(_ANSWERS[role](asked, reply)).encode())
+        return PostReply(
+            200,
+            reply["raw"].encode() if "raw" in reply else json.dumps(_ANSWERS[role](asked, reply)).encode(),
+        )
 
     def _role(self, url: str) -> tuple[str, str]:
         for config in self.configs:
@@ -56,13 +63,18 @@ class ScriptedPost:
 
     def taken_calls(self) -> list[Json]:
         """The requests since this was last asked: those of prioritize by URL after filter's, preempt's last."""
-        calls, self.calls = self.calls, []
+        calls = self.calls
+        self.calls = []
         made_at_once = sorted((call for call in calls if call[0] == PRIORITIZE), key=lambda call: call[1])
-        parts = [[call for call in calls if call[0] == FILTER], made_at_once, [call for call in calls if call[0] == PREEMPT]]
+        parts = [
+            [call for call in calls if call[0] == FILTER],
+            made_at_once,
+            [call for call in calls if call[0] == PREEMPT],
+        ]
         return [{"url": url, "body": body} for part in parts for _, url, body in part]
 
 
-# --- filter ---------------------------------------------------------------------------------------------------------
+# --- filter -------------------------------------------------------------------------------------------------
 
 
 def _filtered(asked: Json, reply: Json) -> Json:
@@ -77,7 +89,12 @@ def _filtered(asked: Json, reply: Json) -> Json:
         form = "nodes" if asked["Nodes"] is not None else "names"
     failed = {**dropped, **(reply.get("alsoFailed") or {})}
     nodes = {"metadata": {}, "items": [_node(asked, name) for name in left]} if form == "nodes" else None
-    return {"Nodes": nodes, "NodeNames": left if form == "names" else None, "FailedNodes": failed, "Error": reply.get("error") or ""}
+    return {
+        "Nodes": nodes,
+        "NodeNames": left if form == "names" else None,
+        "FailedNodes": failed,
+        "Error": reply.get("error") or "",
+    }
 
 
 def _names(asked: Json) -> list[str]:
@@ -91,11 +108,13 @@ def _node(asked: Json, name: str) -> Json:
     return next((node for node in items if node["metadata"]["name"] == name), {"metadata": {"name": name}})
 
 
-# --- prioritize, preempt and bind -----------------------------------------------------------------------------------
+# --- prioritize, preempt and bind ---------------------------------------------------------------------------
 
 
 def _prioritized(asked: Json, reply: Json) -> list[Json]:
-    scores, omitted, otherwise = reply.get("scores") or {}, reply.get("omit") or (), reply.get("otherwise", 0)
+    scores = reply.get("scores") or {}
+    omitted = reply.get("omit") or ()
+    otherwise = reply.get("otherwise", 0)
     found = [(name, scores.get(name, otherwise)) for name in _names(asked) if name not in omitted]
     found += sorted((reply.get("extra") or {}).items())
     return [{"Host": name, "Score": score} for name, score in found]
@@ -103,7 +122,8 @@ def _prioritized(asked: Json, reply: Json) -> list[Json]:
 
 def _preempted(asked: Json, reply: Json) -> Json:
     sent = asked["NodeNameToMetaVictims"] or asked["NodeNameToVictims"] or {}
-    dropped, chosen = reply.get("drop") or (), reply.get("victims") or {}
+    dropped = reply.get("drop") or ()
+    chosen = reply.get("victims") or {}
     left = {}
     for name, victims in sent.items():
         if name not in dropped:
@@ -111,12 +131,17 @@ def _preempted(asked: Json, reply: Json) -> Json:
             left[name] = chosen.get(name, uids)
     left |= reply.get("extraNodes") or {}
     violations = {name: victims["NumPDBViolations"] for name, victims in sent.items()}
-    return {"NodeNameToMetaVictims": {
-        name: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations.get(name, 0)} for name, uids in left.items()
-    }}  # fmt: skip
+    return {
+        "NodeNameToMetaVictims": {
+            name: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": violations.get(name, 0)}
+            for name, uids in left.items()
+        }
+    }
 
 
 _ANSWERS: Mapping[str, Callable[[Json, Json], Any]] = {
-    FILTER: _filtered, PRIORITIZE: _prioritized, PREEMPT: _preempted,
+    FILTER: _filtered,
+    PRIORITIZE: _prioritized,
+    PREEMPT: _preempted,
     BIND: lambda asked, reply: {"Error": reply.get("error") or ""},
-}  # fmt: skip
+}

@@ -1,4 +1,5 @@
-"""A plugin's Filter and Score as a predicate and a priority, so that both generations share one cycle and one cache."""
+"""A plugin's Filter and Score as a predicate and a priority, so that both generations share one cycle and one
+cache."""
 
 from __future__ import annotations
 
@@ -20,12 +21,16 @@ from .status import OURS
 
 
 def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Predicate:
-    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node has one reason, of upstream's
-    plugins (those with clauses see to it themselves)."""
+    """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node
+    has one reason, of upstream's plugins (those with clauses see to it themselves)."""
     ask: Callable[..., Failures | None] = plugin.filter
     missing = None if pre_filters else plugin.without_pre_filter
     clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
-    has_one_reason = one_reason and getattr(plugin, "filter_clauses", None) is None and type(plugin).__module__.startswith(OURS)
+    has_one_reason = (
+        one_reason
+        and getattr(plugin, "filter_clauses", None) is None
+        and type(plugin).__module__.startswith(OURS)
+    )
 
     def check(pod: Template, nodes: Batch, cycle: Any) -> Failures | None:
         if missing is not None:
@@ -42,9 +47,14 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
 
     concerns = plugin.concerns if missing is None else every_pod
     return Predicate(
-        name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
-        effect=getattr(plugin, "filter_effect", None), clauses=clauses,
-    )  # fmt: skip
+        name=plugin.name,
+        check=check,
+        reads=plugin.filter_reads,
+        concerns=concerns,
+        key=plugin.filter_key,
+        effect=getattr(plugin, "filter_effect", None),
+        clauses=clauses,
+    )
 
 
 def _wrapped(plugin: Any, text: str) -> str:
@@ -55,7 +65,8 @@ _WRAPPED = re.compile(r'running "([^"]*)" filter plugin: (.*)', re.DOTALL)
 
 
 def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
-    """The error *text* of a rule as the release words it for the pod with that name: answers are shared by pods of one template."""
+    """The error *text* of a rule as the release words it for the pod with that name: answers are shared by
+    pods of one template."""
     found = _WRAPPED.fullmatch(text)
     return text if found is None else cells.filter_error.format(plugin=found[1], text=found[2], pod=pod)
 
@@ -69,22 +80,32 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
 
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
-        name=plugin.name, score=plugin.score if missing is None else fails, reads=plugin.score_reads, key=plugin.score_key,
-        reduce=normalize, whole_list=plugin.scores_together, concerns=plugin.score_concerns if missing is None else every_pod,
-        sums=None if missing is not None else getattr(plugin, "score_sums", None), reads_devices=getattr(plugin, "score_devices", None),
-    )  # fmt: skip
+        name=plugin.name,
+        score=plugin.score if missing is None else fails,
+        reads=plugin.score_reads,
+        key=plugin.score_key,
+        reduce=normalize,
+        whole_list=plugin.scores_together,
+        concerns=plugin.score_concerns if missing is None else every_pod,
+        sums=None if missing is not None else getattr(plugin, "score_sums", None),
+        reads_devices=getattr(plugin, "score_devices", None),
+    )
 
 
 def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
     """The plugin's Score in its cacheable form: ``kept_score`` and ``kept_normalize`` if it has them.
 
-    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run, which says what upstream says.
+    A user's plugin whose final score is below 0 or above *max_score* is an error, so that the cycle is run,
+    which says what upstream says.
     """
     rule = as_priority(plugin, pre_scores)
     if getattr(plugin, "kept_score", None) is not None and (pre_scores or plugin.without_pre_score is None):
         # What is kept is not the score itself, so it has a key of its own.
-        key, kept = plugin.score_key, plugin.kept_score
-        rule = attrs.evolve(rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod)))
+        key = plugin.score_key
+        kept = plugin.kept_score
+        rule = attrs.evolve(
+            rule, score=kept, reduce=plugin.kept_normalize, whole_list=False, key=lambda pod: (kept, key(pod))
+        )
     if type(plugin).__module__.startswith(OURS):
         return rule
     if rule.reduce is None:

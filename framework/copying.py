@@ -1,7 +1,8 @@
 """The state of a scheduler as bytes, for copies and pickles of it.
 
-What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and the reader of the bytes has
-made it again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are left out too, as they can be worked out again.
+What follows from its configuration (rules, release, profiles) is not in the bytes: it is there as names, and
+the reader of the bytes has made it again from a :class:`~.schedulerspec.SchedulerSpec`. Cached answers are
+left out too, as they can be worked out again.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ def named_parts(engine: Engine) -> dict[str, Any]:
     found: dict[str, Any] = {"algorithm": algorithm, "release": algorithm.release, "gates": algorithm.gates}
     found |= engine.flow.shared_parts()
     for name, profile in engine.profiles.items():
-        parts = {"profile": profile, "algorithm": profile.algorithm, "cacheable": profile.cacheable, "points": profile.points}
+        parts = {
+            "profile": profile,
+            "algorithm": profile.algorithm,
+            "cacheable": profile.cacheable,
+            "points": profile.points,
+        }
         found |= {f"{part} of {name}": value for part, value in parts.items() if value is not None}
     return found | dict(_plugins(engine))
 
@@ -49,7 +55,8 @@ def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
 
 
 def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
-    """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting pods are held apart."""
+    """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting
+    pods are held apart."""
     return {name: list(profile.waiting_pods) for name, profile in engine.profiles.items()}
 
 
@@ -67,7 +74,8 @@ Named = Mapping[str, Any]
 
 @attrs.frozen(repr=False)
 class Frozen:
-    """Some state: *data*, and the *foreign* objects in it, which are a user's own: the pickler that writes this writes them too."""
+    """Some state: *data*, and the *foreign* objects in it, which are a user's own: the pickler that writes
+    this writes them too."""
 
     data: bytes
     foreign: list[Any]
@@ -89,12 +97,21 @@ def thaw_spec(frozen: Frozen) -> SchedulerSpec:
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
     """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
-    # The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts.
-    own = ((name, plugin) for name, plugin in _plugins(run.engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
+    # The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have
+    # no state that counts.
+    own = (
+        (name, plugin)
+        for name, plugin in _plugins(run.engine)
+        if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin)
+    )
     state = {
         "run": run,
         "plugins": {
-            name: {key: value for key, value in vars(plugin).items() if not (key in GIVEN or isinstance(value, RuleGuard))}
+            name: {
+                key: value
+                for key, value in vars(plugin).items()
+                if not (key in GIVEN or isinstance(value, RuleGuard))
+            }
             for name, plugin in own
         },
         "waiting": waiting_pods(run.engine),
@@ -103,7 +120,8 @@ def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
 
 
 def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
-    """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the run."""
+    """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the
+    run."""
     state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
     # Give users' plugins their attributes back.
     states = state["plugins"]
@@ -126,14 +144,17 @@ def _parts(engine: Engine) -> dict[str, Any]:
 
 
 def _upstream_rules() -> dict[str, Any]:
-    return {f"rule {name}": rule for name, rule in (*CATALOGUE.predicates.items(), *CATALOGUE.priorities.items())}
+    return {
+        f"rule {name}": rule for name, rule in (*CATALOGUE.predicates.items(), *CATALOGUE.priorities.items())
+    }
 
 
-# --- bytes ----------------------------------------------------------------------------------------------------------
+# --- bytes --------------------------------------------------------------------------------------------------
 
 
 def _freeze(state: Any, named: Named) -> Frozen:
-    stream, foreign = io.BytesIO(), list[Any]()
+    stream = io.BytesIO()
+    foreign = list[Any]()
     _Pickler(stream, named, foreign).dump(state)
     return Frozen(stream.getvalue(), foreign)
 
@@ -145,7 +166,9 @@ def _thaw(frozen: Frozen, named: Named) -> Any:
 class _Pickler(pickle.Pickler):
     def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
         super().__init__(stream, protocol=5)
-        self._named: dict[int, str | int] = {id(part): name for name, part in named.items() if part is not None}
+        self._named: dict[int, str | int] = {
+            id(part): name for name, part in named.items() if part is not None
+        }
         self._foreign = foreign
 
     def persistent_id(self, obj: Any) -> str | int | None:
@@ -164,7 +187,8 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     def __init__(self, stream: io.BytesIO, named: Named, foreign: list[Any]) -> None:
         super().__init__(stream)
-        self._named, self._foreign = named, foreign
+        self._named = named
+        self._foreign = foreign
 
     def persistent_load(self, name: Any) -> Any:
         """The object of that name or index."""
@@ -176,7 +200,8 @@ def _read_only(values: dict[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _is_foreign(obj: Any) -> bool:
-    """Whether *obj* is a user's own, or an instance of a class of his: only his own pickler may know how to write it."""
+    """Whether *obj* is a user's own, or an instance of a class of his: only his own pickler may know how to
+    write it."""
     if isinstance(obj, Predicate | Priority):
         return True
     home = obj.__module__ if isinstance(obj, type | FunctionType) else type(obj).__module__

@@ -1,7 +1,8 @@
 """What any release is, and what two of them differ in, as values and plain data.
 
-Between two generations: which plugins took the place of each predicate and priority, at which extension points, and what became
-different; that is told by the facts of the first release with plugins. Upstream: framework/plugins/legacy_registry.go.
+Between two generations: which plugins took the place of each predicate and priority, at which extension
+points, and what became different; that is told by the facts of the first release with plugins. Upstream:
+framework/plugins/legacy_registry.go.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ SAME = "the same"
 STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
 """Priorities that became arguments of a plugin."""
 KINDS: Mapping[str, Literal["predicate", "priority", "priority argument"]] = {
-    "predicate": "predicate", "priority": "priority", "argument": "priority argument",
-}  # fmt: skip
+    "predicate": "predicate",
+    "priority": "priority",
+    "argument": "priority argument",
+}
 """Kind of a :class:`~kubeclassic.core.release.fact.RuleFact` -> what JSON calls it."""
 
 
@@ -59,7 +62,8 @@ DECIDING, EARLIER, IDLE, CLASSIC = map(
     gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16")
 )
 DECISIVE = frozenset((*DECIDING, *IDLE))
-"""The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they can be switched."""
+"""The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they
+can be switched."""
 
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
@@ -78,9 +82,7 @@ class ReleaseSummary(Record):
     like: str
     """The patch level that it is like."""
     runs: Generation
-    is_default: bool = field(
-        name="default"
-    )
+    is_default: bool = field(name="default")
     """Taken by default with a Policy, or where no node says one."""
     other_patches: OtherPatches = ""
 
@@ -151,8 +153,8 @@ class ReleaseDiff(DocumentRecord):
     differences: tuple[ReleaseDifference, ...] = ()
     """In rules, their weights, and gates."""
     successors: tuple[Successor, ...] = ()
-    """Between a release with predicates and priorities and one with plugins: what took the place of each rule. It is always from the
-    older to the newer release."""
+    """Between a release with predicates and priorities and one with plugins: what took the place of each
+    rule. It is always from the older to the newer release."""
     facts: tuple[ReleaseFact, ...] = ()
     """What the releases after the older one, up to the newer one, do differently, oldest first."""
 
@@ -168,7 +170,7 @@ ReleasesDocument = Annotated[
 ]
 
 
-# --- one release ----------------------------------------------------------------------------------------------------
+# --- one release --------------------------------------------------------------------------------------------
 
 
 def summaries() -> tuple[ReleaseSummary, ...]:
@@ -194,17 +196,18 @@ def has_plugins(version: str) -> bool:
 def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | PluginRelease:
     """The release called *name*: rules or plugins in running order, gates, and the facts of the release.
 
-    Gates are those that decisions may depend on, or *all_gates*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
+    Gates are those that decisions may depend on, or *all_gates*. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     release = find_any_release(name)
-    version, gates = release.version, dict(_gates(release, all_gates))
-    like, rest = (
-        ALL_PATCH_LEVELS[version],
-        (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, "")),
-    )
+    version = release.version
+    gates = dict(_gates(release, all_gates))
+    like = ALL_PATCH_LEVELS[version]
+    rest = (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
     if has_plugins(version):
         return PluginRelease(version, like, "plugins", _plugins(release), gates, *rest)
-    predicates, priorities = dict(_predicates(release)), dict(_priorities(release))
+    predicates = dict(_predicates(release))
+    priorities = dict(_priorities(release))
     return ClassicRelease(version, like, "predicates and priorities", predicates, priorities, gates, *rest)
 
 
@@ -232,7 +235,8 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
         effect.registers_priority: effect for effect in release.gate_effects if effect.registers_priority
     }
     for name in dict.fromkeys((*release.priorities, *gated)):
-        effect, weight = gated.get(name), release.default_priorities.get(name)
+        effect = gated.get(name)
+        weight = release.default_priorities.get(name)
         if effect is not None:
             yield (
                 name,
@@ -243,11 +247,10 @@ def _priorities(release: Release) -> Iterator[tuple[str, str]]:
 
 
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
-    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
-    known, priorities = (
-        weights(release),
-        {name for name, rule in rule_facts().items() if rule.kind == "priority"},
-    )
+    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they
+    were plugins."""
+    known = weights(release)
+    priorities = {name for name, rule in rule_facts().items() if rule.kind == "priority"}
     names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
@@ -258,7 +261,8 @@ def _plugins(release: Release) -> dict[str, DescribedPlugin]:
 
 def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
     """Each gate that decisions may depend on, or all: its default, its stage, and whether it is locked."""
-    cells, is_older = release.configuration, not has_plugins(release.version)
+    cells = release.configuration
+    is_older = not has_plugins(release.version)
     shown = CLASSIC.keys() if is_older else DECISIVE.union(cells.not_modelled)
     for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
         if (gate := release.gates.get(name)) is None:
@@ -271,7 +275,8 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
 
 
 def gate_words(gate: str) -> str | None:
-    """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
+    """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not
+    ask."""
     missing = next(
         (
             found
@@ -291,11 +296,12 @@ def plugin_in_words(plugin: DescribedPlugin) -> str:
     return f"default{weight}" if plugin.is_default else "named by a profile"
 
 
-# --- two releases ---------------------------------------------------------------------------------------------------
+# --- two releases -------------------------------------------------------------------------------------------
 
 
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
-    """Everything in which the releases *before* and *after* differ. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
+    """Everything in which the releases *before* and *after* differ. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
     older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
     facts = tuple(map(ReleaseFact.of, facts_between(older.version, newer.version)))
@@ -329,7 +335,7 @@ def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]
     }
 
 
-# --- what took the place of a rule ------------------------------------------------------------------------------------
+# --- what took the place of a rule --------------------------------------------------------------------------
 
 
 def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
@@ -342,7 +348,8 @@ def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
 
 
 def weights(release: Release) -> dict[str, int]:
-    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own. Filter plugins are in their order."""
+    """Default plugin of *release* -> weight; 0 for one that does not score, or has none of its own. Filter
+    plugins are in their order."""
     points = _defaults(release)
     ordered = dict.fromkeys([*("queueSort", "filter"), *POINTS, *points])
     found = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
@@ -355,7 +362,8 @@ def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str,
 
 
 def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
-    """Those of *release*: where its default profile has the plugin, if that lists each point, else those that it can join."""
+    """Those of *release*: where its default profile has the plugin, if that lists each point, else those that
+    it can join."""
     points = _defaults(release)
     if release.configuration.lists_points and any(plugin in found for found in points.values()):
         return tuple(point for point in among if plugin in points.get(point, ()))
@@ -367,8 +375,10 @@ def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POIN
 def successors(
     older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release
 ) -> Iterator[Successor]:
-    """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
-    known, rules = weights(newer), rule_facts()
+    """What took in *newer* the place of each rule that *older* knows; *described*: how it has its
+    ``predicates`` and ``priorities``."""
+    known = weights(newer)
+    rules = rule_facts()
     arguments = (name for name, rule in rules.items() if rule.kind == "argument")
     named = {
         **described["predicates"],
@@ -435,7 +445,8 @@ def _in_place_of(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tu
 
 
 def _words(rule: RuleFact, plugins: tuple[str, ...], older: Release, newer: Release) -> str:
-    """What became different; where Policies are still read that is what each release up to the newer one changed."""
+    """What became different; where Policies are still read that is what each release up to the newer one
+    changed."""
     if newer.policies is not None and not plugins and rule.rule in newer.policies.predicates:
         return "gone: as before it is accepted and never runs"
     if newer.policies is None or rule.holds_always or not plugins:

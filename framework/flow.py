@@ -68,7 +68,8 @@ def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
     found.add_rows(names)
     nodes = {}
     for place, row in enumerate(wanted):
-        node, info = table.nodes[row], cache.infos.get(table.names[row])
+        node = table.nodes[row]
+        info = cache.infos.get(table.names[row])
         if node is not None:
             nodes[place] = node, {} if info is None else info.images
         for entry in table.pods[row]:
@@ -104,21 +105,26 @@ def framework_engine(
     max_pd_vols: int | None = None,
     **options: Any,
 ) -> Engine:
-    """A scheduler for *config* (None: the default profile) with the plugins of *registry* (None: those of the release).
+    """A scheduler for *config* (None: the default profile) with the plugins of *registry* (None: those of the
+    release).
 
-    Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption tries every candidate.
-    *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself.
-    *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's
-    text for a configuration that is refused.
+    Without *preempts* no PostFilter plugin runs for a pod that fits nowhere. Without *shortlists* preemption
+    tries every candidate. *max_pd_vols*: how many cloud disks of each type a node can have that does not say
+    so itself. *options*: fields of :class:`~kubeclassic.core.engine.Engine`. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a configuration that is refused.
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = handle_of(config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols)
+    handle = handle_of(
+        config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols
+    )
     profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
     ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
-    flow = partial(FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists)
+    flow = partial(
+        FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists
+    )
     return Engine(first, flow, ordered, **options)
 
 
@@ -160,24 +166,45 @@ class FrameworkFlow:
         """The flow of *engine*, which is not complete yet."""
         for profile in profiles.values():
             profile.handle.listings = engine.listings
-        release, gates, share = engine.release, engine.gates, engine.memory_bytes // len(profiles)
-        order = ListOrder(engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor != "never")
+        release = engine.release
+        gates = engine.gates
+        share = engine.memory_bytes // len(profiles)
+        order = ListOrder(
+            engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor != "never"
+        )
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
-        signers = {name: signer for name, profile in profiles.items() if (signer := Signer.of(profile, bool(engine.extenders)))}
+        signers = {
+            name: signer
+            for name, profile in profiles.items()
+            if (signer := Signer.of(profile, bool(engine.extenders)))
+        }
         batches = Batches(signers, engine.on_undo) if signers else None
         signs = None if batches is None else batches.signs
         quick_paths = {
             name: QuickPath(
-                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share * 7 // 16), order=order,
-                ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
-                is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile, signs),
+                algorithm=profile.cacheable or profile.algorithm,
+                boards=Boards(answers[name], share * 7 // 16),
+                order=order,
+                ties=engine.ties,
+                nominations=engine.nominations,
+                asks_extenders=engine.asks_extenders if engine.extenders else None,
+                is_cacheable=profile.cacheable is not None,
+                ask_plugins=PluginCheck(profile, signs),
             )
             for name, profile in profiles.items()
-        }  # fmt: skip
+        }
         binder = VolumeBinder(release, gates, engine.listings)
-        layout = PodLayout(engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again)
+        layout = PodLayout(
+            engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again
+        )
         runs = DryRuns(layout, engine.memory_bytes // 16)
-        parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "runs": runs}
+        parts: dict[str, Any] = {
+            "binder": binder,
+            "order": order,
+            "answers": answers,
+            "quick_paths": quick_paths,
+            "runs": runs,
+        }
         return cls(engine=engine, profiles=profiles, batches=batches, **parts, **options)
 
     def __attrs_post_init__(self) -> None:
@@ -207,7 +234,7 @@ class FrameworkFlow:
     def _latest_cycle(self, pod: Pod) -> FrameworkCycle:
         return self._latest if self._latest is not None and self._latest.pod is pod else self.begin(pod)
 
-    # --- one cycle --------------------------------------------------------------------------------------------------
+    # --- one cycle ------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
         if self._blamed:
@@ -230,30 +257,43 @@ class FrameworkFlow:
 
     def _claim_fault(self, pod: Pod) -> str | None:
         """What is wrong with a claim of *pod*, where that ends the cycle."""
-        engine, cells = self.engine, self.engine.release.framework
+        engine = self.engine
+        cells = self.engine.release.framework
         if not cells.missing_claims_end_cycle:
             return None
         ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
         return basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
 
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
-        engine, profile = self.engine, self._profile(pod)
+        engine = self.engine
+        profile = self._profile(pod)
         engine.snapshot.refresh()
         engine.tidy()
         if engine.release.framework.reads_order_by_cursor == "always":
             self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(
-            pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=profile.algorithm, listings=engine.listings,
-            binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,
+            pod=pod,
+            template=engine.templates.of(pod),
+            table=engine.table,
+            algorithm=profile.algorithm,
+            listings=engine.listings,
+            binder=self.binder,
+            templates=engine.templates,
+            cache=engine.cache,
+            details=details,
             answers=self.answers[profile.scheduler_name] if engine.memory_bytes else None,
-            node_count=engine.cache.node_count, claim_users=self.claim_users,
-        )  # fmt: skip
+            node_count=engine.cache.node_count,
+            claim_users=self.claim_users,
+        )
         return cycle
 
     def _cached_failure(self, cycle: FrameworkCycle) -> Decision | None:
-        pod, refusals = cycle.pod, self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
+        pod = cycle.pod
+        refusals = self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
         post_filters = self._profile(pod).points["postFilter"] if self.preempts else ()
-        if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
+        if (post_filters and not only_preempts(post_filters, cycle)) or (
+            kept := refusals.again(cycle)
+        ) is None:
             return None
         decision = refused(cycle, kept, post_filters)
         if not self._profile(pod).points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
@@ -269,23 +309,28 @@ class FrameworkFlow:
         return self.quick_paths[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER].row(cycle)
 
     def filter(self, cycle: FrameworkCycle) -> Details:
-        profile, order, rows = self._profile(cycle.pod), self.order, self.order.rows()
+        profile = self._profile(cycle.pod)
+        order = self.order
+        rows = self.order.rows()
         if not order.is_regular:
             # What is known of the nodes is of no use in this cycle.
-            cycle.table, cycle.answers = laid_out(self.engine.table, rows, self.engine.cache), None
+            cycle.table = laid_out(self.engine.table, rows, self.engine.cache)
+            cycle.answers = None
             rows = np.arange(len(rows))
         table = cycle.table
         table.shared_names = True
         diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
-        pre_filter, on_phase = partial(run_pre_filter, cycle, profile), self.engine.on_phase
+        pre_filter = partial(run_pre_filter, cycle, profile)
+        on_phase = self.engine.on_phase
         details = self._details(cycle)
         known = None if details is None else details.verdict(cycle, pre_filter)
         outcome = pre_filter() if known is None else EVERYTHING
         if on_phase is not None:
             on_phase(Phase.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
-            diagnosis.rejected, diagnosis.narrowing = outcome.status, outcome.narrowing
+            diagnosis.rejected = outcome.status
+            diagnosis.narrowing = outcome.narrowing
             if not outcome.status.is_rejection:
                 raise FilterError(outcome.status.message)
             return found
@@ -295,21 +340,31 @@ class FrameworkFlow:
         nominations = self.engine.nominations
         searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, known)
         found.passed_extenders = searched.passed_extenders
-        order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
+        order.start = searched.start
+        found.feasible_rows = searched.feasible
+        found.search = diagnosis.search
         if searched.error is not None:
-            raise FilterError(filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework))
+            raise FilterError(
+                filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework)
+            )
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         details = self._details(cycle)
-        return ask() if details is None else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
+        return (
+            ask()
+            if details is None
+            else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
+        )
 
     def _store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
         if self.batches is not None:
             totals = None if found.ranking is None else found.ranking.totals
-            self.batches.store(cycle, self._profile(cycle.pod).scheduler_name, host, found.feasible_rows, totals)
+            self.batches.store(
+                cycle, self._profile(cycle.pod).scheduler_name, host, found.feasible_rows, totals
+            )
 
     def pre_score_one(self, cycle: FrameworkCycle, rows: Rows) -> None:
         pre_score_one(cycle, self._profile(cycle.pod), rows)
@@ -320,26 +375,40 @@ class FrameworkFlow:
         return self.details[self._profile(cycle.pod).scheduler_name] if is_usual else None
 
     def _layout(self, table: NodeTable) -> PodLayout:
-        return PodLayout(table, by_start_time=True, sorts_again=self.engine.release.framework.sorts_victims_again)
+        return PodLayout(
+            table, by_start_time=True, sorts_again=self.engine.release.framework.sorts_victims_again
+        )
 
     def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
-        profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
+        profile = self._profile(cycle.pod)
+        diagnosis = found.diagnosis
+        decision.nominated = None
         if self.preempts and profile.points["postFilter"]:
             engine = self.engine
             runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
-            result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
-            diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
+            result = run_post_filter(
+                cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs
+            )
+            diagnosis.post_filter = result.message
+            decision.preemption = result.plan
+            decision.nominated = result.nominated
         elif not profile.points["postFilter"] and self.engine.release.framework.failure_needs_post_filter:
             decision.nominated = ""
         decision.fail(diagnosis.fit_error())
         decision.plugins = diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
         follows = self.claim_users is None and cycle.table is self.engine.table
-        if follows and diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):
+        if (
+            follows
+            and diagnosis.search is not None
+            and (decision.preemption is None or decision.preemption.node is None)
+        ):
             self.refusals[profile.scheduler_name].note(cycle, diagnosis.search)
             self.cached_failure = self._cached_failure
 
-    def victims(self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
+    def victims(
+        self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]
+    ) -> dict[str, Victims]:
         preempts = self.preempts and self._profile(cycle.pod).points["postFilter"]
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
@@ -349,7 +418,7 @@ class FrameworkFlow:
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)
 
-    # --- what follows from a decision -------------------------------------------------------------------------------
+    # --- what follows from a decision -----------------------------------------------------------------------
 
     def assume(self, pod: Pod, host: str) -> str | None:
         refused = self.binding.assume_and_bind(pod, host)
@@ -366,7 +435,7 @@ class FrameworkFlow:
         is_rejection = decision.is_fit_error or decision.error == NO_NODES
         return UNSCHEDULABLE if is_rejection else self.engine.release.binding_failed_reason
 
-    # --- what others ask --------------------------------------------------------------------------------------------
+    # --- what others ask ------------------------------------------------------------------------------------
 
     def algorithm_of(self, pod: Pod) -> Algorithm | None:
         profile = self.profile_of(pod)
@@ -376,9 +445,13 @@ class FrameworkFlow:
         outcome = run_pre_filter(cycle, self._profile(cycle.pod))
         if outcome.status is not None:
             return np.zeros(len(rows), np.bool_)
-        found: Mask = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[rows]
+        found: Mask = judge_twice(cycle, Batch(cycle.table), self.engine.nominations, check_all=False).fits[
+            rows
+        ]
         if outcome.node_names is not None:
-            found &= np.array([cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_)
+            found &= np.array(
+                [cycle.table.names[row] in outcome.node_names for row in rows.tolist()], np.bool_
+            )
         return found
 
     def node_list(self) -> list[int]:
@@ -388,17 +461,20 @@ class FrameworkFlow:
     @contextmanager
     def preserving_state(self) -> Iterator[None]:
         users = None if self.claim_users is None else self.claim_users.copy()
-        blamed, waits = dict(self._blamed), {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
+        blamed = dict(self._blamed)
+        waits = {id(profile.waiting_pods): profile.waiting_pods for profile in self.profiles.values()}
         try:
             with ExitStack() as stack:
                 for waiting in waits.values():
                     stack.enter_context(waiting.preserving_state())
                 yield
         finally:
-            self._blamed, self.claim_users = blamed, users
+            self._blamed = blamed
+            self.claim_users = users
 
     def detours(self) -> tuple[int, Counter[str]]:
-        paths, found = self.quick_paths.values(), Counter[str]()
+        paths = self.quick_paths.values()
+        found = Counter[str]()
         for path in paths:
             found.update({detour.value: count for detour, count in path.detours.items()})
         return sum(path.taken for path in paths), found
@@ -410,7 +486,9 @@ class FrameworkFlow:
         for profile in self.profiles.values():
             yield f"profile {profile.scheduler_name}"
             for point, plugins in profile.points.items():
-                names = (f"{p.name} x {profile.weights[p.name]}" if point == "score" else p.name for p in plugins)
+                names = (
+                    f"{p.name} x {profile.weights[p.name]}" if point == "score" else p.name for p in plugins
+                )
                 yield f"  {point}: {', '.join(names) or 'none'}"
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:

@@ -1,6 +1,8 @@
-"""Queueing hints: may an event let a pod fit that a plugin rejected? Pure functions of the pod, and of the object before and after.
+"""Queueing hints: may an event let a pod fit that a plugin rejected? Pure functions of the pod, and of the
+object before and after.
 
-A hint may say yes for nothing, and then the pod is tried in vain; if it says no, the plugin would still reject the pod.
+A hint may say yes for nothing, and then the pod is tried in vain; if it says no, the plugin would still
+reject the pod.
 """
 
 from __future__ import annotations
@@ -11,7 +13,17 @@ from typing import Any
 import attrs
 
 from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
-from ..api.objects import CSIStorageCapacity, Node, NodeSelector, PersistentVolume, Pod, PodAffinityTerm, ResourceClaim, Taint, Volume
+from ..api.objects import (
+    CSIStorageCapacity,
+    Node,
+    NodeSelector,
+    PersistentVolume,
+    Pod,
+    PodAffinityTerm,
+    ResourceClaim,
+    Taint,
+    Volume,
+)
 from ..api.objects.quantity import Quantity
 from ..core.cluster.listings import IMPLICIT
 from ..core.pods.requests import PODS, of_node
@@ -25,8 +37,11 @@ from ..predicates.podtoleratesnodetaints import first_untolerated
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def node_matches_affinity(pod: Pod, old: Any, new: Any, *, added: NodeSelector | None, compares: bool) -> bool:
-    """The node begins to match the pod's node selector and required affinity, and matches what the profile *added*."""
+def node_matches_affinity(
+    pod: Pod, old: Any, new: Any, *, added: NodeSelector | None, compares: bool
+) -> bool:
+    """The node begins to match the pod's node selector and required affinity, and matches what the profile
+    *added*."""
     if added is not None and not node_selector_matches(added, new.labels, new.name):
         return False
     return is_selected(pod, new) and not (compares and old is not None and is_selected(pod, old))
@@ -73,13 +88,22 @@ def gates_end(pod: Pod, old: Any, new: Any) -> bool:
 
 
 def node_has_room(
-    pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool, devices: Callable[[], Container[str]] = tuple
+    pod: Pod,
+    old: Any,
+    new: Any,
+    *,
+    requests: Callable[[Pod], Requests],
+    compares: bool,
+    devices: Callable[[], Container[str]] = tuple,
 ) -> bool:
-    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants.
+    """The pod would fit on the node if that were empty, and the node has more than before of something that
+    the pod wants.
 
     Of resources that *devices* give a node may have none.
     """
-    wanted, room, given = requests(pod), of_node(new.status.allocatable), devices()
+    wanted = requests(pod)
+    room = of_node(new.status.allocatable)
+    given = devices()
     asked = {name: number for name, number in wanted.items() if number}
     counted = {name: number for name, number in asked.items() if room.get(name, 0) > 0 or name not in given}
     if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
@@ -87,19 +111,25 @@ def node_has_room(
     if not compares or old is None:
         return True
     before = of_node(old.status.allocatable)
-    return len(counted) < len(asked) or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+    return len(counted) < len(asked) or any(
+        room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted)
+    )
 
 
 def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests]) -> bool:
     """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
-    explicit, asked = new.spec.extended_resource_name, requests(pod)
+    explicit = new.spec.extended_resource_name
+    asked = requests(pod)
     if old is not None and (old.spec.extended_resource_name or "") == (explicit or ""):
         return False
     return explicit in asked or (old is None and IMPLICIT + new.name in asked)
 
 
-def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool) -> bool:
-    """A pod left its node, or became smaller there in something that the pod wants; with *requests* None sizes do not change.
+def pod_leaves_room(
+    pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool
+) -> bool:
+    """A pod left its node, or became smaller there in something that the pod wants; with *requests* None
+    sizes do not change.
 
     With *nominated* a pod that was nominated to a node counts, too.
     """
@@ -109,12 +139,16 @@ def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], R
         return False
     if new.uid == pod.uid:
         return True
-    before, after = requests(old), requests(new)
-    return bool(new.spec.node_name) and any(number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items())
+    before = requests(old)
+    after = requests(new)
+    return bool(new.spec.node_name) and any(
+        number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items()
+    )
 
 
 def was_on_node(pod: Pod, nominated: bool) -> bool:
-    """Whether a pod that is gone took room on a node; with *nominated* also where it was only nominated to one."""
+    """Whether a pod that is gone took room on a node; with *nominated* also where it was only nominated to
+    one."""
     return bool(pod.spec.node_name or (nominated and pod.status.nominated_node_name))
 
 
@@ -140,12 +174,17 @@ def class_waits(pod: Pod, old: Any, new: Any) -> bool:
 
 def migration_changes(pod: Pod, old: Any, new: Any) -> bool:
     """A CSINode is new, or other plugins are migrated there. Upstream: isSchedulableAfterCSINodeChange."""
-    return bool(old is None or old.metadata.annotations.get(MIGRATED_PLUGINS) != new.metadata.annotations.get(MIGRATED_PLUGINS))
+    return bool(
+        old is None
+        or old.metadata.annotations.get(MIGRATED_PLUGINS) != new.metadata.annotations.get(MIGRATED_PLUGINS)
+    )
 
 
 def capacity_grows(pod: Pod, old: Any, new: Any) -> bool:
-    """There is more storage, or a report of storage that there was not. Upstream: isSchedulableAfterCSIStorageCapacityChange."""
-    before, after = None if old is None else _limit(old), _limit(new)
+    """There is more storage, or a report of storage that there was not. Upstream:
+    isSchedulableAfterCSIStorageCapacityChange."""
+    before = None if old is None else _limit(old)
+    after = _limit(new)
     return old is None or (after is not None and (before is None or after > before))
 
 
@@ -160,7 +199,8 @@ def driver_stops_reporting(pod: Pod, old: Any, new: Any) -> bool:
 
 
 def volume_moves(pod: Pod, old: Any, new: Any, *, labels: tuple[str, ...]) -> bool:
-    """A volume is new, or has other zones in its *labels*. Upstream: isSchedulableAfterPersistentVolumeChange."""
+    """A volume is new, or has other zones in its *labels*. Upstream:
+    isSchedulableAfterPersistentVolumeChange."""
     return old is None or _zones(old, labels) != _zones(new, labels)
 
 
@@ -177,13 +217,14 @@ def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
     return shares or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
 
 
-# --- limits ---------------------------------------------------------------------------------------------------------
+# --- limits -------------------------------------------------------------------------------------------------
 
 
 def pod_leaves_attachment(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that had a volume of a CSI driver."""
     return was_on_node(old, nominated) and any(
-        claim_name(old, volume, ephemeral=True) is not None or _inline_driver(volume) is not None for volume in old.spec.volumes
+        claim_name(old, volume, ephemeral=True) is not None or _inline_driver(volume) is not None
+        for volume in old.spec.volumes
     )
 
 
@@ -192,13 +233,15 @@ def _inline_driver(volume: Volume) -> str | None:
 
 
 def limit_grows(pod: Pod, old: Any, new: Any) -> bool:
-    """The limit of a driver on the node grows; a driver without one counts as 0. Upstream: isSchedulableAfterCSINodeUpdated."""
+    """The limit of a driver on the node grows; a driver without one counts as 0. Upstream:
+    isSchedulableAfterCSINodeUpdated."""
     before = {driver.name: driver.count or 0 for driver in old.drivers}
     return any((driver.count or 0) > before.get(driver.name, 0) for driver in new.drivers)
 
 
 def attachment_goes(pod: Pod, old: Any, new: Any) -> bool:
-    """A volume is detached, and the pod has a claim, or a disk of the same driver. Upstream: isSchedulableAfterVolumeAttachmentDeleted."""
+    """A volume is detached, and the pod has a claim, or a disk of the same driver. Upstream:
+    isSchedulableAfterVolumeAttachmentDeleted."""
     drivers = {_inline_driver(volume) for volume in pod.spec.volumes}
     return bool(claim_keys(pod)) or old.spec.attacher in drivers
 
@@ -208,7 +251,8 @@ ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]
 
 
 def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
-    """A claim gave its devices back, or one of the pod's claims is new or has another status. Upstream: isSchedulableAfterClaimChange."""
+    """A claim gave its devices back, or one of the pod's claims is new or has another status. Upstream:
+    isSchedulableAfterClaimChange."""
     found = claims(pod)
     if isinstance(found, str):
         return False
@@ -222,11 +266,12 @@ def claims_are_made(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
     return bool(pod.uid == new.uid) and not isinstance(claims(new), str)
 
 
-# --- host ports -----------------------------------------------------------------------------------------------------
+# --- host ports ---------------------------------------------------------------------------------------------
 
 
 def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
-    """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted of NodePorts."""
+    """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted
+    of NodePorts."""
     if not was_on_node(old, nominated):
         return False
     return any(ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old))
@@ -238,14 +283,15 @@ def ports_clash(one: Port, other: Port) -> bool:
     return one[1:] == other[1:] and (one[0] == other[0] or everywhere in (one[0], other[0]))
 
 
-# --- affinity between pods ------------------------------------------------------------------------------------------
+# --- affinity between pods ----------------------------------------------------------------------------------
 
 
 def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> bool:
-    """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all anti-affinity terms.
+    """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all
+    anti-affinity terms.
 
-    *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts that avoided the pod.
-    Upstream: isSchedulableAfterPodChange of InterPodAffinity.
+    *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts
+    that avoided the pod. Upstream: isSchedulableAfterPodChange of InterPodAffinity.
     """
     if wider and old is not None and new is not None and pod.uid == new.uid:
         return True
@@ -261,7 +307,8 @@ def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> 
 
 
 def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
-    """The node has the topology key of a required term; if it *compares*, it has another value now, or has, or lacks, the key newly.
+    """The node has the topology key of a required term; if it *compares*, it has another value now, or has,
+    or lacks, the key newly.
 
     Upstream: isSchedulableAfterNodeChange of InterPodAffinity.
     """
@@ -282,7 +329,9 @@ def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAff
     """The required terms of affinity and of anti-affinity."""
     affinity = pod.spec.affinity
     wanted = () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
-    avoided = () if affinity is None or affinity.pod_anti_affinity is None else affinity.pod_anti_affinity.required
+    avoided = (
+        () if affinity is None or affinity.pod_anti_affinity is None else affinity.pod_anti_affinity.required
+    )
     return wanted, avoided
 
 
@@ -292,12 +341,15 @@ def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bo
 
 def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
     own_space = not term.namespaces and term.namespace_selector is None
-    # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches no labels at all.
+    # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches no
+    # labels at all.
     reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
-    return (reached or compile_selector(term.namespace_selector)({})) and compile_selector(term.label_selector)(other.labels)
+    return (reached or compile_selector(term.namespace_selector)({})) and compile_selector(
+        term.label_selector
+    )(other.labels)
 
 
-# --- topology spread ------------------------------------------------------------------------------------------------
+# --- topology spread ----------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -310,18 +362,25 @@ class Spread:
 
 
 ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
-"""A pod's hard constraints; None where they depend on its services and controller, and then every event may help."""
+"""A pod's hard constraints; None where they depend on its services and controller, and then every event may
+help."""
 
 
-def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False) -> bool:
-    """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts one more or one less.
+def spread_pod_changes(
+    pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False
+) -> bool:
+    """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts
+    one more or one less.
 
-    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count. *wider*: nominated pods count, too.
-    Upstream: isSchedulableAfterPodChange of PodTopologySpread.
+    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
+    *wider*: nominated pods count, too. Upstream: isSchedulableAfterPodChange of PodTopologySpread.
     """
     if any(
         other is not None
-        and not ((sees_itself and other.uid == pod.uid) or (was_on_node(other, wider) and other.namespace == pod.namespace))
+        and not (
+            (sees_itself and other.uid == pod.uid)
+            or (was_on_node(other, wider) and other.namespace == pod.namespace)
+        )
         for other in (old, new)
     ):
         return False
@@ -330,13 +389,21 @@ def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: Constraints
         return True
     if old is None or new is None:
         return any(each.matches((old or new).labels) for each in found)
-    if sees_itself and pod.uid == new.uid and old.spec.tolerations != new.spec.tolerations and any(each.honors_taints for each in found):
+    if (
+        sees_itself
+        and pod.uid == new.uid
+        and old.spec.tolerations != new.spec.tolerations
+        and any(each.honors_taints for each in found)
+    ):
         return True
-    return bool(old.labels != new.labels) and any(each.matches(old.labels) != each.matches(new.labels) for each in found)
+    return bool(old.labels != new.labels) and any(
+        each.matches(old.labels) != each.matches(new.labels) for each in found
+    )
 
 
 def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, compares: bool) -> bool:
-    """A node with all topology keys comes, goes, or changes its domains or taints. Upstream: isSchedulableAfterNodeChange."""
+    """A node with all topology keys comes, goes, or changes its domains or taints. Upstream:
+    isSchedulableAfterNodeChange."""
     found = constraints(pod)
     if found is None:
         return True
@@ -346,4 +413,6 @@ def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: Constraint
         return has if new is not None else had
     if new is None or had != has:
         return had or new is not None
-    return has and (any(old.labels[key] != new.labels[key] for key in keys) or old.spec.taints != new.spec.taints)
+    return has and (
+        any(old.labels[key] != new.labels[key] for key in keys) or old.spec.taints != new.spec.taints
+    )

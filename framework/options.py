@@ -1,7 +1,8 @@
-"""The options of a scheduler, each declared once: what it takes and means, its flag, its key in ``--a KEY=VALUE``, who has it.
+"""The options of a scheduler, each declared once: what it takes and means, its flag, its key in ``--a
+KEY=VALUE``, who has it.
 
-The command line, configurations in words, the checks and the documentation follow from the fields of :class:`Classic` and
-:class:`Framework`. Nothing heavy is imported before an option is read.
+The command line, configurations in words, the checks and the documentation follow from the fields of
+:class:`Classic` and :class:`Framework`. Nothing heavy is imported before an option is read.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Declared:
     flags: Sequence[str] = ("--",)
     """Of the command line: by default one of its name; none: it is for Python alone."""
     takes: str = ""
-    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``, ``no-flag``, ``places``...; by
-    default what the default and the limits say."""
+    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``,
+    ``no-flag``, ``places``...; by default what the default and the limits say."""
     choices: Sequence[str] = ()
     least: int | None = None
     most: int | None = None
@@ -60,7 +61,8 @@ class Declared:
     """Whether the help has the default, or the default in words."""
     help: str = ""
     python: str | None = ""
-    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line alone."""
+    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line alone.
+    """
     required: bool = False
     hidden: bool = False
     common: bool = False
@@ -77,9 +79,13 @@ class Declared:
 
 
 TAKEN: Mapping[str, tuple[Types, str]] = {
-    "text": ((str,), "a text"), "whole": ((int,), "a whole number"), "choice": ((str,), "a text"), "flag": ((bool,), "True or False"),
-    "no-flag": ((bool,), "True or False"), "texts": ((tuple,), "texts"),
-}  # fmt: skip
+    "text": ((str,), "a text"),
+    "whole": ((int,), "a whole number"),
+    "choice": ((str,), "a text"),
+    "flag": ((bool,), "True or False"),
+    "no-flag": ((bool,), "True or False"),
+    "texts": ((tuple,), "texts"),
+}
 """What an option takes -> the types of its values, and what it takes in words."""
 _TAKES = {bool: "flag", int: "whole", tuple: "texts"}
 """Type of a default -> what the option takes."""
@@ -90,32 +96,53 @@ def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     if value is None and field.default is None:
         return
     types, wanted = TAKEN.get(declared.takes, ((object,), ""))
-    check_type(field.name, value, (declared.types() if callable(declared.types) else declared.types) or types, declared.wanted or wanted)
+    check_type(
+        field.name,
+        value,
+        (declared.types() if callable(declared.types) else declared.types) or types,
+        declared.wanted or wanted,
+    )
     if declared.choices and value not in declared.choices:
         raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
     if value is None:
         return
-    if (declared.least is not None and value < declared.least) or (declared.most is not None and value > declared.most):
-        wanted = f"{declared.least} or more" if declared.most is None else f"{declared.least} to {declared.most}"
+    if (declared.least is not None and value < declared.least) or (
+        declared.most is not None and value > declared.most
+    ):
+        wanted = (
+            f"{declared.least} or more" if declared.most is None else f"{declared.least} to {declared.most}"
+        )
         raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
 
 
-def option(default: Any = attrs.NOTHING, help: str = "", *, converter: Callable[[Any], Any] | None = None, **declared: Any) -> Any:
+def option(
+    default: Any = attrs.NOTHING,
+    help: str = "",
+    *,
+    converter: Callable[[Any], Any] | None = None,
+    **declared: Any,
+) -> Any:
     """A field that is an option: its default, and what :class:`Declared` has."""
     metadata = {"declared": Declared(help=help, **declared)}
-    return attrs.field(default=default, validator=_checked, converter=converter, kw_only=True, metadata=metadata)
+    return attrs.field(
+        default=default, validator=_checked, converter=converter, kw_only=True, metadata=metadata
+    )
 
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
     """What is said of the option that *field* is, with what follows from its name and default."""
     found: Declared = field.metadata["declared"]
     limited = "choice" if found.choices else "whole" if found.least is not None else ""
-    takes = found.takes or limited or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
+    takes = (
+        found.takes
+        or limited
+        or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
+    )
     flag = f"--{'no-' * (takes == 'no-flag')}{field.name.replace('_', '-')}"
     return attrs.evolve(found, takes=takes, flags=(flag,) if found.flags == ("--",) else found.flags)
 
 
-# --- what options take that is not a plain type ---------------------------------------------------------------------
+# --- what options take that is not a plain type -------------------------------------------------------------
 
 _FILE = (str, os.PathLike)
 _A_FILE = "a file's path"
@@ -145,7 +172,7 @@ def _catalogues() -> Types:
     return (Catalogue,)
 
 
-# --- the options ----------------------------------------------------------------------------------------------------
+# --- the options --------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -155,65 +182,107 @@ class SchedulerOptions(ABC):
     release: str | None = option(
         None,
         f"The scheduler's release, such as 1.14 or v1.14.3.  [default: auto, the nodes' release; {DEFAULT_RELEASE} with a Policy]",
-        common=True, metavar="RELEASE", wanted=f'a text such as "{NEWEST_RELEASE}"', key="release",
-    )  # fmt: skip
+        common=True,
+        metavar="RELEASE",
+        wanted=f'a text such as "{NEWEST_RELEASE}"',
+        key="release",
+    )
     config: GivenConfig | GivenProfile | None = option(
-        None, f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on, the same as --profile.",
-        takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form", key="config",
+        None,
+        f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on, the same as --profile.",
+        takes="file",
+        types=_configurations,
+        wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        key="config",
         words="configuration",
-    )  # fmt: skip
+    )
     gates: Mapping[str, bool] | str | None = option(
-        None, "Feature gates that differ from the defaults.", flags=("--feature-gates",), metavar="A=true,...",
-        types=(str, Mapping), wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
-        key="feature-gates", example="GATE=true", words="feature gates",
-    )  # fmt: skip
+        None,
+        "Feature gates that differ from the defaults.",
+        flags=("--feature-gates",),
+        metavar="A=true,...",
+        types=(str, Mapping),
+        wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
+        key="feature-gates",
+        example="GATE=true",
+        words="feature gates",
+    )
     percentage_of_nodes_to_score: int | None = option(
         None,
         "Stop searching when this percentage of nodes fits; 0 or absent: the release's default (50 in 1.12 and 1.13, then adaptive).",
-        takes="whole", wanted="a whole number from 0 to 100", key="percentage", example="100",
+        takes="whole",
+        wanted="a whole number from 0 to 100",
+        key="percentage",
+        example="100",
         words="percentage of nodes to score",
-    )  # fmt: skip
+    )
     preemption: bool = option(
-        True, "Never evict pods of lower priority to make room.", flags=("--disable-preemption",), words="no preemption",
-    )  # fmt: skip
+        True,
+        "Never evict pods of lower priority to make room.",
+        flags=("--disable-preemption",),
+        words="no preemption",
+    )
     max_pd_vols: int | None = option(
         None,
         "The most cloud disks of each type per node, where the node does not say.  "
         "[default: KUBE_MAX_PD_VOLS, or the limit of the type]",
-        takes="positive", metavar="N", types=(int,), wanted="a whole number above 0", key="max-pd-vols", example="16",
+        takes="positive",
+        metavar="N",
+        types=(int,),
+        wanted="a whole number above 0",
+        key="max-pd-vols",
+        example="16",
         words="disks of each type on a node",
-    )  # fmt: skip
+    )
     tie_break: str | PickHost = option(
         "release",
         "How to choose between best nodes. Where the original picks at random (1.16 to 1.34), `release` takes the first.",
-        takes="choice", types=(object,), wanted="a name or a function", key="tie-break", example="random", words="tie-break",
-    )  # fmt: skip
+        takes="choice",
+        types=(object,),
+        wanted="a name or a function",
+        key="tie-break",
+        example="random",
+        words="tie-break",
+    )
     seed: int = option(0, "For --tie-break random, and for random events of a scenario.")
     rules: Sequence[str] = option(
         (),
         "Your own rules: a Python file or module, and the Catalogue in it; "
         f"from {FIRST_FRAMEWORK} on, a plugin class or a list of them.",
-        takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME", key="rules",
-        example="MODULE:NAME", words="rules",
-    )  # fmt: skip
+        takes="places",
+        metavar="FILE.py:NAME",
+        types=(Sequence,),
+        wanted="places such as FILE.py:NAME",
+        key="rules",
+        example="MODULE:NAME",
+        words="rules",
+    )
     extenders: Sequence[Extender] | str | None = option(
         None,
         "What to do with configured extenders: ignore them, call them (they receive pods and nodes), call them and save their answers "
         "in FILE, or use saved answers.  [default: only run calls them]",
-        takes="extenders", metavar="off|call|record FILE|replay FILE", types=(Iterable,),
-        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE", key="extenders", example="call",
+        takes="extenders",
+        metavar="off|call|record FILE|replay FILE",
+        types=(Iterable,),
+        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
+        key="extenders",
+        example="call",
         words="extenders",
-    )  # fmt: skip
+    )
     fresh_start: bool = option(
         False,
         "Up to 1.28: score images as in a scheduler's first minutes, before it has counted them on all nodes.",
         words="as just started",
-    )  # fmt: skip
+    )
     memory_bytes: int = option(
         1 << 30,
         "The most memory for cached results, such as 64Mi; 0: no cache.  [default: 1Gi; 256Mi for run, shadow and serve]",
-        flags=("--memory",), takes="bytes", metavar="BYTES", types=(int,), wanted="a whole number",
-    )  # fmt: skip
+        flags=("--memory",),
+        takes="bytes",
+        metavar="BYTES",
+        types=(int,),
+        wanted="a whole number",
+    )
 
     def __attrs_post_init__(self) -> None:
         if not (isinstance(self.tie_break, str) or callable(self.tie_break)):
@@ -224,13 +293,15 @@ class SchedulerOptions(ABC):
 
     @property
     def follows_nodes(self) -> bool:
-        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name none."""
+        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name
+        none."""
         return False
 
     @property
     @abstractmethod
     def version(self) -> str:
-        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one of the other kind."""
+        """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one
+        of the other kind."""
 
 
 @attrs.frozen(kw_only=True)
@@ -238,27 +309,50 @@ class PolicyOptions(SchedulerOptions):
     """What schedulers of releases that read a Policy take besides."""
 
     provider: str | None = option(
-        None, "Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
-        flags=("--provider", "--algorithm-provider"), metavar="NAME", wanted='a name such as "DefaultProvider"',
-        key="provider", words="provider", instead="a profile",
-    )  # fmt: skip
+        None,
+        "Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
+        flags=("--provider", "--algorithm-provider"),
+        metavar="NAME",
+        wanted='a name such as "DefaultProvider"',
+        key="provider",
+        words="provider",
+        instead="a profile",
+    )
     policy: GivenPolicy | None = option(
-        None, "Up to 1.22: a Policy, alone or among other objects, instead of a provider.",
-        flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
-        wanted=f"{_A_FILE}, a Policy or its JSON form", key="policy", words="policy", instead=MIGRATED,
-    )  # fmt: skip
+        None,
+        "Up to 1.22: a Policy, alone or among other objects, instead of a provider.",
+        flags=("--policy", "--policy-config-file"),
+        common=True,
+        takes="file",
+        types=_policies,
+        wanted=f"{_A_FILE}, a Policy or its JSON form",
+        key="policy",
+        words="policy",
+        instead=MIGRATED,
+    )
     policy_configmap: str | None = option(
-        None, "Up to 1.22: the ConfigMap in the manifests that contains the Policy.", metavar="NAME",
-        wanted="the name of a ConfigMap", words="policy in ConfigMap", instead=MIGRATED,
-    )  # fmt: skip
+        None,
+        "Up to 1.22: the ConfigMap in the manifests that contains the Policy.",
+        metavar="NAME",
+        wanted="the name of a ConfigMap",
+        words="policy in ConfigMap",
+        instead=MIGRATED,
+    )
     policy_configmap_namespace: str = option(
-        "kube-system", "The namespace of that ConfigMap.", metavar="NAME", wanted="a namespace",
-    )  # fmt: skip
+        "kube-system",
+        "The namespace of that ConfigMap.",
+        metavar="NAME",
+        wanted="a namespace",
+    )
     hard_pod_affinity_weight: int | None = option(
-        None, "How much other pods' required affinity counts in scoring, 0 to 100.  [default: 1]",
-        flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", wanted="a whole number from 0 to 100",
-        words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
-    )  # fmt: skip
+        None,
+        "How much other pods' required affinity counts in scoring, 0 to 100.  [default: 1]",
+        flags=("--hard-pod-affinity-symmetric-weight",),
+        takes="whole",
+        wanted="a whole number from 0 to 100",
+        words="hard pod affinity weight",
+        instead="hardPodAffinityWeight of InterPodAffinity in a profile",
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -266,16 +360,25 @@ class Classic(PolicyOptions):
     """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
 
     scheduler_name: str | None = option(
-        None, "Schedule pods with this schedulerName.  [default: default-scheduler]", metavar="NAME", words="scheduler name",
+        None,
+        "Schedule pods with this schedulerName.  [default: default-scheduler]",
+        metavar="NAME",
+        words="scheduler name",
         instead="schedulerName of a profile",
-    )  # fmt: skip
+    )
     equivalence_cache: bool = option(
-        False, "1.12 and 1.13: use the equivalence cache, with the original's bugs.", words="equivalence cache",
+        False,
+        "1.12 and 1.13: use the equivalence cache, with the original's bugs.",
+        words="equivalence cache",
         instead="none",
-    )  # fmt: skip
+    )
     catalogue: Catalogue | None = option(
-        None, types=_catalogues, wanted="a Catalogue such as CATALOGUE.with_(rule)", instead="plugins", flags=(),
-    )  # fmt: skip
+        None,
+        types=_catalogues,
+        wanted="a Catalogue such as CATALOGUE.with_(rule)",
+        instead="plugins",
+        flags=(),
+    )
 
     @property
     def version(self) -> str:
@@ -286,24 +389,40 @@ class Classic(PolicyOptions):
 
 @attrs.frozen(kw_only=True)
 class Framework(PolicyOptions):
-    """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of Policies, too."""
+    """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of
+    Policies, too."""
 
     profile: GivenProfile | None = option(
         None,
         f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName.",
-        common=True, takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        key="profile", words="profile", instead=f"release {NEWEST_RELEASE}",
-    )  # fmt: skip
+        common=True,
+        takes="file",
+        types=_profiles,
+        wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        key="profile",
+        words="profile",
+        instead=f"release {NEWEST_RELEASE}",
+    )
     plugins: Sequence[type[Plugin]] = option(
-        (), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue", flags=(),
-    )  # fmt: skip
+        (),
+        types=(Sequence,),
+        wanted="a list of subclasses of Plugin",
+        instead="a catalogue",
+        flags=(),
+    )
 
     unknown_plugins: str | None = option(
         None,
         "Leave out the plugins of a profile that no release has, such as Coscheduling; the answer names them.  [default: refuse them]",
-        flags=("--plugins",), takes="plugins", types=(str,), wanted=LEAVE_OUT, key="plugins", example=LEAVE_OUT,
-        words="plugins that no release has", instead="none",
-    )  # fmt: skip
+        flags=("--plugins",),
+        takes="plugins",
+        types=(str,),
+        wanted=LEAVE_OUT,
+        key="plugins",
+        example=LEAVE_OUT,
+        words="plugins that no release has",
+        instead="none",
+    )
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -325,7 +444,9 @@ class Framework(PolicyOptions):
     def version(self) -> str:
         from .releases import FRAMEWORK_RELEASES, framework_release
 
-        found = framework_release(self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES))
+        found = framework_release(
+            self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES)
+        )
         if found is None:
             raise UnknownNameError(f'release: expected {", ".join(FRAMEWORK_RELEASES)}, got "{self.release}"')
         return found.version
@@ -337,14 +458,18 @@ BESIDE_POLICY = ("profile", "config", "plugins", "rules", "provider")
 
 
 def check_older(values: Mapping[str, Any], version: str, called: Callable[[str], str] = str) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for one of *values* that release *version* no longer has, or for two that
-    exclude each other; *called*: how messages name an option.
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for one of *values* that release *version* no
+    longer has, or for two that exclude each other; *called*: how messages name an option.
     """
     from .releases import FRAMEWORK_RELEASES
 
     given = [name for name in (*OLDER, *BESIDE_POLICY) if _is_given(name, values.get(name))]
     policies = FRAMEWORK_RELEASES[version].policies
-    has = {"policy": policies is not None, "policy_configmap": policies is not None, "provider": bool(policies and policies.providers)}
+    has = {
+        "policy": policies is not None,
+        "policy_configmap": policies is not None,
+        "provider": bool(policies and policies.providers),
+    }
     has["hard_pod_affinity_weight"] = bool(policies and policies.weight_is_argument)
     for name in OLDER:
         if name in given and not has[name]:
@@ -358,14 +483,22 @@ def check_older(values: Mapping[str, Any], version: str, called: Callable[[str],
 
 def _lacked(name: str, value: object, version: str, called: Callable[[str], str]) -> UnknownNameError:
     instead = declared_of(FIELDS[name]).instead
-    return UnknownNameError(f"{called(name)}: expected {instead}, got {_shown(value)}, which release {version} does not have")
+    return UnknownNameError(
+        f"{called(name)}: expected {instead}, got {_shown(value)}, which release {version} does not have"
+    )
 
 
 for kind in (Classic, Framework):
-    described = {field.name: f"{declared_of(field).wanted}. {declared_of(field).help}" for field in attrs.fields(kind)}
-    kind.__doc__ = "\n".join([f"{kind.__doc__}\n", *(f":param {name}: {text}".rstrip() for name, text in described.items())])
+    described = {
+        field.name: f"{declared_of(field).wanted}. {declared_of(field).help}" for field in attrs.fields(kind)
+    }
+    kind.__doc__ = "\n".join(
+        [f"{kind.__doc__}\n", *(f":param {name}: {text}".rstrip() for name, text in described.items())]
+    )
 
-FIELDS: Mapping[str, attrs.Attribute[Any]] = {field.name: field for kind in (Classic, Framework) for field in attrs.fields(kind)}
+FIELDS: Mapping[str, attrs.Attribute[Any]] = {
+    field.name: field for kind in (Classic, Framework) for field in attrs.fields(kind)
+}
 """Name -> its field, of all options."""
 GivenOptions = Classic | Framework
 EXCLUDES = {("profile", "config"): f"from {FIRST_FRAMEWORK} on they are the same"}
@@ -378,17 +511,21 @@ def as_named(name: str) -> str:
 
 
 def options_of(values: Mapping[str, Any], called: Callable[[str], str] = as_named) -> GivenOptions:
-    """*values* as the options of the kind of releases that they choose; those that are their defaults do not count.
+    """*values* as the options of the kind of releases that they choose; those that are their defaults do not
+    count.
 
     *called*: how messages name an option. Raises :class:`WrongOptionError` for an option that there is not,
     :class:`~kubeclassic.exceptions.WrongTypeError` for a value of another type, and
-    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or an option that the release does not have.
+    :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or an option that the release
+    does not have.
     """
     from .releases import FRAMEWORK_RELEASES
 
     for name in values:
         if name not in FIELDS:
-            raise WrongOptionError(f'got an option "{name}", which a scheduler does not have{did_you_mean(name, FIELDS)}')
+            raise WrongOptionError(
+                f'got an option "{name}", which a scheduler does not have{did_you_mean(name, FIELDS)}'
+            )
     for name in ("release", "profile"):
         _checked(None, FIELDS[name], values.get(name))
     version = version_of(values)
@@ -408,7 +545,11 @@ def options_of(values: Mapping[str, Any], called: Callable[[str], str] = as_name
 
 def _is_given(name: str, value: object) -> bool:
     default = FIELDS[name].default
-    return value is not None and not (type(value) is type(default) and value == default) and not (default == () and value == [])
+    return (
+        value is not None
+        and not (type(value) is type(default) and value == default)
+        and not (default == () and value == [])
+    )
 
 
 def _shown(value: object) -> str:
@@ -416,30 +557,40 @@ def _shown(value: object) -> str:
 
 
 def version_of(values: Mapping[str, Any]) -> str:
-    """The release that *values* choose, without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
+    """The release that *values* choose, without a patch level. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError`."""
     from .releases import find_any_release
 
     return find_any_release(values.get("release") or default_release(values), " or auto").version
 
 
 def follows_nodes(values: Mapping[str, Any]) -> bool:
-    """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases with Policies alone."""
+    """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases
+    with Policies alone."""
     from .releases import AUTO
 
-    return values.get("release") in (None, AUTO) and (values.get("release") == AUTO or not _has_policy(values))
+    return values.get("release") in (None, AUTO) and (
+        values.get("release") == AUTO or not _has_policy(values)
+    )
 
 
 def settled_options(
     scheduler: GivenOptions | str | None, name: str, kubelet_versions: Callable[[], Iterable[str]]
-) -> GivenOptions:  # fmt: skip
-    """*scheduler* as options, with the release of *kubelet_versions* where the nodes say it; *name*: the argument, in messages.
+) -> GivenOptions:
+    """*scheduler* as options, with the release of *kubelet_versions* where the nodes say it; *name*: the
+    argument, in messages.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
     """
     if scheduler is None or isinstance(scheduler, str):
         is_settled = not follows_nodes({"release": scheduler})
         return options_of({"release": scheduler if is_settled else default_release({}, kubelet_versions())})
-    check_type(name, scheduler, (Classic, Framework), f'Classic(...), Framework(...) or a release such as "{NEWEST_RELEASE}"')
+    check_type(
+        name,
+        scheduler,
+        (Classic, Framework),
+        f'Classic(...), Framework(...) or a release such as "{NEWEST_RELEASE}"',
+    )
     if not scheduler.follows_nodes:
         return scheduler
     from .releases import FRAMEWORK_RELEASES
@@ -457,16 +608,22 @@ def _has_policy(values: Mapping[str, Any]) -> bool:
     theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
     config = _written(values.get("config"))
     older = config.get("apiVersion") in API_VERSIONS or "algorithmSource" in config
-    return older or any(_is_given(name, values.get(name)) for name in theirs) or names_catalogue(values.get("rules") or ())
+    return (
+        older
+        or any(_is_given(name, values.get(name)) for name in theirs)
+        or names_catalogue(values.get("rules") or ())
+    )
 
 
 def default_release(
     values: Mapping[str, Any], kubelet_versions: Iterable[str] = (), among: Iterable[str] | None = None
-) -> str:  # fmt: skip
-    """The release where *values* do not name one, or name ``auto``, in a cluster whose nodes run *kubelet_versions*.
+) -> str:
+    """The release where *values* do not name one, or name ``auto``, in a cluster whose nodes run
+    *kubelet_versions*.
 
-    That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest where they say none, but
-    always one that reads the profile. *among*: the releases that may be meant, oldest first, every one by default.
+    That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest
+    where they say none, but always one that reads the profile. *among*: the releases that may be meant,
+    oldest first, every one by default.
     """
     from ..algorithmprovider.config import API_VERSIONS
     from ..core.release import Release
@@ -481,9 +638,14 @@ def default_release(
     version = str(_written(profile).get("apiVersion", ""))
     older = version in API_VERSIONS and values.get("profile") is None
     reading = [
-        name for name in known
-        if (version.rpartition("/")[2] in found.configuration.api_versions if (found := framework_release(name)) else older)
-    ]  # fmt: skip
+        name
+        for name in known
+        if (
+            version.rpartition("/")[2] in found.configuration.api_versions
+            if (found := framework_release(name))
+            else older
+        )
+    ]
     nearest = nearest_release(kubelet_versions, reading or known)
     return (reading or known)[-1] if nearest is None else nearest[0].version
 
@@ -509,7 +671,8 @@ def in_words(values: Mapping[str, Any]) -> Iterable[str]:
     ['tie-break random, seed 7', 'provider ClusterAutoscalerProvider']
     """
     for name, field in FIELDS.items():
-        value, declared = values.get(name), declared_of(field)
+        value = values.get(name)
+        declared = declared_of(field)
         if not declared.words or not _is_given(name, value):
             continue
         if declared.takes == "places":

@@ -1,24 +1,28 @@
 """What a plugin is: a class with a method for each extension point that it joins, in upstream's names.
 
-Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do. :func:`each_node` wraps a
-method that takes one node at a time. Upstream: pkg/scheduler/framework/interface.go.
+Filter, PreScore, Score and NormalizeScore get all nodes of a batch at once, as predicates and priorities do.
+:func:`each_node` wraps a method that takes one node at a time. Upstream:
+pkg/scheduler/framework/interface.go.
 
-The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: Batch`` of n nodes and ``cycle: FrameworkCycle``:
+The methods, with ``pod: Template`` (``cycle.pod`` is the pod itself), ``nodes: Batch`` of n nodes and
+``cycle: FrameworkCycle``:
 
 * ``pre_enqueue(pod: Pod) -> Status | None``
 * ``less(one: QueuedPod, other: QueuedPod) -> bool``
-* ``pre_filter(pod, cycle) -> PreFilterResult | Status | None``; after ``SKIP`` the plugin's filter does not run
+* ``pre_filter(pod, cycle) -> PreFilterResult | Status | None``; after ``SKIP`` the plugin's filter does not
+  run
 * ``filter(pod, nodes, cycle) -> Failures | None``
 * ``post_filter(pod, found, cycle) -> PostFilterResult | Status | None``
 * ``pre_score(pod, nodes, cycle) -> Status | None``; after ``SKIP`` the plugin gives no score
 * ``score(pod, nodes, cycle) -> int64[n]``
 * ``normalize_score(pod, raw, nodes, cycle) -> int64[n]``
-* ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw scores depend on which nodes
-  are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no difference), ``kept_normalize`` is a
-  :class:`~kubeclassic.core.rule.Reduction`
+* ``kept_score``, ``kept_normalize``: a cacheable form of score and normalize_score, for a plugin whose raw
+  scores depend on which nodes are feasible. ``kept_score`` gives int64[n] (all 0: the plugin makes no
+  difference), ``kept_normalize`` is a :class:`~kubeclassic.core.rule.Reduction`
 * ``reserve(pod: Pod, node_name, cycle) -> Status | None``; ``pre_bind`` and ``bind`` likewise
-* ``permit(pod: Pod, node_name, cycle) -> Status | None``; after ``wait(timeout=30)`` the binding waits until the plugin allows it
-  (:meth:`Handle.get_waiting_pod`), and after 30 seconds the pod is rejected. No timeout is longer than 15 minutes
+* ``permit(pod: Pod, node_name, cycle) -> Status | None``; after ``wait(timeout=30)`` the binding waits until
+  the plugin allows it (:meth:`Handle.get_waiting_pod`), and after 30 seconds the pod is rejected. No timeout
+  is longer than 15 minutes
 * ``unreserve(pod: Pod, node_name, cycle) -> None``; ``post_bind`` likewise
 * ``events_to_register() -> Sequence[ClusterEvent]``
 """
@@ -53,22 +57,37 @@ MAX_NODE_SCORE = 100
 _OF_PRE_FILTER = {"pre_filter_by_class", "pre_filter_skips", "pre_filter_reads_volumes"}
 _OF_FILTER = {"concerns", *_OF_PRE_FILTER, "filter_reads", "filter_key", "filter_clauses"}
 _OF_PRE_SCORE = {"pre_score_by_class", "pre_score_skips"}
-_OF_SCORE = {"kept_score", "kept_normalize", "score_concerns", *_OF_PRE_SCORE, "score_reads", "score_key", "score_sums"}
+_OF_SCORE = {
+    "kept_score",
+    "kept_normalize",
+    "score_concerns",
+    *_OF_PRE_SCORE,
+    "score_reads",
+    "score_key",
+    "score_sums",
+}
 DECLARED: Mapping[str, Set[str]] = {
-    "pre_filter": _OF_FILTER, "filter": _OF_FILTER, "pre_score": _OF_SCORE, "score": _OF_SCORE, "normalize_score": _OF_SCORE,
-}  # fmt: skip
+    "pre_filter": _OF_FILTER,
+    "filter": _OF_FILTER,
+    "pre_score": _OF_SCORE,
+    "score": _OF_SCORE,
+    "normalize_score": _OF_SCORE,
+}
 """Method -> what a plugin declares of it, so that answers can be kept."""
 
 
 class Plugin:
-    """The base class of all plugins. A plugin joins the extension points whose methods it defines; the base class defines none.
+    """The base class of all plugins. A plugin joins the extension points whose methods it defines; the base
+    class defines none.
 
-    It is constructed once for each profile. A user's plugin only has to declare ``name``: its answers are then never cached.
+    It is constructed once for each profile. A user's plugin only has to declare ``name``: its answers are
+    then never cached.
     """
 
     name: ClassVar[str] = ""
     filter_reads: ClassVar[Reads] = Reads.EFFECTS
-    """What the answers of ``filter`` depend on besides the pod. They are cached until that changes, so a missing flag is a bug."""
+    """What the answers of ``filter`` depend on besides the pod. They are cached until that changes, so a
+    missing flag is a bug."""
     score_reads: Reads = Reads.EFFECTS
     """The same for ``score``. Scores that are cached must not depend on which nodes are feasible."""
     scores_together: ClassVar[bool] = False
@@ -80,30 +99,39 @@ class Plugin:
     scores_after: ClassVar[str] = "preScore"
     """The extension point that this is about, where it is not PreScore."""
     follows_pods: str | None = None
-    """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no AddPod and RemovePod."""
+    """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no
+    AddPod and RemovePod."""
     pre_filter_by_class: ClassVar[bool] = False
-    """``pre_filter`` depends on the pod's template alone and stores nothing in the cycle: it runs once for a template."""
+    """``pre_filter`` depends on the pod's template alone and stores nothing in the cycle: it runs once for a
+    template."""
     pre_filter_skips: ClassVar[bool] = False
-    """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and None (run the filter)."""
+    """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and
+    None (run the filter)."""
     pre_filter_reads_volumes: ClassVar[bool] = False
-    """``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for one pod only."""
+    """``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for one pod
+    only."""
     pre_score_by_class: ClassVar[bool] = False
-    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs."""
+    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs.
+    """
     pre_score_skips: ClassVar[bool] = False
-    """Where ``pre_score`` skips, ``score`` with ``normalize_score`` would give every node the same, so that hosts can be found without
-    asking; whether it skips depends on nothing but what ``score`` reads. Where it is not ``by_class``, it answers Skip or None, or always
-    the same error for a template."""
+    """Where ``pre_score`` skips, ``score`` with ``normalize_score`` would give every node the same, so that
+    hosts can be found without asking; whether it skips depends on nothing but what ``score`` reads. Where it
+    is not ``by_class``, it answers Skip or None, or always the same error for a template."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """What a base class declares is of its own methods: a user's subclass with another method declares it, or nothing is kept."""
+        """What a base class declares is of its own methods: a user's subclass with another method declares
+        it, or nothing is kept."""
         super().__init_subclass__(**options)
         if not cls.__module__.startswith(OURS):
             own = vars(cls)
-            for name in {name for method, names in DECLARED.items() if method in own for name in names} - own.keys():
+            for name in {
+                name for method, names in DECLARED.items() if method in own for name in names
+            } - own.keys():
                 setattr(cls, name, vars(Plugin).get(name))
 
     def __init__(self, args: Any, handle: Handle) -> None:
-        """*args*: the decoded arguments (``framework/config/args.py``), or None; a user's plugin gets them as plain data."""
+        """*args*: the decoded arguments (``framework/config/args.py``), or None; a user's plugin gets them as
+        plain data."""
         self.args = args
         self.handle = handle
         self.pre_filter_slot: StateKey[PreFilterResult | Status | None] = StateKey(f"{self.name} pre_filter")
@@ -113,7 +141,8 @@ class Plugin:
         return True
 
     def filter_key(self, pod: Template) -> Hashable:
-        """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached answers."""
+        """The part of the pod that the answer of ``filter`` depends on: pods with equal keys share cached
+        answers."""
         return pod
 
     def score_concerns(self, pod: Template) -> bool:
@@ -150,7 +179,8 @@ class Handle:
     listings: Listings | None = None
     """The other objects of the cluster, for plugins that have no cycle; None before there is a scheduler."""
     max_pd_vols: int | None = None
-    """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
+    """How many cloud disks of each type a node can have that does not say so itself; None: what the type
+    says."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     now: Callable[[], float] = _no_time
     """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
@@ -165,10 +195,12 @@ class Handle:
         return self.enabled("SchedulerQueueingHints")
 
     def node_event(self, own: Action, before: Action, hint: Hint | None = None) -> ClusterEvent:
-        """What a plugin waits for that reads the changes *own* of nodes, and waited for *before* where events are not narrow."""
+        """What a plugin waits for that reads the changes *own* of nodes, and waited for *before* where events
+        are not narrow."""
         if not self.queueing.narrow_events:
             return ClusterEvent("Node", own if self.queueing.own_changes_of_nodes else before, hint=hint)
-        # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of taints or labels has to.
+        # Upstream: without hints a node that the kubelet's checks refuse wakes no pod, so a later change of
+        # taints or labels has to.
         more = Action.UPDATE_NODE_TAINT | Action.UPDATE_NODE_LABEL
         return ClusterEvent("Node", own if self.gives_hints else own | more, hint=hint)
 
@@ -182,7 +214,8 @@ class Handle:
         return own if self.queueing.narrow_events else Action.UPDATE
 
     def labels_and_taints(self, own: Action) -> Action:
-        """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these wake it, too."""
+        """The changes *own* of nodes, which wake a plugin that reads labels, with changed taints where these
+        wake it, too."""
         return own | Action.UPDATE_NODE_TAINT if self.queueing.taints_wake else own
 
     def compares(self, plugin: str) -> bool:
@@ -194,7 +227,8 @@ class Handle:
         return self.waiting_pods.get(uid)
 
     def iterate_over_waiting_pods(self) -> Iterator[WaitingPod]:
-        """The profile's pods that wait for Permit plugins, in the order in which they began; each may be allowed or rejected."""
+        """The profile's pods that wait for Permit plugins, in the order in which they began; each may be
+        allowed or rejected."""
         return iter(self.waiting_pods)
 
     def reject_waiting_pod(self, uid: str) -> bool:
@@ -202,7 +236,7 @@ class Handle:
         return self.waiting_pods.reject(uid)
 
 
-# --- one node at a time ---------------------------------------------------------------------------------------------
+# --- one node at a time -------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -237,22 +271,29 @@ class NodeView:
 
 
 def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for the simple, slow form of ``filter`` and ``score``: a method of *pod*, *node* and *cycle*, called node by node.
+    """Decorator for the simple, slow form of ``filter`` and ``score``: a method of *pod*, *node* and *cycle*,
+    called node by node.
 
-    *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a whole number.
+    *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a
+    whole number.
     """
     if method.__name__ == "score":
 
         @functools.wraps(method)
         def score(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-            found = (whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0 for view in _views(nodes))
+            found = (
+                whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0
+                for view in _views(nodes)
+            )
             return np.fromiter(found, np.int64, nodes.n)
 
         return score
 
     @functools.wraps(method)
     def check(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        return Failures.of_rows([_outcome(method(self, cycle.pod, view, cycle), view) if view else None for view in _views(nodes)])
+        return Failures.of_rows(
+            [_outcome(method(self, cycle.pod, view, cycle), view) if view else None for view in _views(nodes)]
+        )
 
     return check
 
@@ -268,7 +309,10 @@ def _outcome(status: Any, node: NodeView) -> Any:
     if not isinstance(status, Status):
         raise Unwanted(f'{described(status)} for node "{node.name}"', "a Status or None")
     if not isinstance(status.reasons, tuple) or not all(isinstance(reason, str) for reason in status.reasons):
-        raise Unwanted(f'a Status with the reasons {described(status.reasons)} for node "{node.name}"', "a tuple of texts")
+        raise Unwanted(
+            f'a Status with the reasons {described(status.reasons)} for node "{node.name}"',
+            "a tuple of texts",
+        )
     if status.code is Code.SUCCESS:
         return None
     return status.as_reasons() if status.is_rejection else status.message

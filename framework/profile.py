@@ -33,8 +33,19 @@ CREATING = "creating profile for scheduler name {name}: "
 Registry = Mapping[str, type[Plugin]]
 
 _EXPANSION = (
-    "preFilter", "filter", "postFilter", "reserve", "preScore", "score", "preBind", "bind", "postBind", "permit", "preEnqueue", "queueSort",
-)  # fmt: skip
+    "preFilter",
+    "filter",
+    "postFilter",
+    "reserve",
+    "preScore",
+    "score",
+    "preBind",
+    "bind",
+    "postBind",
+    "permit",
+    "preEnqueue",
+    "queueSort",
+)
 """The order in which upstream fills the extension points. It decides which error is reported."""
 
 
@@ -53,15 +64,20 @@ class Profile:
     """Plugin -> weight of its score."""
     algorithm: Algorithm
     cacheable: Algorithm | None
-    """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it reads."""
+    """The algorithm with scores in their cacheable form; None if a filter or a score does not declare what it
+    reads."""
     _plugins: Mapping[str, Plugin]
     handle: Handle = attrs.Factory(Handle)
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.Factory(WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
+    slot: StateKey[frozenset[Plugin]] = attrs.field(
+        init=False, repr=False, factory=lambda: StateKey("concerned")
+    )
     """Where a template's notes have the plugins whose PreFilter concerns it."""
-    pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("pre_score"))
+    pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(
+        init=False, repr=False, factory=lambda: StateKey("pre_score")
+    )
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
 
     def __repr__(self) -> str:
@@ -72,8 +88,11 @@ class Profile:
         return self._plugins
 
 
-def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
-    """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
+def build_profiles(
+    config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None
+) -> dict[str, Profile]:
+    """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with
+    upstream's text."""
     release = config.release
     handle = handle or handle_of(config)
     found: dict[str, Profile] = {}
@@ -82,16 +101,24 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
         if release.configuration.sorters_first:
             _check_sorter(profile, config)
         try:
-            own = handle if config.release.configuration.shares_waiting_pods else attrs.evolve(handle, waiting_pods=WaitingPods())
+            own = (
+                handle
+                if config.release.configuration.shares_waiting_pods
+                else attrs.evolve(handle, waiting_pods=WaitingPods())
+            )
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
-            raise PolicyError(f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}") from None
+            raise PolicyError(
+                f"{config.begins}{release.configuration.profile_prefix.format(name=name)}{error}"
+            ) from None
     return found
 
 
 def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) -> None:
-    """Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the first profile has."""
-    cells, name = config.release.configuration, profile.scheduler_name
+    """Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the first
+    profile has."""
+    cells = config.release.configuration
+    name = profile.scheduler_name
     sorters = len(profile.at("queueSort").enabled)
     begins = f"{config.begins}{cells.profile_prefix.removesuffix(CREATING)}"
     if sorters != 1:
@@ -100,33 +127,47 @@ def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) ->
         raise PolicyError(f'{begins}different queue sort plugin args for profile "{name}"')
 
 
-def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[ProfileFault]:
-    """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile on."""
+def faults_of(
+    profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry
+) -> list[ProfileFault]:
+    """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile
+    on."""
     return list(_Builder(profile, config, registry, handle_of(config)).faults())
 
 
 def handle_of(config: KubeSchedulerConfiguration, **more: Any) -> Handle:
     """What the plugins of *config* share, with *more* of its fields."""
     release = config.release
-    return Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing, **more)
+    return Handle(
+        gates=config.gates,
+        cells=release.framework,
+        devices=release.devices,
+        queueing=release.queueing,
+        **more,
+    )
 
 
 def _check_total(weights: Iterable[int]) -> None:
     """Refuse weights that are too large together."""
     total = 0
     for weight in weights:
-        # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
+        # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is
+        # refused.
         if weight * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
             raise PolicyError("total score of Score plugins could overflow")
         total += weight * MAX_NODE_SCORE
 
 
 def _shifting(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
-    """Those of the plugins of one point that multiPoint names too, and the others, by a walk of one array from which each is taken out.
+    """Those of the plugins of one point that multiPoint names too, and the others, by a walk of one array
+    from which each is taken out.
 
-    Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is found again.
+    Upstream: what is behind it moves up by one place, so that the next plugin is skipped, and the last one is
+    found again.
     """
-    array, left, found = list(explicit), list(explicit), list[str]()
+    array = list(explicit)
+    left = list(explicit)
+    found = list[str]()
     for place in range(len(array)):
         name = array[place]
         if name in overridden:
@@ -160,7 +201,8 @@ class _Builder:
         self._check(points)
         weights = self._weights([*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
-        pre_filters, release = set(points["preFilter"]), self.config.release
+        pre_filters = set(points["preFilter"])
+        release = self.config.release
         one_reason = self.handle.cells.one_reason
         predicates = tuple(
             as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"]
@@ -190,7 +232,8 @@ class _Builder:
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
-        name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
+        name = self.profile.scheduler_name or ""
+        waiting = self.handle.waiting_pods
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
@@ -251,7 +294,8 @@ class _Builder:
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.config.context
         for name in self._needed():
-            args, place = self.profile.args_of(name, context), places.get(name, f"arguments of {name}")
+            args = self.profile.args_of(name, context)
+            place = places.get(name, f"arguments of {name}")
             faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
             yield from (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
             if not faults:
@@ -264,7 +308,9 @@ class _Builder:
                     yield ProfileFault(f"plugins.{point}", text, f'"{name}"')
         for name in self.profile.at("multiPoint").names:
             if name not in self.registry:
-                yield ProfileFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{name}" does not exist', f'"{name}"')
+                yield ProfileFault(
+                    "plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{name}" does not exist', f'"{name}"'
+                )
 
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
@@ -297,14 +343,19 @@ class _Builder:
         return [*first, *added, *last]
 
     def _check(self, points: Mapping[str, tuple[str, ...]]) -> None:
-        name, sorters = self.profile.scheduler_name, len(points["queueSort"])
+        name = self.profile.scheduler_name
+        sorters = len(points["queueSort"])
         if sorters != 1:
             raise PolicyError(self.config.release.configuration.sorters_text.format(name=name, count=sorters))
         if not points["bind"]:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
     def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
-        scoring = {entry.name: entry.weight or 1 for entry in reversed(entries) if self.made[entry.name].joins("score")}
+        scoring = {
+            entry.name: entry.weight or 1
+            for entry in reversed(entries)
+            if self.made[entry.name].joins("score")
+        }
         found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
         if self.config.context.cells.adds_up_weights:
             _check_total(found.values())
@@ -315,6 +366,9 @@ class _Builder:
         return name in points[self.made[name].scores_after]
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:
-        rules = [(self.made[rule.name], self._is_prepared(rule.name, points), weight) for rule, weight in algorithm.priorities]
+        rules = [
+            (self.made[rule.name], self._is_prepared(rule.name, points), weight)
+            for rule, weight in algorithm.priorities
+        ]
         weighed = tuple((as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in rules)
         return attrs.evolve(algorithm, priorities=weighed)

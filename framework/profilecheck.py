@@ -1,4 +1,5 @@
-"""What a KubeSchedulerConfiguration means on a release: which plugins run, with which weights, and every fault, not the first alone."""
+"""What a KubeSchedulerConfiguration means on a release: which plugins run, with which weights, and every
+fault, not the first alone."""
 
 from __future__ import annotations
 
@@ -30,17 +31,21 @@ from .registry import DEFAULT_REGISTRY, registry_of, with_plugins
 from .releases import FRAMEWORK_RELEASES, framework_release
 from .userrules import hint_of_plugins
 
-# --- plugins that are left out ----------------------------------------------------------------------------------------
+# --- plugins that are left out ------------------------------------------------------------------------------
 
-# Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be left out.
+# Plugins of a profile that no release has. The schedulers of others have them compiled in; here they can be
+# left out.
 
 LEAVE_OUT = "leave-out"
 _NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": DefaultBinder}
 """Extension point that needs a plugin -> the default one."""
 
 
-def without_unknown(config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()) -> KubeSchedulerConfiguration:
-    """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these are."""
+def without_unknown(
+    config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()
+) -> KubeSchedulerConfiguration:
+    """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these
+    are."""
     known = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     left = sorted(config.plugin_names - known.keys())
     if not left:
@@ -108,20 +113,28 @@ def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Rele
     if name is not None:
         found = framework_release(name)
         if found is None:
-            raise UnknownNameError(f"--release: expected {', '.join(FRAMEWORK_RELEASES)}, got {name}, which reads no profiles")
+            raise UnknownNameError(
+                f"--release: expected {', '.join(FRAMEWORK_RELEASES)}, got {name}, which reads no profiles"
+            )
         return found
     return FRAMEWORK_RELEASES[default_release({"profile": document}, among=FRAMEWORK_RELEASES)]
 
 
 def check_profile(
-    document: Document, release: Release, gates: Mapping[str, bool] | str | None = None, plugins: Sequence[type[Plugin]] = (),
-    *, leaves_out: bool = False,
-) -> ProfileCheck:  # fmt: skip
-    """What *document*, a KubeSchedulerConfiguration, means on *release*, which also has *plugins*; faults are part of the report.
+    document: Document,
+    release: Release,
+    gates: Mapping[str, bool] | str | None = None,
+    plugins: Sequence[type[Plugin]] = (),
+    *,
+    leaves_out: bool = False,
+) -> ProfileCheck:
+    """What *document*, a KubeSchedulerConfiguration, means on *release*, which also has *plugins*; faults are
+    part of the report.
 
     *leaves_out*: plugins that no release has are left out.
 
-    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the document.
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of
+    the document.
     """
     resolved_gates(release, gates)
     report = ProfileCheck(release=release.version, version=str(document.data.get("apiVersion", "")))
@@ -137,7 +150,11 @@ def check_profile(
         faults += known
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):
-                where = fault.where if fault.where.startswith("arguments of") else f"profiles[{i}].{fault.where}".rstrip(".")
+                where = (
+                    fault.where
+                    if fault.where.startswith("arguments of")
+                    else f"profiles[{i}].{fault.where}".rstrip(".")
+                )
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
     built: Mapping[str, Profile] = {}
@@ -153,7 +170,9 @@ def check_profile(
     return replace(
         report,
         profiles=tuple(_checked(found, config) for found in built.values()),
-        extenders=tuple(one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(
+            one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)
+        ),
         warnings=(
             *(f"{path}: given more than once, the last one counts" for path in document.repeated),
             *_warnings(document.data, config, built),
@@ -188,9 +207,13 @@ def _hint(fault: ProfileFault, release: Release) -> str | None:
 
 
 def _decoded(
-    data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[ProfileFault]
+    data: Mapping[str, Any],
+    release: Release,
+    gates: Mapping[str, bool] | str | None,
+    faults: list[ProfileFault],
 ) -> KubeSchedulerConfiguration | None:
-    """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if that leaves none."""
+    """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if
+    that leaves none."""
     rest = copied(data)
     for _ in range(MOST_FAULTS):
         try:
@@ -206,7 +229,7 @@ def _decoded(
     return None
 
 
-# --- what runs ------------------------------------------------------------------------------------------------------
+# --- what runs ----------------------------------------------------------------------------------------------
 
 
 def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
@@ -214,14 +237,19 @@ def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedPro
     algorithm = profile.algorithm
     return CheckedProfile(
         scheduler_name=profile.scheduler_name,
-        filters=tuple(RunningPredicate(rule.name, "default" if rule.name in defaults else "profile") for rule in algorithm.predicates),
+        filters=tuple(
+            RunningPredicate(rule.name, "default" if rule.name in defaults else "profile")
+            for rule in algorithm.predicates
+        ),
         scores=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
         post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
         percentage=profile.percentage,
     )
 
 
-def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]) -> Iterator[str]:
+def _warnings(
+    data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]
+) -> Iterator[str]:
     yield from _about_points(data, config)
     yield from (f"{path}: unknown field, ignored" for path in config.unread)
     yield from config.notes
@@ -238,7 +266,8 @@ def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built
 
 
 def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    cells, version = config.context.cells, config.release.version
+    cells = config.context.cells
+    version = config.release.version
     for i, profile in enumerate(with_profiles(data, cells).get("profiles") or ()):
         for point, found in (profile.get("plugins") or {}).items():
             path = own_path(f"profiles[{i}].plugins.{point}", data)
@@ -248,10 +277,17 @@ def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -
                 yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
 
 
-def _about_arguments(given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration) -> Iterator[str]:
-    context, version = config.context, config.release.version
+def _about_arguments(
+    given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration
+) -> Iterator[str]:
+    context = config.context
+    version = config.release.version
     for entry in given.plugin_config:
-        if takes_args(entry.name, context) and not reads_args(entry.name, context) and isinstance(entry.args, Mapping):
+        if (
+            takes_args(entry.name, context)
+            and not reads_args(entry.name, context)
+            and isinstance(entry.args, Mapping)
+        ):
             yield f"arguments of {entry.name} are ignored: it has none in {version}"
         elif entry.name not in profile.plugins():
             yield f"arguments of {entry.name} have no effect: it runs at no point"

@@ -85,14 +85,22 @@ DEFAULT_REGISTRY: Mapping[str, type[Plugin]] = MappingProxyType({plugin.name: pl
 
 def registry_of(release: Release) -> Mapping[str, type[Plugin]]:
     """Name -> class, of the default plugins that *release* has."""
-    return MappingProxyType({name: plugin for name, plugin in DEFAULT_REGISTRY.items() if name not in release.configuration.gone_plugins})
+    return MappingProxyType(
+        {
+            name: plugin
+            for name, plugin in DEFAULT_REGISTRY.items()
+            if name not in release.configuration.gone_plugins
+        }
+    )
 
 
-def with_plugins(registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]) -> Mapping[str, type[Plugin]]:
+def with_plugins(
+    registry: Mapping[str, type[Plugin]], plugins: Iterable[type[Plugin]]
+) -> Mapping[str, type[Plugin]]:
     """A registry with *plugins*, a user's own, added to *registry*: profiles may name them.
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, with a name that is taken, or with a method that is
-    called almost like an extension point.
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a plugin without a name, with a name that is
+    taken, or with a method that is called almost like an extension point.
     """
     found = dict(registry)
     for plugin in plugins:

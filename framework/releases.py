@@ -45,7 +45,8 @@ def patch_level_in_words(version: str) -> str:
 
 
 def judged_as(name: str) -> str:
-    """A sentence for a release that was asked for by another patch level than the one that it is like; else empty.
+    """A sentence for a release that was asked for by another patch level than the one that it is like; else
+    empty.
 
     >>> judged_as("v1.29.12")
     'release 1.29.12 is evaluated as 1.29.9. Patch levels after 1.29.10 sort victims ...'
@@ -91,7 +92,8 @@ def is_of(kubelet_version: str, release: Release) -> bool:
 
 
 def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple[str, ...]:
-    """The versions by which the release of a cluster is found: *kubelet_versions*, or where none says one, that of the API *server*.
+    """The versions by which the release of a cluster is found: *kubelet_versions*, or where none says one,
+    that of the API *server*.
 
     >>> telling_versions(["", "v1.14.1"], "v1.15.0"), telling_versions([""], "v1.15.0")
     (('', 'v1.14.1'), ('v1.15.0',))
@@ -103,9 +105,11 @@ def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple
 def nearest_release(
     kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES
 ) -> tuple[Release, str] | None:
-    """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
+    """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None
+    if none says a release.
 
-    Of several the newest counts, since no node may be newer than the control plane. *among*: versions, oldest first.
+    Of several the newest counts, since no node may be newer than the control plane. *among*: versions, oldest
+    first.
 
     >>> [found.version for found, version in [nearest_release(["v1.12.3", "v1.14.10-gke.27"])]]
     ['1.14']
@@ -117,7 +121,8 @@ def nearest_release(
 
 
 def find_any_release(name: str, more: str = "") -> Release:
-    """The release called *name*, of either generation; see :func:`~kubeclassic.algorithmprovider.releases.find_release`.
+    """The release called *name*, of either generation; see
+    :func:`~kubeclassic.algorithmprovider.releases.find_release`.
 
     *more*: what else an error says is wanted.
 

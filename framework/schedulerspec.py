@@ -1,4 +1,5 @@
-"""What a scheduler is made from: options, with every file read. It makes the same scheduler as often as needed."""
+"""What a scheduler is made from: options, with every file read. It makes the same scheduler as often as
+needed."""
 
 from __future__ import annotations
 
@@ -36,9 +37,10 @@ if TYPE_CHECKING:
     from .plugin import Plugin
 
 
-# --- engines ----------------------------------------------------------------------------------------------------------
+# --- engines ------------------------------------------------------------------------------------------------
 
-# From a configuration to an engine, for every release: the one way of the command line, the Python API and the simulations.
+# From a configuration to an engine, for every release: the one way of the command line, the Python API and
+# the simulations.
 
 
 class MakeExtenders(Protocol):
@@ -61,12 +63,13 @@ def build_engine(
 ) -> Engine:
     """A scheduler of an algorithm (1.12 to 1.16) or of profiles (from 1.17 on).
 
-    *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone. *tie_break* is a name of
-    :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a function. *extenders* are called,
-    or those that the function makes of the ones that *wanted* names. *leaves_uncalled*: nothing says that these are to be called, so that
-    answers say that they are not. *options* are fields of the Engine.
-    *max_pd_vols*: how many cloud disks of each type a node can have that does not say so itself; upstream reads KUBE_MAX_PD_VOLS.
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
+    *plugins* are a user's own and *preempts* says whether PostFilter runs; both are for profiles alone.
+    *tie_break* is a name of :data:`~kubeclassic.algorithmprovider.cells.TIE_BREAKS`, drawn by *seed*, or a
+    function. *extenders* are called, or those that the function makes of the ones that *wanted* names.
+    *leaves_uncalled*: nothing says that these are to be called, so that answers say that they are not.
+    *options* are fields of the Engine. *max_pd_vols*: how many cloud disks of each type a node can have that
+    does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     draw = _tie_break(tie_break)
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
@@ -81,18 +84,26 @@ def build_engine(
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
-    # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to begin.
+    # Every candidate for preemption is tried, so that the answer does not hang on where a search happens to
+    # begin.
     return framework_engine(
-        wanted, registry=with_plugins(registry_of(release), plugins), preempts=preempts, shortlists=False,
-        max_pd_vols=max_pd_vols, pick_host=draw(release, seed), **options,
-    )  # fmt: skip
+        wanted,
+        registry=with_plugins(registry_of(release), plugins),
+        preempts=preempts,
+        shortlists=False,
+        max_pd_vols=max_pd_vols,
+        pick_host=draw(release, seed),
+        **options,
+    )
 
 
 def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
     if not isinstance(wanted, str):
         return lambda release, seed: wanted
     if wanted not in TIE_BREAKS:
-        raise UnknownNameError(f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{wanted}"{did_you_mean(wanted, TIE_BREAKS)}')
+        raise UnknownNameError(
+            f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{wanted}"{did_you_mean(wanted, TIE_BREAKS)}'
+        )
     return TIE_BREAKS[wanted]
 
 
@@ -111,11 +122,13 @@ class ExtenderChoice(MakeExtenders, Protocol):
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class SchedulerSpec:
-    """A release and its options. Files are read already, so that a copy in another process makes the same scheduler."""
+    """A release and its options. Files are read already, so that a copy in another process makes the same
+    scheduler."""
 
     version: str
     config: classic.AlgorithmConfiguration = attrs.Factory(classic.AlgorithmConfiguration)
-    """For releases with predicates and priorities: the component configuration, with what options say in its place."""
+    """For releases with predicates and priorities: the component configuration, with what options say in its
+    place."""
     profiles: KubeSchedulerConfiguration | None = None
     """For the framework."""
     file: str = ""
@@ -138,19 +151,29 @@ class SchedulerSpec:
 
     @classmethod
     def of(
-        cls, options: GivenOptions, extenders: Iterable[Extender] | ExtenderChoice = (), called: Callable[[str], str] = as_named
+        cls,
+        options: GivenOptions,
+        extenders: Iterable[Extender] | ExtenderChoice = (),
+        called: Callable[[str], str] = as_named,
     ) -> SchedulerSpec:
-        """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages name an option.
+        """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages
+        name an option.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or a provider that the release does not have, and
-        :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in upstream's words.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or a provider that the release
+        does not have, and :class:`~kubeclassic.exceptions.PolicyError` for what the release refuses, in
+        upstream's words.
         """
         version = options.version
         shared: dict[str, Any] = {
-            "version": version, "extenders": extenders if callable(extenders) else tuple(extenders), "preemption": options.preemption,
-            "tie_break": options.tie_break, "seed": options.seed, "memory_bytes": options.memory_bytes, "max_pd_vols": options.max_pd_vols,
+            "version": version,
+            "extenders": extenders if callable(extenders) else tuple(extenders),
+            "preemption": options.preemption,
+            "tie_break": options.tie_break,
+            "seed": options.seed,
+            "memory_bytes": options.memory_bytes,
+            "max_pd_vols": options.max_pd_vols,
             "fresh_start": options.fresh_start,
-        }  # fmt: skip
+        }
         if isinstance(options, Framework):
             try:
                 return cls._of_profiles(options, shared)
@@ -158,15 +181,21 @@ class SchedulerSpec:
                 name = str(error).removeprefix(UNKNOWN_GATE)
                 if name == str(error):
                     raise
-                raise PolicyError(f"{called('gates')}: {error}{gates_of(name, find_any_release(version))}") from None
+                raise PolicyError(
+                    f"{called('gates')}: {error}{gates_of(name, find_any_release(version))}"
+                ) from None
         if options.equivalence_cache and not find_any_release(version).equivalence_cache:
             raise UnknownNameError(f"{called('equivalence_cache')}: {version} has none")
         catalogue = catalogue_of(options.rules, options.catalogue or CATALOGUE)
         policy = None if options.policy is None or _is_file(options.policy) else _policy(options.policy)
         config = _classic_config(options)
-        return cls(**shared, config=config, policy=policy, catalogue=catalogue, equivalence_cache=options.equivalence_cache).checked(
-            lambda name: called("config" if getattr(options, name) is None else name)
-        )
+        return cls(
+            **shared,
+            config=config,
+            policy=policy,
+            catalogue=catalogue,
+            equivalence_cache=options.equivalence_cache,
+        ).checked(lambda name: called("config" if getattr(options, name) is None else name))
 
     @classmethod
     def _of_profiles(cls, options: Framework, shared: Mapping[str, Any]) -> SchedulerSpec:
@@ -174,14 +203,19 @@ class SchedulerSpec:
 
         profile = options.config if options.profile is None else options.profile
         if isinstance(profile, classic.AlgorithmConfiguration):
-            check_type("config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles")
+            check_type(
+                "config", profile, KubeSchedulerConfiguration, "a KubeSchedulerConfiguration with profiles"
+            )
         plugins = (*options.plugins, *plugins_of(options.rules))
         if any(getattr(options, name) is not None for name in OLDER):
             return cls._of_older(options, shared, plugins)
         found = given_configuration(
-            cast(Any, profile), gates=options.gates, percentage=options.percentage_of_nodes_to_score, plugins=plugins,
+            cast(Any, profile),
+            gates=options.gates,
+            percentage=options.percentage_of_nodes_to_score,
+            plugins=plugins,
             release=shared["version"],
-        )  # fmt: skip
+        )
         if options.unknown_plugins is not None:
             from .profilecheck import without_unknown
 
@@ -190,20 +224,28 @@ class SchedulerSpec:
         return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
 
     @classmethod
-    def _of_older(cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]) -> SchedulerSpec:
+    def _of_older(
+        cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]
+    ) -> SchedulerSpec:
         """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
         from .policy.profile import configuration_of_policy, configuration_of_provider
 
-        release, given = find_any_release(shared["version"]), options.policy
-        started: dict[str, Any] = {"gates": options.gates, "percentage": options.percentage_of_nodes_to_score or 0}
+        release = find_any_release(shared["version"])
+        given = options.policy
+        started: dict[str, Any] = {
+            "gates": options.gates,
+            "percentage": options.percentage_of_nodes_to_score or 0,
+        }
         if options.hard_pod_affinity_weight is not None:
             started["hard_pod_affinity_weight"] = options.hard_pod_affinity_weight
         if given is None:
             found = configuration_of_provider(options.provider or DEFAULT_PROVIDER, release, **started)
             config = classic.AlgorithmConfiguration(
-                source=_source(options) or classic.AlgorithmSource(), gates=_gates(options.gates), percentage=started["percentage"],
+                source=_source(options) or classic.AlgorithmSource(),
+                gates=_gates(options.gates),
+                percentage=started["percentage"],
                 hard_pod_affinity_weight=options.hard_pod_affinity_weight or 0,
-            )  # fmt: skip
+            )
             return cls(**shared, config=config, profiles=found, plugins=plugins)
         file = os.fspath(cast(str, given)) if _is_file(given) else ""
         policy = classic.load_policy(file) if file else _policy(given)
@@ -212,18 +254,20 @@ class SchedulerSpec:
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
     def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
-        """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the release does not have."""
+        """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
+        release does not have."""
         check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)
         return self
 
     def read(self) -> SchedulerSpec:
-        """The same with the file of a Policy read, so that a copy in another process makes the same scheduler."""
+        """The same with the file of a Policy read, so that a copy in another process makes the same
+        scheduler."""
         source = self.config.source.policy
         if self.profiles is not None or self.policy is not None or source is None or source.file is None:
             return self
         return attrs.evolve(self, policy=self.config.policy())
 
-    # --- what it makes ----------------------------------------------------------------------------------------------
+    # --- what it makes --------------------------------------------------------------------------------------
 
     @property
     def configuration(self) -> Configuration:
@@ -240,12 +284,16 @@ class SchedulerSpec:
     @property
     def first_scheduler_name(self) -> str:
         """Whose pods it schedules; of several profiles, the first one's."""
-        return (self.config if self.profiles is None else self.profiles.profiles[0]).scheduler_name or DEFAULT_SCHEDULER
+        return (
+            self.config if self.profiles is None else self.profiles.profiles[0]
+        ).scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def switches(self) -> str:
         """The feature gates that are set, in words: ``A=true,B=false``."""
-        return ",".join(f"{name}={str(value).lower()}" for name, value in sorted(self.configuration.gates.items()))
+        return ",".join(
+            f"{name}={str(value).lower()}" for name, value in sorted(self.configuration.gates.items())
+        )
 
     @property
     def keeps_priorities(self) -> bool:
@@ -260,16 +308,21 @@ class SchedulerSpec:
         if self.profiles is not None:
             return bool(self.profiles.extenders) or self.config.source.policy is not None
         source = self.config.source.policy
-        if self.policy is None and (source is None or source.file is None or not (self.config.folder / source.file).exists()):
+        if self.policy is None and (
+            source is None or source.file is None or not (self.config.folder / source.file).exists()
+        ):
             return source is not None
         policy = self.policy or self.config.policy()
         return policy is not None and bool(policy.extenders)
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
-        """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""
+        """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config*
+        may name one."""
         found = self.settled(config_maps)
         with _refusals(self.file, find_any_release(self.version), self.configuration.gates):
-            return self.engine_of(found.profiles if found.profiles is not None else self.algorithm(config_maps))
+            return self.engine_of(
+                found.profiles if found.profiles is not None else self.algorithm(config_maps)
+            )
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
         """The same; where a ConfigMap has a Policy of which profiles are made, with these profiles."""
@@ -278,28 +331,45 @@ class SchedulerSpec:
             return self
         from .policy.profile import DEFAULT_AFFINITY_WEIGHT, configuration_of_policy
 
-        config, place = self.config, source.where(Path())
+        config = self.config
+        place = source.where(Path())
         policy = config.policy(config_maps)
         assert policy is not None
         weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
-        started: dict[str, Any] = {"gates": config.gates, "percentage": config.percentage, "hard_pod_affinity_weight": weight}
+        started: dict[str, Any] = {
+            "gates": config.gates,
+            "percentage": config.percentage,
+            "hard_pod_affinity_weight": weight,
+        }
         with _refusals(place, self.profiles.release, config.gates):
             made = configuration_of_policy(policy, self.profiles.release, **started)
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
-        """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
-        # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it the counts of its images.
+        """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the
+        Engine."""
+        # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it
+        # the counts of its images.
         more = {"counts_images_late": None if self.fresh_start else True, **more}
         return build_engine(
-            wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
-            leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None, memory_bytes=self.memory_bytes,
-            max_pd_vols=self.max_pd_vols, **more,
-        )  # fmt: skip
+            wanted,
+            plugins=self.plugins,
+            preempts=self.preemption,
+            tie_break=self.tie_break,
+            seed=self.seed,
+            extenders=self.extenders,
+            leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None,
+            memory_bytes=self.memory_bytes,
+            max_pd_vols=self.max_pd_vols,
+            **more,
+        )
 
     def algorithm(self, config_maps: ConfigMaps | None = None, release: Release | None = None) -> Algorithm:
-        """The predicates and priorities, for releases that have them; *release*: one that is not quite the same, in place of its own."""
-        config = attrs.evolve(self.config, disable_preemption=self.config.disable_preemption or not self.preemption)
+        """The predicates and priorities, for releases that have them; *release*: one that is not quite the
+        same, in place of its own."""
+        config = attrs.evolve(
+            self.config, disable_preemption=self.config.disable_preemption or not self.preemption
+        )
         wanted = release or find_any_release(self.version)
         found = config.resolve(wanted, config_maps=config_maps, catalogue=self.catalogue, policy=self.policy)
         unread = found.unread
@@ -312,17 +382,19 @@ class SchedulerSpec:
 
 @contextmanager
 def _refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterator[None]:
-    """A refusal in the block says which file it is about, and where the rules and plugins can come from that nothing registers."""
+    """A refusal in the block says which file it is about, and where the rules and plugins can come from that
+    nothing registers."""
     try:
         yield
     except PolicyError as error:
-        found, refused = PolicyError(f"{place}: {error}") if place else error, str(error)
+        found = PolicyError(f"{place}: {error}") if place else error
+        refused = str(error)
         for hint in filter(None, (*hints_of(refused, release, gates), hint_of_plugins(refused))):
             found.add_note(hint)
         raise found from None
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
@@ -336,7 +408,9 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "folder": Path() if options.policy is not None else None,
     }
     gates = {**written.gates, **_gates(options.gates)}
-    return attrs.evolve(written, gates=gates, **{name: value for name, value in changes.items() if value is not None})
+    return attrs.evolve(
+        written, gates=gates, **{name: value for name, value in changes.items() if value is not None}
+    )
 
 
 def _source(options: GivenOptions) -> classic.AlgorithmSource | None:
@@ -368,5 +442,7 @@ def _config(given: Any) -> classic.AlgorithmConfiguration:
         return classic.read_configuration(given)
     if isinstance(given, str | os.PathLike):
         return classic.load_configuration(given)
-    check_type("config", given, classic.AlgorithmConfiguration, "one of releases with predicates and priorities")
+    check_type(
+        "config", given, classic.AlgorithmConfiguration, "one of releases with predicates and priorities"
+    )
     return cast(classic.AlgorithmConfiguration, given)

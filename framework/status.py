@@ -34,7 +34,8 @@ POINTS: Mapping[str, str] = {
 }
 """Extension point as a configuration names it -> the method that makes a plugin join it."""
 Points = Mapping[str, tuple[Any, ...]]
-"""Extension point -> the plugins of a profile there, in running order. Filter and Score plugins run as rules: ``Profile.algorithm``."""
+"""Extension point -> the plugins of a profile there, in running order. Filter and Score plugins run as rules:
+``Profile.algorithm``."""
 
 
 class Code(enum.Enum):
@@ -56,7 +57,8 @@ class Status:
     reasons: tuple[str, ...] = ()
     plugin: str = ""
     timeout: float = inf
-    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by then."""
+    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by then.
+    """
 
     @property
     def message(self) -> str:
@@ -87,7 +89,8 @@ class Status:
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
-"""From PreFilter: the plugin's Filter does not run in this cycle, nor its AddPod and RemovePod in trials. From PreScore: nor its Score."""
+"""From PreFilter: the plugin's Filter does not run in this cycle, nor its AddPod and RemovePod in trials.
+From PreScore: nor its Score."""
 
 
 def unschedulable(*reasons: str) -> Status:
@@ -106,7 +109,8 @@ def error(text: str) -> Status:
 
 
 def wait(*reasons: str, timeout: float = inf) -> Status:
-    """From Permit: the binding has to wait until the plugin allows it, for *timeout* seconds and for 15 minutes at most."""
+    """From Permit: the binding has to wait until the plugin allows it, for *timeout* seconds and for 15
+    minutes at most."""
     return Status(Code.WAIT, reasons, timeout=timeout)
 
 

@@ -27,30 +27,50 @@ from .queue.events import ClusterEvent
 from .status import POINTS, Code, Status
 
 BESIDE = (
-    "normalize_score", "kept_score", "kept_normalize", "unreserve", "events_to_register", "concerns", "filter_key", "score_key", "joins",
-    "filter_clauses", "score_sums", "score_concerns",
-)  # fmt: skip
+    "normalize_score",
+    "kept_score",
+    "kept_normalize",
+    "unreserve",
+    "events_to_register",
+    "concerns",
+    "filter_key",
+    "score_key",
+    "joins",
+    "filter_clauses",
+    "score_sums",
+    "score_concerns",
+)
 """Methods that the framework asks for beside those of the extension points."""
 REDUCES = ("normalize_score", "kept_normalize")
 
 
 def check_methods(plugin: type[Plugin]) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension point, or no method is one."""
-    own = [name for name in dir(plugin) if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))]
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension
+    point, or no method is one."""
+    own = [
+        name
+        for name in dir(plugin)
+        if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))
+    ]
     known = (*POINTS.values(), *BESIDE)
     others = [name for name in own if name not in known]
     for name in others:
         if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
-            raise PolicyError(f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?')
+            raise PolicyError(
+                f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?'
+            )
     if others and not any(hasattr(plugin, method) for method in POINTS.values()):
-        raise PolicyError(f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(others)}')
+        raise PolicyError(
+            f'plugin "{plugin.name}": expected one of {", ".join(POINTS.values())}, got the methods {", ".join(others)}'
+        )
 
 
-# --- guards ---------------------------------------------------------------------------------------------------------
+# --- guards -------------------------------------------------------------------------------------------------
 
 
 def made(kind: type[Plugin], *arguments: Any) -> Plugin:
-    """A plugin of *kind*; one of a user's own is behind guards. Raises :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
+    """A plugin of *kind*; one of a user's own is behind guards. Raises
+    :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
     if kind.__module__.startswith("kubeclassic.framework.plugins."):
         return kind(*arguments)
     name = f'plugin "{kind.name}"'

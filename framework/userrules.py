@@ -1,4 +1,5 @@
-"""A user's own rules, from the Python files and modules that ``--rules`` names: predicates and priorities, or plugins."""
+"""A user's own rules, from the Python files and modules that ``--rules`` names: predicates and priorities, or
+plugins."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _files: dict[str, str] = {}
 
 
 def catalogue_of(places: Iterable[str], catalogue: Catalogue = CATALOGUE) -> Catalogue:
-    """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE`` each."""
+    """*catalogue*, and the rules of the catalogues at *places*, ``MODULE:CATALOGUE`` or ``FILE.py:CATALOGUE``
+    each."""
     for place in places:
         catalogue = _together(catalogue, _found(place, Catalogue, "Catalogue"))
     return catalogue
@@ -56,13 +58,16 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
         found = _found(place, object, "plugin")
         classes = list(found) if isinstance(found, list | tuple) else [found]
         if not classes or not all(_is_plugin(one) for one in classes):
-            raise UnknownNameError(f'--rules: expected the class of a plugin, or a list of such, got "{place}"')
+            raise UnknownNameError(
+                f'--rules: expected the class of a plugin, or a list of such, got "{place}"'
+            )
         plugins += classes
     return plugins
 
 
 def hint_of_plugins(refused: str) -> str | None:
-    """Where a plugin can come from that a profile names and the release does not have, or what takes its place; None for any other refusal.
+    """Where a plugin can come from that a profile names and the release does not have, or what takes its
+    place; None for any other refusal.
 
     >>> print(hint_of_plugins('FilterPlugin "Odd" does not exist'))
     no plugin Odd is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it, and --plugins leave-out goes without
@@ -83,7 +88,11 @@ def hint_of_plugins(refused: str) -> str | None:
         return f"{told}, and --plugins leave-out goes without"
     from .migrate.fromplugins import FIT, STRATEGIES
 
-    having = [version for version, release in FRAMEWORK_RELEASES.items() if name not in release.configuration.gone_plugins]
+    having = [
+        version
+        for version, release in FRAMEWORK_RELEASES.items()
+        if name not in release.configuration.gone_plugins
+    ]
     strategy = STRATEGIES.get(name)
     instead = f"{FIT} with the scoringStrategy {strategy} takes its place"
     carried = "`kubeclassic policy migrate` carries profiles over"
@@ -100,19 +109,27 @@ def _found(place: str, kind: type[Any], called: str) -> Any:
     """The object called NAME in MODULE or FILE.py, which must be of *kind*."""
     home, colon, name = place.rpartition(":")
     if not (home and colon and name):
-        raise UnknownNameError(f'--rules: expected FILE.py:{called.upper()} or MODULE:{called.upper()}, got "{place}"')
+        raise UnknownNameError(
+            f'--rules: expected FILE.py:{called.upper()} or MODULE:{called.upper()}, got "{place}"'
+        )
     module = _module(home, place)
     found = getattr(module, name, None)
     if found is None or not isinstance(found, kind):
-        raise UnknownNameError(f'--rules: got "{place}", which is no {called}{did_you_mean(name, _near(vars(module), kind))}')
+        raise UnknownNameError(
+            f'--rules: got "{place}", which is no {called}{did_you_mean(name, _near(vars(module), kind))}'
+        )
     return found
 
 
 def _near(names: Mapping[str, Any], kind: type[Any]) -> list[str]:
-    return [name for name, value in names.items() if (_is_plugin(value) if kind is object else isinstance(value, kind))]
+    return [
+        name
+        for name, value in names.items()
+        if (_is_plugin(value) if kind is object else isinstance(value, kind))
+    ]
 
 
-# --- modules --------------------------------------------------------------------------------------------------------
+# --- modules ------------------------------------------------------------------------------------------------
 
 
 def _module(home: str, place: str) -> ModuleType:
@@ -125,10 +142,14 @@ def _module(home: str, place: str) -> ModuleType:
     except BaseException as error:  # whatever a user's module does is one line
         if ends_program(error):
             raise
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
+        frames = [
+            frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)
+        ]
         file, line = (error.filename, error.lineno) if isinstance(error, SyntaxError) else _last(frames)
         where = f" ({file}, line {line})" if file else ""
-        text = f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
+        text = (
+            f'--rules: got "{place}": {"".join(traceback.format_exception_only(error)[-1:]).strip()}{where}'
+        )
         raise RuleError(text, "".join(traceback.format_list(frames))) from None
 
 
@@ -139,7 +160,11 @@ def _last(frames: list[traceback.FrameSummary]) -> tuple[str | None, int | None]
 
 def _is_ours(file: str) -> bool:
     """Whether a frame is not of the user's: of the machinery of imports, or of this package."""
-    return file.startswith("<frozen ") or Path(file).resolve().is_relative_to(_PACKAGE) or Path(file).parent.name == "importlib"
+    return (
+        file.startswith("<frozen ")
+        or Path(file).resolve().is_relative_to(_PACKAGE)
+        or Path(file).parent.name == "importlib"
+    )
 
 
 def _loaded(file: str, place: str) -> ModuleType:
@@ -148,7 +173,9 @@ def _loaded(file: str, place: str) -> ModuleType:
     if not os.path.isfile(real):
         reason = "is a directory" if os.path.isdir(real) else "no such file or directory"
         raise UnknownNameError(f'--rules: got "{place}": {reason}')
-    known = next((module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None)
+    known = next(
+        (module for module in list(sys.modules.values()) if getattr(module, "__file__", None) == real), None
+    )
     if known is None or known.__name__ == "__main__":
         _look_in(os.path.dirname(real), last=True)
         stem = Path(real).stem
@@ -158,12 +185,14 @@ def _loaded(file: str, place: str) -> ModuleType:
 
 
 def rule_files() -> dict[str, str]:
-    """Name -> file of the modules that ``--rules`` named: elsewhere, or later, a name may stand for another file."""
+    """Name -> file of the modules that ``--rules`` named: elsewhere, or later, a name may stand for another
+    file."""
     return {name: file for name, file in _files.items() if name in sys.modules}
 
 
 def execute_files(files: Mapping[str, str]) -> None:
-    """Execute what :func:`rule_files` found in another process; a file that fails here is left out, as its rules are missed later."""
+    """Execute what :func:`rule_files` found in another process; a file that fails here is left out, as its
+    rules are missed later."""
     for name, file in files.items():
         _look_in(os.path.dirname(file), last=True)
         if name not in sys.modules and not _is_found_as(name, file):

@@ -20,7 +20,8 @@ MAX_TIMEOUT = 900.0
 
 @attrs.define(eq=False, repr=False)
 class WaitingPod:
-    """A reserved pod whose binding waits for some Permit plugins. The first word counts: it is allowed by all of them, or rejected.
+    """A reserved pod whose binding waits for some Permit plugins. The first word counts: it is allowed by all
+    of them, or rejected.
 
     >>> waiting = WaitingPod(Pod(), {"Gang": 30.0, "Quota": 10.0})
     >>> waiting.allow("Quota")
@@ -38,7 +39,8 @@ class WaitingPod:
     verdict: Status | None = None
     """How the wait ended; None while it lasts."""
     on_end: Callable[[], None] | None = None
-    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another pod's cycle."""
+    """Called once, when the wait ends. It must not use the scheduler, which may be in the middle of another
+    pod's cycle."""
 
     @property
     def pending_plugins(self) -> tuple[str, ...]:
@@ -65,11 +67,14 @@ class WaitingPod:
         self._end(Status(Code.UNSCHEDULABLE, (message,), plugin))
 
     def pass_time(self, waited: float) -> None:
-        """It has waited that many seconds: if this is as long as some pending plugin lets it wait, it is rejected."""
+        """It has waited that many seconds: if this is as long as some pending plugin lets it wait, it is
+        rejected."""
         timeout = self.timeout
         if not self.is_over and timeout <= waited:
             plugin = next(name for name, seconds in self._timeouts.items() if seconds == timeout)
-            self.reject(plugin, f"rejected due to timeout after waiting {duration_text(timeout)} at plugin {plugin}")
+            self.reject(
+                plugin, f"rejected due to timeout after waiting {duration_text(timeout)} at plugin {plugin}"
+            )
 
     def copy(self) -> WaitingPod:
         """A pod that waits as this one does, whose end is not reported."""

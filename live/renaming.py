@@ -1,8 +1,9 @@
-"""Renames everything in a snapshot that shows whose cluster it is, so that decisions stay the same but for the names.
+"""Renames everything in a snapshot that shows whose cluster it is, so that decisions stay the same but for
+the names.
 
-A new name is ``r``, the rank of the old name among all of them, ``x``, and a salted hash. Because of the rank new names sort as the old
-ones do: some rules and lists go by name. What is kept is what the classes of objects have.
-A value of another shape than the field has, which only an odd server sends, is left out.
+A new name is ``r``, the rank of the old name among all of them, ``x``, and a salted hash. Because of the rank
+new names sort as the old ones do: some rules and lists go by name. What is kept is what the classes of
+objects have. A value of another shape than the field has, which only an odd server sends, is left out.
 """
 
 from __future__ import annotations
@@ -49,18 +50,21 @@ class Redaction:
 
 
 def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
-    """*items* with new names, in their order. Without *salt* it is random, so that names cannot be guessed and tried.
+    """*items* with new names, in their order. Without *salt* it is random, so that names cannot be guessed
+    and tried.
 
-    Label keys, resources, times, sizes, CSI drivers and provisioners stay, and what drivers say of devices; so do numbers as values of
-    labels that are compared as numbers.
-    Environments, commands, messages, and annotations that no rule reads are left out.
+    Label keys, resources, times, sizes, CSI drivers and provisioners stay, and what drivers say of devices;
+    so do numbers as values of labels that are compared as numbers. Environments, commands, messages, and
+    annotations that no rule reads are left out.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
     found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(_NUMBERS)), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
     found.rank(salt, _claims_of_pods(items))
-    return Redaction(tuple(_redacted(item, found) for item in items), salt.hex(), found.names, found.namespaces)
+    return Redaction(
+        tuple(_redacted(item, found) for item in items), salt.hex(), found.names, found.namespaces
+    )
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:
@@ -74,7 +78,8 @@ def _redacted(item: Manifest, to: Names) -> Manifest:
     if kind == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
         redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": name}
     if kind in ("ReplicaSet", "ReplicationController", "StatefulSet"):
-        # The names of their pods, some of which are numbers, have changed, so it could not be seen which are missing.
+        # The names of their pods, some of which are numbers, have changed, so it could not be seen which are
+        # missing.
         redacted["spec"] = {**(redacted.get("spec") or {}), "replicas": 0}
     return redacted
 
@@ -87,7 +92,12 @@ def _claims_of_pods(items: tuple[Manifest, ...]) -> dict[str, tuple[str, str]]:
         spec = pod.get("spec")
         volumes = spec.get("volumes") if isinstance(spec, dict) else None
         for volume in volumes if isinstance(volumes, list) else ():
-            if isinstance(volume, dict) and volume.get("ephemeral") and isinstance(name, str) and isinstance(volume.get("name"), str):
+            if (
+                isinstance(volume, dict)
+                and volume.get("ephemeral")
+                and isinstance(name, str)
+                and isinstance(volume.get("name"), str)
+            ):
                 found[f"{name}-{volume['name']}"] = name, volume["name"]
     return found
 
@@ -108,17 +118,23 @@ def _numeric_keys(value: Any) -> frozenset[str]:
 
 
 PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})
-PUBLIC_NAMES = frozenset({"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical", "default-scheduler"})
+PUBLIC_NAMES = frozenset(
+    {"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical", "default-scheduler"}
+)
 PUBLIC_VALUES = frozenset({"", "true", "false"})
-PUBLIC_PARTS = frozenset({"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"})
-_SYSTEMS, _MACHINES = r"linux|windows", r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
+PUBLIC_PARTS = frozenset(
+    {"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"}
+)
+_SYSTEMS = r"linux|windows"
+_MACHINES = r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
 _INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
 PUBLIC_FORMS: Mapping[str, re.Pattern[str]] = {
     f"{prefix}{name}": re.compile(form)
     for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
     for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
 }
-"""Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines, types of a public cloud."""
+"""Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines,
+types of a public cloud."""
 PLACES = ("/zone", "/region")
 """The ends of labels with zones or regions: releases read the parts of their values."""
 _WORDS = re.compile(r"([^-_/]+)")
@@ -160,13 +176,16 @@ class Names:
 
     def parts(self, text: str) -> str:
         """The name of a disk or zone, whose parts between dashes, underscores and slashes have a meaning."""
-        return _WORDS.sub(lambda word: word[0] if word[0] in PUBLIC_PARTS else self._new(self.names, word[0]), text)
+        return _WORDS.sub(
+            lambda word: word[0] if word[0] in PUBLIC_PARTS else self._new(self.names, word[0]), text
+        )
 
     def _new(self, known: dict[str, str], text: str) -> str:
         return known[text] if self._is_ranked else known.setdefault(text, text)
 
     def rank(self, salt: bytes, claims: Mapping[str, tuple[str, str]]) -> None:
-        """Give all that was noted new names. *claims* are those of generic ephemeral volumes, with their pod and volume."""
+        """Give all that was noted new names. *claims* are those of generic ephemeral volumes, with their pod
+        and volume."""
         self._is_ranked = True
         # Keys are sorted as ``namespace/name``, so a namespace has its slash when it is ranked.
         self.namespaces = _ranked(sorted(self.namespaces, key=lambda text: f"{text}/"), salt)
@@ -176,7 +195,10 @@ class Names:
 
 
 def _ranked(texts: Iterable[str], salt: bytes) -> dict[str, str]:
-    digests = ((text, hmac.new(salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()) for text in texts)
+    digests = (
+        (text, hmac.new(salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest())
+        for text in texts
+    )
     return {text: f"r{rank:06d}x{digest[:_DIGITS]}" for rank, (text, digest) in enumerate(digests)}
 
 
@@ -185,7 +207,7 @@ Shape: TypeAlias = Callable[[Names, Json], Json]
 """Renames a value; None leaves it out."""
 
 
-# --- ways to rename a value -----------------------------------------------------------------------------------------
+# --- ways to rename a value ---------------------------------------------------------------------------------
 
 
 def _text(rename: Callable[[Names, str], str]) -> Shape:
@@ -201,7 +223,11 @@ def _keep(to: Names, value: Json) -> Json:
 
 def _amounts(to: Names, value: Json) -> Json:
     """Numbers and quantities by the name of a resource."""
-    return {key: item for key, item in value.items() if not isinstance(item, list | dict)} if isinstance(value, dict) else None
+    return (
+        {key: item for key, item in value.items() if not isinstance(item, list | dict)}
+        if isinstance(value, dict)
+        else None
+    )
 
 
 def _quota(to: Names, value: Json) -> Json:
@@ -215,7 +241,11 @@ def _quota(to: Names, value: Json) -> Json:
 
 def _labels(to: Names, value: Json) -> Json:
     """Labels, or what selects by equality: keys stay."""
-    return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)} if isinstance(value, dict) else None
+    return (
+        {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
+        if isinstance(value, dict)
+        else None
+    )
 
 
 def _requirement(to: Names, value: Json, is_field: bool = False) -> Json:
@@ -224,7 +254,8 @@ def _requirement(to: Names, value: Json, is_field: bool = False) -> Json:
         return None
     kept = {field: value[field] for field in ("key", "operator") if field in value}
     if isinstance(value.get("values"), list):
-        key, texts = str(value.get("key") or ""), [item for item in value["values"] if isinstance(item, str)]
+        key = str(value.get("key") or "")
+        texts = [item for item in value["values"] if isinstance(item, str)]
         kept["values"] = [to.name(text) if is_field else to.value(key, text) for text in texts]
     return kept
 
@@ -233,8 +264,14 @@ def _keyed(to: Names, value: Json) -> Json:
     """A taint or toleration."""
     if not isinstance(value, dict):
         return None
-    kept = {field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value}
-    return {**kept, "value": to.value(str(value.get("key") or ""), value["value"])} if isinstance(value.get("value"), str) else kept
+    kept = {
+        field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
+    }
+    return (
+        {**kept, "value": to.value(str(value.get("key") or ""), value["value"])}
+        if isinstance(value.get("value"), str)
+        else kept
+    )
 
 
 def _avoided(to: Names, value: Json) -> Json:
@@ -242,18 +279,30 @@ def _avoided(to: Names, value: Json) -> Json:
     try:
         document = json.loads(value)
         avoided = [item["podSignature"]["podController"] for item in document["preferAvoidPods"]]
-        controllers = [{"kind": one["kind"], "uid": to.name(one["uid"]), "controller": True} for one in avoided]
+        controllers = [
+            {"kind": one["kind"], "uid": to.name(one["uid"]), "controller": True} for one in avoided
+        ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]})
+    return json.dumps(
+        {"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]}
+    )
 
 
 def _condition(to: Names, value: Json) -> Json:
     """A condition that rules know; what others are called may say whose cluster it is."""
     if not isinstance(value, dict) or value.get("type") not in CONDITIONS:
         return None
-    kept = {key: _keep(to, value[key]) for key in ("type", "status", "lastProbeTime", "lastTransitionTime") if key in value}
-    return {**kept, "reason": value["reason"] if value["reason"] in REASONS else None} if "reason" in value else kept
+    kept = {
+        key: _keep(to, value[key])
+        for key in ("type", "status", "lastProbeTime", "lastTransitionTime")
+        if key in value
+    }
+    return (
+        {**kept, "reason": value["reason"] if value["reason"] in REASONS else None}
+        if "reason" in value
+        else kept
+    )
 
 
 def _version(to: Names, value: Json) -> Json:
@@ -263,29 +312,55 @@ def _version(to: Names, value: Json) -> Json:
 
 
 CONDITIONS = (
-    "Ready", "OutOfDisk", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "PodScheduled", "DisruptionTarget",
-    "PodResizePending", "PodResizeInProgress",
-)  # fmt: skip
+    "Ready",
+    "OutOfDisk",
+    "MemoryPressure",
+    "DiskPressure",
+    "PIDPressure",
+    "NetworkUnavailable",
+    "PodScheduled",
+    "DisruptionTarget",
+    "PodResizePending",
+    "PodResizeInProgress",
+)
 REASONS = ("Unschedulable", "SchedulingGated", "PreemptionByScheduler", "Infeasible", "Deferred")
 WORDS: Mapping[str, Shape] = {
-    "name": _text(Names.name), "namespace": _text(Names.namespace), "image": _text(Names.image), "parts": _text(Names.parts),
-    "keep": _keep, "amounts": _amounts, "quota": _quota, "labels": _labels, "requirement": _requirement, "keyed": _keyed,
-    "avoided": _avoided, "condition": _condition, "version": _version,
+    "name": _text(Names.name),
+    "namespace": _text(Names.namespace),
+    "image": _text(Names.image),
+    "parts": _text(Names.parts),
+    "keep": _keep,
+    "amounts": _amounts,
+    "quota": _quota,
+    "labels": _labels,
+    "requirement": _requirement,
+    "keyed": _keyed,
+    "avoided": _avoided,
+    "condition": _condition,
+    "version": _version,
     "field requirement": lambda to, value: _requirement(to, value, is_field=True),
-    "by name": lambda to, value: {to.name(key): _keep(to, item) for key, item in value.items()} if isinstance(value, dict) else None,
+    "by name": lambda to, value: (
+        {to.name(key): _keep(to, item) for key, item in value.items()} if isinstance(value, dict) else None
+    ),
     "annotations": lambda to, value: (
-        {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS} if isinstance(value, dict) else None
+        {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS}
+        if isinstance(value, dict)
+        else None
     ),
     "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
     # What drivers say of devices, without their words.
     "said": lambda to, value: (
-        [{key: one.get(key) for key in ("type", "status")} for one in value if isinstance(one, dict)] if isinstance(value, list) else None
+        [{key: one.get(key) for key in ("type", "status")} for one in value if isinstance(one, dict)]
+        if isinstance(value, list)
+        else None
     ),
     "there": lambda to, value: "yes",  # Rules read only that it is given.
     "switch": lambda to, value: value if value in ("true", "false") else None,
-    "plugins": lambda to, value: ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/")),
-}  # fmt: skip
+    "plugins": lambda to, value: ",".join(
+        part for part in str(value).split(",") if part.startswith("kubernetes.io/")
+    ),
+}
 """How a value is renamed."""
 
 
@@ -305,13 +380,22 @@ ANNOTATIONS: Mapping[str, str] = {
 """The annotations that a rule, admission or a drain reads."""
 
 
-# --- which value is renamed how -------------------------------------------------------------------------------------
+# --- which value is renamed how -----------------------------------------------------------------------------
 
 _TYPES: Mapping[Any, str] = {
-    str: "name", bool: "keep", int: "keep", Quantity: "keep", Map[Quantity]: "amounts", Map[str]: "labels",
-    Map[Any]: "by name", o.Requirement: "requirement", o.TopologySelectorLabelRequirement: "requirement", o.Taint: "keyed",
-    o.Toleration: "keyed", o.Condition: "condition",
-}  # fmt: skip
+    str: "name",
+    bool: "keep",
+    int: "keep",
+    Quantity: "keep",
+    Map[Quantity]: "amounts",
+    Map[str]: "labels",
+    Map[Any]: "by name",
+    o.Requirement: "requirement",
+    o.TopologySelectorLabelRequirement: "requirement",
+    o.Taint: "keyed",
+    o.Toleration: "keyed",
+    o.Condition: "condition",
+}
 """How values of a type are renamed; those of an enumeration stay."""
 _FIELDS: Mapping[str, str] = {
     "keep": "ObjectMeta.creation_timestamp ObjectMeta.deletion_timestamp OwnerReference.kind OwnerReference.api_version"
@@ -353,7 +437,8 @@ class ControllerTemplate(Part):
 @cache
 def shape_of(annotation: Any, way: str = "") -> Shape:
     """How values in JSON form of a type are renamed: what the type does not have is left out."""
-    origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part is not NoneType and part is not ...]
+    origin = get_origin(annotation)
+    parts = [part for part in get_args(annotation) if part is not NoneType and part is not ...]
     way = way or _TYPES.get(annotation, "")
     if origin is Annotated:
         is_enumeration = isinstance(parts[1], OneOf)
@@ -362,19 +447,30 @@ def shape_of(annotation: Any, way: str = "") -> Shape:
         return shape_of(parts[0], way or ("keep" if len(parts) > 1 else ""))
     if origin is tuple:
         item = shape_of(parts[0], way)
-        return lambda to, value: [kept for one in value if (kept := item(to, one)) is not None] if isinstance(value, list) else None
+        return lambda to, value: (
+            [kept for one in value if (kept := item(to, one)) is not None]
+            if isinstance(value, list)
+            else None
+        )
     return WORDS[way] if way else _shape_of_fields(annotation)
 
 
 def _shape_of_fields(kind: Any) -> Shape:
-    hints, names = get_type_hints(kind, include_extras=True), json_names(kind)
+    hints = get_type_hints(kind, include_extras=True)
+    names = json_names(kind)
     fields = {}
     for attribute in attributes(kind):
         # A class may have the field from a class before.
         named = (f"{base.__name__}.{attribute}" for base in kind.__mro__)
-        fields[names[attribute]] = shape_of(hints[attribute], next((_WAYS[name] for name in named if name in _WAYS), ""))
+        fields[names[attribute]] = shape_of(
+            hints[attribute], next((_WAYS[name] for name in named if name in _WAYS), "")
+        )
     if issubclass(kind, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if kind in (o.ControllerSpec, o.ServiceSpec):
         fields["template"] = shape_of(ControllerTemplate)
-    return lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields} if isinstance(value, dict) else None
+    return lambda to, value: (
+        {key: fields[key](to, one) for key, one in value.items() if key in fields}
+        if isinstance(value, dict)
+        else None
+    )

@@ -1,6 +1,8 @@
-"""A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind, as a ``List``.
+"""A snapshot of a live cluster: all that a decision of any release reads, one consistent list for each kind,
+as a ``List``.
 
-A kind that was not read is not a kind of which there is none: without the right to list budgets every node could be drained.
+A kind that was not read is not a kind of which there is none: without the right to list budgets every node
+could be drained.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ class MissingRightError(KubeclassicError):
 
 
 def _values(found: Any, *path: str) -> Iterator[Any]:
-    """What is at *path* of an object; lists on the way stand for each of their items. Other shapes have nothing there."""
+    """What is at *path* of an object; lists on the way stand for each of their items. Other shapes have
+    nothing there."""
     if isinstance(found, list):
         for item in found:
             yield from _values(item, *path)
@@ -50,31 +53,41 @@ def _values(found: Any, *path: str) -> Iterator[Any]:
 
 
 def _needs(listed: Listed) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Kinds that decide, as something that was listed refers to them, and why; this completes *needed, as ...*."""
+    """Kinds that decide, as something that was listed refers to them, and why; this completes *needed, as
+    ...*."""
 
     def specs(*path: str) -> list[Any]:
         return [value for pod in listed.get("Pod", ()) for value in _values(pod, "spec", *path)]
 
     yield ("Node", "Pod"), "every answer counts nodes and the pods on them"
     if any(specs("volumes", volume) for volume in ("persistentVolumeClaim", "ephemeral")):
-        yield ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), "pods have claims for volumes"
-        modes = [mode for found in listed.get("StorageClass", ()) for mode in _values(found, "volumeBindingMode")]
+        yield (
+            ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"),
+            "pods have claims for volumes",
+        )
+        modes = [
+            mode for found in listed.get("StorageClass", ()) for mode in _values(found, "volumeBindingMode")
+        ]
         if "WaitForFirstConsumer" in modes:
             yield ("CSIDriver", "CSIStorageCapacity"), "volumes are made where their pods go"
     if any(specs("resourceClaims")):
         yield DEVICE_KINDS, "pods have claims for devices"
-    required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    preferred = "preferredDuringSchedulingIgnoredDuringExecution"
     paths = [
         ("affinity", term, *path, "namespaceSelector")
-        for term in ("podAffinity", "podAntiAffinity") for path in ((required,), (preferred, "podAffinityTerm"))
-    ]  # fmt: skip
+        for term in ("podAffinity", "podAntiAffinity")
+        for path in ((required,), (preferred, "podAffinityTerm"))
+    ]
     if any(selector is not None for path in paths for selector in specs(*path)):
         yield ("Namespace",), "pods select namespaces by their labels"
     if len({priority for priority in specs("priority") if isinstance(priority, int)} | {0}) > 1:
         yield ("PodDisruptionBudget",), "pods of different priorities may preempt one another"
 
 
-def check_rights(listed: Listed, refused: Mapping[str, str], wanted: Collection[str], allowed: Collection[str]) -> None:
+def check_rights(
+    listed: Listed, refused: Mapping[str, str], wanted: Collection[str], allowed: Collection[str]
+) -> None:
     """Refuse a cluster of which a needed kind may not be listed. *refused*: kind -> what the API server said.
 
     *wanted*: kinds that the command needs whatever the cluster has; *allowed*: kinds that may be missing.
@@ -89,7 +102,8 @@ def check_rights(listed: Listed, refused: Mapping[str, str], wanted: Collection[
         found = resource(kind, VERSIONS[kind][0])
         group, slash, _ = found.group_version.rpartition("/")
         names.append(f"{found.plural}.{group}" if slash else found.plural)
-    why, said = reasons.get(missing[0], "this command counts them"), refused[missing[0]]
+    why = reasons.get(missing[0], "this command counts them")
+    said = refused[missing[0]]
     error = MissingRightError(f"cluster: no right to list {', '.join(names)}: {why}. The server said: {said}")
     error.add_note(f"{ROLE} gives it.")
     error.add_note(f"{' '.join(f'--allow-missing {kind}' for kind in missing)}: go on as if there were none.")
@@ -100,17 +114,21 @@ def check_kinds(kinds: Iterable[str]) -> None:
     """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for what is no kind of a snapshot."""
     for kind in kinds:
         if kind not in VERSIONS:
-            raise UnknownNameError(f"--allow-missing: expected one of {', '.join(VERSIONS)}, got {kind}{did_you_mean(kind, VERSIONS)}")
+            raise UnknownNameError(
+                f"--allow-missing: expected one of {', '.join(VERSIONS)}, got {kind}{did_you_mean(kind, VERSIONS)}"
+            )
 
 
 UNFINISHED = "status.phase!=Failed,status.phase!=Succeeded"
 """The pods that take part in decisions."""
-_FORBIDDEN, _NOT_THERE = 403, 404
+_FORBIDDEN = 403
+_NOT_THERE = 404
 
 
 @attrs.frozen
 class ClusterSnapshot:
-    """Objects with their kinds, in the order of :data:`~.client.api.VERSIONS` and, within a kind, of the server."""
+    """Objects with their kinds, in the order of :data:`~.client.api.VERSIONS` and, within a kind, of the
+    server."""
 
     items: tuple[Manifest, ...]
     versions: Mapping[str, str]
@@ -118,7 +136,8 @@ class ClusterSnapshot:
     notes: tuple[str, ...] = ()
     """What may not be read, one line for each kind."""
     server_version: str = ""
-    """The version of the API server, as ``v1.28.7``, where no node says one; empty where one does, or the server does not."""
+    """The version of the API server, as ``v1.28.7``, where no node says one; empty where one does, or the
+    server does not."""
 
     def document(self) -> Manifest:
         """The snapshot as a List, which notes the resourceVersion of each kind in its metadata."""
@@ -130,7 +149,9 @@ class UnreadableClusterError(KubeclassicError):
     """The API server refused to be read."""
 
 
-async def snapshot_of(access: Access, needs: Collection[str] = (), allowed: Collection[str] = ()) -> ClusterSnapshot:
+async def snapshot_of(
+    access: Access, needs: Collection[str] = (), allowed: Collection[str] = ()
+) -> ClusterSnapshot:
     """The cluster of an API server as it is now. Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
 
     *needs*: kinds that have to be read whatever the cluster has; *allowed*: kinds that may be missing.
@@ -143,8 +164,11 @@ async def snapshot_of(access: Access, needs: Collection[str] = (), allowed: Coll
             raise UnreadableClusterError(f"{access.server}: got status {error.status}: {text}") from None
 
 
-async def take_snapshot(transport: Transport, needs: Collection[str] = (), allowed: Collection[str] = ()) -> ClusterSnapshot:
-    """The cluster as it is now. Kinds that may not be listed, and on which nothing that was listed depends, are left out, with a note.
+async def take_snapshot(
+    transport: Transport, needs: Collection[str] = (), allowed: Collection[str] = ()
+) -> ClusterSnapshot:
+    """The cluster as it is now. Kinds that may not be listed, and on which nothing that was listed depends,
+    are left out, with a note.
 
     Raises :class:`MissingRightError` for other kinds that may not be listed, :class:`~.client.api.ApiError`,
     :class:`~.client.api.TransportError` and what the transport raises.
@@ -155,25 +179,35 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     lists = {kind: part for kind, part in found.items() if not isinstance(part, str)}
     items = {kind: part.items for kind, part in lists.items()}
     check_rights(items, refused, needs, allowed)
-    kubelets = [version for node in items.get("Node", ()) for version in _values(node, "status", "nodeInfo", "kubeletVersion")]
+    kubelets = [
+        version
+        for node in items.get("Node", ())
+        for version in _values(node, "status", "nodeInfo", "kubeletVersion")
+    ]
     is_said = any(version and isinstance(version, str) for version in kubelets)
     return ClusterSnapshot(
         server_version="" if is_said else await server_version(transport),
         items=tuple(item for listed in items.values() for item in listed),
         versions={kind: part.resource_version for kind, part in lists.items() if part.resource_version},
-        notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
+        notes=tuple(
+            f"{kind}: may not be listed, so it is as if there were none: {text}"
+            for kind, text in refused.items()
+        ),
     )
 
 
 async def server_version(transport: Transport) -> str:
     """The version of the API server; empty where it does not say one."""
-    found = read_object((await transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body)
+    found = read_object(
+        (await transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body
+    )
     version = None if found is None else found.get("gitVersion")
     return version if isinstance(version, str) else ""
 
 
 async def _listed(api: Api, kind: str) -> ObjectList | str:
-    """All objects of a kind, in the newest version of the API that has it; else what the server said, where it may not be listed."""
+    """All objects of a kind, in the newest version of the API that has it; else what the server said, where
+    it may not be listed."""
     refusal = ""
     for group_version in VERSIONS[kind]:
         options = ListOptions(field_selector=UNFINISHED if kind == "Pod" else "")
@@ -187,8 +221,8 @@ async def _listed(api: Api, kind: str) -> ObjectList | str:
             continue
         items = []
         for item in found.items:
-            # With kind and version, which lists leave out, and without the book-keeping of writers. A list has one kind, whatever an item
-            # says of itself.
+            # With kind and version, which lists leave out, and without the book-keeping of writers. A list
+            # has one kind, whatever an item says of itself.
             metadata = {name: value for name, value in metadata_of(item).items() if name != "managedFields"}
             named = {"apiVersion": group_version, "kind": kind}
             items.append({**named, **item, **named, "metadata": metadata})

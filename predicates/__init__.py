@@ -1,7 +1,9 @@
-"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's, by name.
+"""Predicates: the questions that a node has to pass, one file a question. ``CATALOGUE`` is all of upstream's,
+by name.
 
-Upstream: most of them err with ``node not found`` where a NodeInfo has no node. No search visits such a row and preemption does not try it,
-so no rule here says that: what a rule answers for a row without node is never read.
+Upstream: most of them err with ``node not found`` where a NodeInfo has no node. No search visits such a row
+and preemption does not try it, so no rule here says that: what a rule answers for a row without node is never
+read.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ from .hostname import pod_fits_host
 from .matchinterpodaffinity import match_inter_pod_affinity
 from .matchnodeselector import pod_match_node_selector
 from .maxcsivolumecount import max_csi_volume_count
-from .maxvolumecount import max_azure_disk_volume_count, max_cinder_volume_count, max_ebs_volume_count, max_gce_pd_volume_count
+from .maxvolumecount import (
+    max_azure_disk_volume_count,
+    max_cinder_volume_count,
+    max_ebs_volume_count,
+    max_gce_pd_volume_count,
+)
 from .nodiskconflict import no_disk_conflict
 from .novolumezoneconflict import no_volume_zone_conflict
 from .podfitshostports import pod_fits_host_ports, pod_fits_ports

@@ -1,7 +1,9 @@
-"""MatchInterPodAffinity in a cycle without predicate metadata: all pods are checked again for each node, and the answers differ.
+"""MatchInterPodAffinity in a cycle without predicate metadata: all pods are checked again for each node, and
+the answers differ.
 
-Pods come in the order of the scheduler's pod lister: by node name, then in the node's own order. Their nodes are looked up by name; deleted
-nodes are not found. A pod counts only if all terms match it and it shares the domains of all of them.
+Pods come in the order of the scheduler's pod lister: by node name, then in the node's own order. Their nodes
+are looked up by name; deleted nodes are not found. A pod counts only if all terms match it and it shares the
+domains of all of them.
 """
 
 from __future__ import annotations
@@ -38,21 +40,27 @@ EMPTY_KEY = "empty topologyKey is not allowed except for PreferredDuringScheduli
 def without_metadata(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """The rule's answer in a cycle without predicate metadata.
 
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go satisfiesExistingPodsAntiAffinity, satisfiesPodsAffinityAntiAffinity.
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go satisfiesExistingPodsAntiAffinity,
+    satisfiesPodsAffinityAntiAffinity.
     """
     table = nodes.table
     terms = table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
     carried = [(counter, carrier.topology_key, 1) for carrier, counter in terms]
     holding = added(DomainSum.of_each(carried, table, table.deleted_rows), nodes)
     for carrier, _ in terms if nodes.edits else ():
-        holding = holding + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
+        holding = (
+            holding
+            + (nodes.placed(carrier) - nodes.taken(carrier)) * nodes.label(carrier.topology_key).present
+        )
     refused = holding > 0
     error = _unreadable_existing(pod, nodes)
     own = _OwnTerms.of(pod, nodes, cycle) if pod.required_affinity or pod.required_anti_affinity else None
     outcomes: list[Reasons | str | None] = []
     for i in range(nodes.n):
         if error[i] is not None:
-            outcomes.append(cycle.algorithm.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i]))
+            outcomes.append(
+                cycle.algorithm.release.affinity_texts["existing"].format(pod=cycle.pod.key, error=error[i])
+            )
         elif refused[i]:
             outcomes.append(REFUSED_BY_EXISTING)
         else:
@@ -66,18 +74,22 @@ def is_found(table: NodeTable, row: int) -> bool:
 
 
 def listed(nodes: Batch, i: int) -> Iterator[tuple[int, Entry]]:
-    """All pods with their rows as the pod lister has them while node *i* is judged: pods that a trial took off it are left out."""
-    table, judged = nodes.table, nodes.row(i)
+    """All pods with their rows as the pod lister has them while node *i* is judged: pods that a trial took
+    off it are left out."""
+    table = nodes.table
+    judged = nodes.row(i)
     for name in sorted(table.row_of):
         row = table.row_of[name]
         if row == judged and nodes.edits:
             kept = {(entry.pod.namespace, entry.pod.name) for entry in nodes.pods(i)}
-            yield from ((row, entry) for entry in table.pods[row] if (entry.pod.namespace, entry.pod.name) in kept)
+            yield from (
+                (row, entry) for entry in table.pods[row] if (entry.pod.namespace, entry.pod.name) in kept
+            )
         else:
             yield from ((row, entry) for entry in table.pods[row])
 
 
-# --- anti-affinity of existing pods ---------------------------------------------------------------------------------
+# --- anti-affinity of existing pods -------------------------------------------------------------------------
 
 
 def _unreadable_existing(pod: Template, nodes: Batch) -> list[str | None]:
@@ -96,7 +108,7 @@ def _unreadable_texts(nodes: Batch, i: int) -> Iterator[str]:
             yield text
 
 
-# --- the pod's own terms --------------------------------------------------------------------------------------------
+# --- the pod's own terms ------------------------------------------------------------------------------------
 
 NO_PLACE = sys.maxsize
 """The place of a pod that does not exist: after all places in the list."""
@@ -122,7 +134,12 @@ class _Role:
     def of(cls, pod: Template, role: str, nodes: Batch) -> _Role:
         keys = dict.fromkeys(term.topology_key for term in getattr(pod, role))
         error = unreadable(pod, role)
-        return cls(nodes.table, tuple(keys), error, None if error else nodes.counter(targeted_by(pod, role, every=True)))
+        return cls(
+            nodes.table,
+            tuple(keys),
+            error,
+            None if error else nodes.counter(targeted_by(pod, role, every=True)),
+        )
 
     @property
     def holding_rows(self) -> Ints:
@@ -152,7 +169,9 @@ class _Role:
         """The domains of a row by all keys, or those before an empty one."""
         # Upstream: keys are compared one after the other; an empty one is an error as soon as it is reached.
         keys = self.keys[: self.keys.index("")] if self.has_empty_key else self.keys
-        return tuple(int(self.table.labels[key].codes[row]) if key in self.table.labels else 0 for key in keys)
+        return tuple(
+            int(self.table.labels[key].codes[row]) if key in self.table.labels else 0 for key in keys
+        )
 
     def sharing(self, row: int) -> list[int]:
         """The places of pods in all of a row's domains."""
@@ -174,10 +193,16 @@ class _OwnTerms:
 
     @classmethod
     def of(cls, pod: Template, nodes: Batch, cycle: Cycle) -> _OwnTerms:
-        affinity, anti = _Role.of(pod, REQUIRED_AFFINITY, nodes), _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
-        found = cls(nodes, cycle, affinity, anti, affinity.targeted is not None and bool(affinity.targeted.of(pod)))
-        names, place = nodes.table.names, 0
-        for row in sorted(np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]):
+        affinity = _Role.of(pod, REQUIRED_AFFINITY, nodes)
+        anti = _Role.of(pod, REQUIRED_ANTI_AFFINITY, nodes)
+        found = cls(
+            nodes, cycle, affinity, anti, affinity.targeted is not None and bool(affinity.targeted.of(pod))
+        )
+        names = nodes.table.names
+        place = 0
+        for row in sorted(
+            np.flatnonzero(affinity.holding_rows + anti.holding_rows).tolist(), key=lambda row: names[row]
+        ):
             for entry in nodes.table.pods[row]:
                 found.places.setdefault(row, []).append((place, entry))
                 affinity.note(place, row, entry.template)
@@ -187,14 +212,17 @@ class _OwnTerms:
 
     def check(self, i: int) -> Reasons | str | None:
         """The reasons against node *i*, or the text of an error."""
-        row, gone = self.nodes.row(i), self._gone(i)
-        wanted, error = _first(self.affinity.sharing(row), gone), _first_error(self.affinity, gone)
+        row = self.nodes.row(i)
+        gone = self._gone(i)
+        wanted = _first(self.affinity.sharing(row), gone)
+        error = _first_error(self.affinity, gone)
         if self.affinity.has_empty_key and wanted < error[0]:
             wanted, error = NO_PLACE, (wanted, EMPTY_KEY)
         # Upstream: an error in the anti-affinity counts as a violation.
         refused = min(_first(self.anti.sharing(row), gone), _first_error(self.anti, gone)[0])
         if error[0] < min(wanted, refused + 1):
-            texts, key = self.cycle.algorithm.release.affinity_texts, self.cycle.pod.key
+            texts = self.cycle.algorithm.release.affinity_texts
+            key = self.cycle.pod.key
             return texts["affinity"].format(pod=key, node=self.nodes.name(i), error=error[1])
         if refused < NO_PLACE:
             return ANTI_AFFINITY_VIOLATED

@@ -21,7 +21,8 @@ _WANTED: dict[str, tuple[str, Reason]] = {
 
 @predicate("CheckNodeCondition", reads=Reads.NODE, key=lambda pod: None)
 def check_node_condition(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that are not ready, without network, out of disk or unschedulable; a missing condition is no objection.
+    """Turn down nodes that are not ready, without network, out of disk or unschedulable; a missing condition
+    is no objection.
 
     The reasons come in the order of the node's own conditions, ``spec.unschedulable`` last.
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeConditionPredicate.
@@ -40,5 +41,7 @@ def _by_conditions(nodes: Batch, reads_out_of_disk: bool) -> Failures | None:
 
 
 def _reasons(statuses: Statuses, reads_out_of_disk: bool) -> Reasons:
-    looked_at = (item for item in statuses if item[0] in _WANTED and (reads_out_of_disk or item[0] != "OutOfDisk"))
+    looked_at = (
+        item for item in statuses if item[0] in _WANTED and (reads_out_of_disk or item[0] != "OutOfDisk")
+    )
     return tuple(_WANTED[kind][1] for kind, status in looked_at if status != _WANTED[kind][0])

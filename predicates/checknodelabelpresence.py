@@ -16,7 +16,8 @@ from .rule import predicate
 
 
 def node_label_presence(name: str, labels: Sequence[str], presence: bool) -> Predicate:
-    """The predicate *name* for a Policy's ``labelsPresence`` argument: nodes must have all of *labels*, or without *presence* none of them.
+    """The predicate *name* for a Policy's ``labelsPresence`` argument: nodes must have all of *labels*, or
+    without *presence* none of them.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go CheckNodeLabelPresence.
     """

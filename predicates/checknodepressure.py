@@ -26,7 +26,9 @@ def _under(condition: str, reason: Reason, nodes: Batch) -> Failures | None:
 def _asks_nothing(containers: Iterable[Container]) -> bool:
     """Whether no container has a request or limit above zero for cpu or memory."""
     lists = (quantities for container in containers for quantities in (container.requests, container.limits))
-    return not any(quantities[name].nanos > 0 for quantities in lists for name in ("cpu", "memory") if name in quantities)
+    return not any(
+        quantities[name].nanos > 0 for quantities in lists for name in ("cpu", "memory") if name in quantities
+    )
 
 
 def _best_effort(pod: Template) -> tuple[bool, bool]:

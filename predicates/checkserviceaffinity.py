@@ -27,15 +27,16 @@ READS = Reads.NODE | Reads.CLUSTER | Reads.LISTINGS
 
 
 def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
-    """The predicate *name*, by which the pods of a service keep to nodes with equal values of the node *labels*.
+    """The predicate *name*, by which the pods of a service keep to nodes with equal values of the node
+    *labels*.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewServiceAffinityPredicate.
     """
 
     @predicate(name, reads=READS, key=lambda pod: (pod.namespace, pod.labels, pod.node_selector))
     def check_service_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-        """Turn down nodes without the label values that *pod*'s node selector names or, for labels that it does not name, that the
-        node of the pod's first peer has.
+        """Turn down nodes without the label values that *pod*'s node selector names or, for labels that it
+        does not name, that the node of the pod's first peer has.
 
         Upstream: pkg/scheduler/algorithm/predicates/predicates.go checkServiceAffinity.
         """
@@ -44,22 +45,30 @@ def service_affinity(name: str, labels: Sequence[str]) -> Predicate:
     return check_service_affinity
 
 
-def service_affinity_failures(pod: Template, labels: Sequence[str], nodes: Batch, cycle: Cycle) -> Failures | None:
+def service_affinity_failures(
+    pod: Template, labels: Sequence[str], nodes: Batch, cycle: Cycle
+) -> Failures | None:
     """What :func:`service_affinity` says of *nodes*."""
     own = {label: pod.node_selector[label] for label in labels if label in pod.node_selector}
     if len(own) == len(labels) or not services_of(pod, cycle.listings):
         return _unless_having(own, nodes, np.ones(nodes.n, np.bool_), cycle)
-    return Failures.joined([_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)])
+    return Failures.joined(
+        [_beside(leader, own, labels, nodes, at, cycle) for leader, at in _leaders(pod, nodes, cycle)]
+    )
 
 
-def _beside(leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
+def _beside(
+    leader: str | None, own: Mapping[str, str], labels: Sequence[str], nodes: Batch, at: Mask, cycle: Cycle
+) -> Failures | None:
     """Judge the nodes *at*, where the pod's first peer is on node *leader* (None: it has no peer)."""
     if leader is None:
         return _unless_having(own, nodes, at, cycle)
     node = cycle.cache.node(leader)
     if node is None:
         return Failures.error(cycle.release.framework.peer_node_text.format(node=leader), at)
-    return _unless_having({label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at, cycle)
+    return _unless_having(
+        {label: node.labels[label] for label in labels if label in node.labels} | dict(own), nodes, at, cycle
+    )
 
 
 def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cycle) -> Failures | None:
@@ -69,7 +78,7 @@ def _unless_having(wanted: Mapping[str, str], nodes: Batch, at: Mask, cycle: Cyc
     return Failures.where(SERVICE_AFFINITY_VIOLATED, at & ~pairs_mask(wanted, nodes))
 
 
-# --- who is first ---------------------------------------------------------------------------------------------------
+# --- who is first -------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -89,7 +98,9 @@ class _Peers:
         found = cycle.notes.get(_PEERS)
         if found is None:
             matches = set_selector(pod.labels)
-            query = PodsMatching(frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels))
+            query = PodsMatching(
+                frozenset((pod.namespace,)), ("labels", pod.labels), lambda group: matches(group.labels)
+            )
             counter = cycle.table.census.counter(query)
             names = _first_two(set(_names(counter, cycle)), cycle)
             found = cls(counter, *[*names, None, None][:2])
@@ -97,7 +108,8 @@ class _Peers:
         return found
 
     def leader(self, nodes: Batch, i: int, cycle: Cycle) -> str | None:
-        """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node in its spec, mostly empty."""
+        """The node of the first peer after the edits of node *i*; of a peer that is only nominated the node
+        in its spec, mostly empty."""
         name = nodes.name(i)
         staying = self._of(cycle.table.pods[nodes.row(i)]) if name == self.first else []
         if not cycle.has_metadata:
@@ -123,7 +135,8 @@ _PEERS: StateKey[_Peers] = StateKey("CheckServiceAffinity")
 
 
 def _first_two(names: Set[str], cycle: Cycle) -> list[str]:
-    """The first of the nodes of these *names*: by their places in the list of nodes, which has no deleted ones, or by name."""
+    """The first of the nodes of these *names*: by their places in the list of nodes, which has no deleted
+    ones, or by name."""
     if not names or not cycle.release.framework.first_peer_by_list:
         return heapq.nsmallest(2, names)
     return list(islice((name for name in cycle.cache.order.tree.one_round() if name in names), 2))
@@ -131,7 +144,8 @@ def _first_two(names: Set[str], cycle: Cycle) -> list[str]:
 
 def _names(counter: PodCount, cycle: Cycle) -> Iterator[str]:
     """The names of all nodes that, in the cache, have pods that *counter* counts."""
-    table, cache = cycle.table, cycle.cache
+    table = cycle.table
+    cache = cycle.cache
     for row in np.flatnonzero(counter.rows).tolist():
         if row not in table.deleted_rows:
             yield table.names[row]

@@ -20,12 +20,19 @@ def _remember(pod: Template, nodes: Batch, cycle: Cycle) -> None:
         cycle.binder.remember(cycle.pod, pod.claims, nodes)
 
 
-@predicate("CheckVolumeBinding", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, effect=_remember, concerns=has_volumes)
+@predicate(
+    "CheckVolumeBinding",
+    reads=Reads.NODE | Reads.VOLUMES,
+    key=lambda pod: pod.claims,
+    effect=_remember,
+    concerns=has_volumes,
+)
 def check_volume_binding(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can neither get one nor have one made.
+    """Turn down nodes that cannot reach a volume of *pod*'s claims, or where a claim without volume can
+    neither get one nor have one made.
 
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate. Before 1.14 it asks the binder about pods without
-    claims too, and the binder has nothing against them.
+    Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeBindingPredicate. Before 1.14 it asks
+    the binder about pods without claims too, and the binder has nothing against them.
     """
     if not pod.claims or not cycle.binder.enabled:
         return None

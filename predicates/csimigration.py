@@ -1,4 +1,5 @@
-"""Where a CSI driver has taken over an old in-tree plugin. Upstream: pkg/scheduler/algorithm/predicates/utils.go isCSIMigrationOn."""
+"""Where a CSI driver has taken over an old in-tree plugin. Upstream:
+pkg/scheduler/algorithm/predicates/utils.go isCSIMigrationOn."""
 
 from __future__ import annotations
 
@@ -8,9 +9,13 @@ from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
 
 
 def migrated_plugins(csi_node: CSINode | None, cycle: Cycle) -> frozenset[str]:
-    """The in-tree plugins that drivers have taken over on a node: the gates must allow it and its CSINode must name them."""
-    cells, gates = cycle.algorithm.release.volumes, cycle.algorithm.gates
+    """The in-tree plugins that drivers have taken over on a node: the gates must allow it and its CSINode
+    must name them."""
+    cells = cycle.algorithm.release.volumes
+    gates = cycle.algorithm.gates
     if csi_node is None or (cells.migration_gate and not gates.get(cells.migration_gate)):
         return frozenset()
     listed = csi_node.annotations.get(MIGRATED_PLUGINS, "").split(",")
-    return cells.always_migrated | {name for name in listed if name in PLUGINS and gates.get(PLUGINS[name].gate)}
+    return cells.always_migrated | {
+        name for name in listed if name in PLUGINS and gates.get(PLUGINS[name].gate)
+    }

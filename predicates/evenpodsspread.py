@@ -47,11 +47,15 @@ def _key(pod: Template) -> Hashable:
 
 def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
     """The tests by domain; None where they depend on more."""
-    constraints, table = hard_constraints(pod), cycle.table
+    constraints = hard_constraints(pod)
+    table = cycle.table
     limits = _limits(pod, constraints)
     if not cycle.has_metadata or any(text is not None for _, text, _ in limits):
         return None
-    known = {constraint.topology_key: index for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True)}
+    known = {
+        constraint.topology_key: index
+        for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True)
+    }
     if not any(len(index.values) for index in known.values()):
         return []  # Upstream: without domains every node fits.
     sums = sums_by_key(pod, constraints, frozenset((pod.namespace,)), table)
@@ -59,16 +63,26 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
         return None
     return [
         Clause(
-            sum=sums[key], reasons=(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,), most=most, least_of=few_or_all(known[key].values), keyless=True
+            sum=sums[key],
+            reasons=(TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH,),
+            most=most,
+            least_of=few_or_all(known[key].values),
+            keyless=True,
         )
         for key, most in [(constraint.topology_key, most) for constraint, _, most in limits]
     ]
 
 
-@predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=lambda pod: bool(hard_constraints(pod)), clauses=_clauses)
+@predicate(
+    NAME,
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=_key,
+    concerns=lambda pod: bool(hard_constraints(pod)),
+    clauses=_clauses,
+)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would lift its domain's count
-    by more than maxSkew above the emptiest domain.
+    """Turn down nodes that lack the topology key of a hard spread constraint of *pod*, or where *pod* would
+    lift its domain's count by more than maxSkew above the emptiest domain.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go EvenPodsSpreadPredicate.
     """
@@ -102,7 +116,8 @@ def _judge(pod: Template, constraints: Constraints, nodes: Batch, skews: _Skews)
 
 
 def _limits(pod: Template, constraints: Constraints) -> Limits:
-    """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before the pod comes."""
+    """Each constraint, the error of its selector, and by how much a domain may exceed the emptiest one before
+    the pod comes."""
     found = pod.notes.get(_LIMITS)
     if found is None:
         texts = [selector_error(constraint.label_selector) for constraint in constraints]
@@ -116,7 +131,8 @@ def _limits(pod: Template, constraints: Constraints) -> Limits:
 
 @attrs.define(eq=False, slots=False)
 class _Skews:
-    """How far the domain of each node is above the emptiest one; the batch's own edits count as in upstream's metadata."""
+    """How far the domain of each node is above the emptiest one; the batch's own edits count as in upstream's
+    metadata."""
 
     namespaces: frozenset[str]
     constraints: Constraints
@@ -126,7 +142,8 @@ class _Skews:
     @cached_property
     def editable(self) -> Mask:
         """Where an edit counts: bool[n]."""
-        # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked again.
+        # Upstream: an edit counts wherever the node has all the keys; the pod's node selector is not checked
+        # again.
         return with_all_keys(self.constraints, self.nodes)
 
     def has_domains(self) -> Mask | None:
@@ -136,8 +153,10 @@ class _Skews:
         return self._edited(self.constraints) if self.nodes.edits else np.zeros(self.nodes.n, np.bool_)
 
     def exceeding(self, key: str, most: int) -> Mask | None:
-        """Where the node lacks the label *key*, or its domain's count is more than *most* above the smallest; None: nowhere."""
-        domains, label = self.domains[key], self.nodes.label(key)
+        """Where the node lacks the label *key*, or its domain's count is more than *most* above the smallest;
+        None: nowhere."""
+        domains = self.domains[key]
+        label = self.nodes.label(key)
         if not self.nodes.edits:
             by_value = domains.counts - domains.least > most
             by_value[0] = domains.lacks_keys
@@ -149,7 +168,10 @@ class _Skews:
         return ~label.present | (counts - least > most)
 
     def _delta(self, constraints: Constraints) -> Ints:
-        return sum((self.nodes.delta(query) for query in self._queries(constraints)), np.zeros(self.nodes.n, np.int64))
+        return sum(
+            (self.nodes.delta(query) for query in self._queries(constraints)),
+            np.zeros(self.nodes.n, np.int64),
+        )
 
     def _edited(self, constraints: Constraints) -> Mask:
         found = np.zeros(self.nodes.n, np.bool_)

@@ -25,7 +25,8 @@ _ASKED: StateKey[tuple[Predicate, ...]] = StateKey("GeneralPredicates")
     parts=PARTS,
 )
 def general_predicates(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that fail PodFitsResources, HostName, PodFitsHostPorts or MatchNodeSelector, with the reasons of all that fail.
+    """Turn down nodes that fail PodFitsResources, HostName, PodFitsHostPorts or MatchNodeSelector, with the
+    reasons of all that fail.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go GeneralPredicates.
     """

@@ -11,7 +11,12 @@ from .reasons import POD_NOT_MATCH_HOST_NAME
 from .rule import predicate
 
 
-@predicate("HostName", reads=Reads.NODE, key=lambda pod: pod.spec.node_name, concerns=lambda pod: bool(pod.spec.node_name))
+@predicate(
+    "HostName",
+    reads=Reads.NODE,
+    key=lambda pod: pod.spec.node_name,
+    concerns=lambda pod: bool(pod.spec.node_name),
+)
 def pod_fits_host(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down every node but the one that *pod*'s ``spec.nodeName`` names, if it names one.
 

@@ -1,8 +1,9 @@
-"""Do required pod affinity and anti-affinity, of the pod and of those already there, allow the pod on the node?
+"""Do required pod affinity and anti-affinity, of the pod and of those already there, allow the pod on the
+node?
 
-Upstream's predicate metadata holds sets of (topology key, value) pairs. Here a pair is in a set if the census counts a matching pod in that
-domain. The edits of a trial follow upstream's updates of these sets.
-Upstream: pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod and AddPod there.
+Upstream's predicate metadata holds sets of (topology key, value) pairs. Here a pair is in a set if the census
+counts a matching pod in that domain. The edits of a trial follow upstream's updates of these sets. Upstream:
+pkg/scheduler/algorithm/predicates/metadata.go getTPMapMatching...; RemovePod and AddPod there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from ..core.matching.spread import by_name, pods_with_any_key
 from ..core.pods.template import StateKey, Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PodsTargeted, targeted_by, unreadable
 from ..core.rule import Reads
-from .affinitywithoutmetadata import AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED, REFUSED_BY_EXISTING, without_metadata
+from .affinitywithoutmetadata import (
+    AFFINITY_UNMET,
+    ANTI_AFFINITY_VIOLATED,
+    REFUSED_BY_EXISTING,
+    without_metadata,
+)
 from .rule import predicate
 
 NAME = "MatchInterPodAffinity"
@@ -40,7 +46,8 @@ def _clauses(pod: Template, cycle: Cycle) -> list[Clause] | None:
     """The tests by domain, in order; without metadata, pods of existing nodes are looked at one by one."""
     if not cycle.has_metadata:
         return None
-    table, required = cycle.table, RequiredAffinity.of(pod) if pod.required_affinity else None
+    table = cycle.table
+    required = RequiredAffinity.of(pod) if pod.required_affinity else None
     found = refusing(table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY), table, REFUSED_BY_EXISTING)
     if required is not None:
         unmet = unmet_clauses(required, table, AFFINITY_UNMET)
@@ -58,8 +65,11 @@ def refusing(terms: Terms, table: NodeTable, reasons: Reasons) -> list[Clause]:
     return [Clause(sum=each, reasons=reasons) for each in counted]
 
 
-def unmet_clauses(affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False) -> list[Clause] | None:
-    """Domains are refused where *affinity* finds no pod; *needs_keys*: even the first of its kind needs a node with all the keys.
+def unmet_clauses(
+    affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, *, needs_keys: bool = False
+) -> list[Clause] | None:
+    """Domains are refused where *affinity* finds no pod; *needs_keys*: even the first of its kind needs a
+    node with all the keys.
 
     None where no node has one of the keys.
     """
@@ -68,24 +78,33 @@ def unmet_clauses(affinity: RequiredAffinity, table: NodeTable, unmet: Reasons, 
     if len(sums) < len(affinity.keys):
         return None
     alone = sums if affinity.itself else ()
-    return [Clause(sum=each, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys) for each in sums]
+    return [
+        Clause(sum=each, reasons=unmet, wants=True, keyless=True, unless_none=alone, keyless_alone=needs_keys)
+        for each in sums
+    ]
 
 
 @predicate(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, clauses=_clauses)
 def match_inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own anti-affinity.
+    """Turn down nodes where *pod* violates the anti-affinity of an existing pod, its own affinity or its own
+    anti-affinity.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go InterPodAffinityMatches.
     """
     if not cycle.has_metadata:
         return without_metadata(pod, nodes, cycle)
     terms = nodes.table.census.terms_about(pod, REQUIRED_ANTI_AFFINITY)
-    found = (refused_by_existing(terms, nodes), _affinity_unmet(pod, nodes), _anti_affinity_violated(pod, nodes))
+    found = (
+        refused_by_existing(terms, nodes),
+        _affinity_unmet(pod, nodes),
+        _anti_affinity_violated(pod, nodes),
+    )
     return first_of(found, (REFUSED_BY_EXISTING, AFFINITY_UNMET, ANTI_AFFINITY_VIOLATED))
 
 
 def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failures | None:
-    """For each node the one of *reasons* that belongs to the first mask of *found* that is set: bool[n] each, None: for no node."""
+    """For each node the one of *reasons* that belongs to the first mask of *found* that is set: bool[n] each,
+    None: for no node."""
     codes: Ints | None = None
     for code in range(len(found), 0, -1):
         mask = found[code - 1]
@@ -95,8 +114,12 @@ def first_of(found: Sequence[Mask | None], reasons: Sequence[Reasons]) -> Failur
 
 
 def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
-    """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod; nominated pods count too."""
-    holding = added(DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], nodes.table), nodes)
+    """Where the domain has a pod that carries one of *terms*, anti-affinity that matches the incoming pod;
+    nominated pods count too."""
+    holding = added(
+        DomainSum.of_each([(counter, carrier.topology_key, 1) for carrier, counter in terms], nodes.table),
+        nodes,
+    )
     for carrier, _ in terms if nodes.edits else ():
         holding += nodes.delta(carrier) * nodes.label(carrier.topology_key).present
     found: Mask = holding > 0
@@ -104,7 +127,8 @@ def refused_by_existing(terms: Terms, nodes: Batch) -> Mask:
 
 
 def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
-    """As :func:`refused_by_existing`, where edits of pods of other namespaces whose terms name none count, too: bool[n]."""
+    """As :func:`refused_by_existing`, where edits of pods of other namespaces whose terms name none count,
+    too: bool[n]."""
     # Upstream: a trial reads the terms of other pods as if they were the incoming pod's.
     foreign: dict[str, Ints] = {}
     for edit in nodes.edits:
@@ -114,13 +138,16 @@ def refused_in_trial(pod: Template, terms: Terms, nodes: Batch) -> Mask:
     for key in {*foreign, *(carrier.topology_key for carrier, _ in terms)}:
         mine = [(carrier, counter) for carrier, counter in terms if carrier.topology_key == key]
         holding = added(DomainSum.of_each([(counter, key, 1) for _, counter in mine], nodes.table), nodes)
-        holding = holding + sum((nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, np.zeros(nodes.n, np.int64)))
+        holding = holding + sum(
+            (nodes.delta(carrier) for carrier, _ in mine), foreign.get(key, np.zeros(nodes.n, np.int64))
+        )
         refused |= (holding > 0) & nodes.label(key).present
     return refused
 
 
 def _foreign_keys(pod: Template, other: Template) -> list[str]:
-    """The topology keys of *other*'s terms without namespaces that would match *pod* if both were in one namespace, but are not."""
+    """The topology keys of *other*'s terms without namespaces that would match *pod* if both were in one
+    namespace, but are not."""
     if other.namespace == pod.namespace or unreadable(other, REQUIRED_ANTI_AFFINITY) is not None:
         return []
     found = (term for term in other.required_anti_affinity if not term.namespaces)
@@ -149,11 +176,14 @@ class RequiredAffinity:
     def by_name(self, pod: Template, cycle: Cycle) -> RequiredAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
         wanted = by_name(self.wanted, cycle)
-        return self if wanted is self.wanted else RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
+        return (
+            self if wanted is self.wanted else RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
+        )
 
 
 def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
-    """Where a domain lacks a pod that *pod* requires; nowhere if no domain has one and *pod* matches its own terms."""
+    """Where a domain lacks a pod that *pod* requires; nowhere if no domain has one and *pod* matches its own
+    terms."""
     if not pod.required_affinity:
         return None
     affinity = RequiredAffinity.of(pod)
@@ -161,9 +191,12 @@ def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:
 
 
 def affinity_unmet(affinity: RequiredAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain lacks a pod that *affinity* matches: bool[n]; *change*: how many of them edits add on each node, int64[n]."""
-    counter, more = nodes.counter(affinity.wanted), change(affinity.wanted)
-    unmet, has_any = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.bool_)
+    """Where a domain lacks a pod that *affinity* matches: bool[n]; *change*: how many of them edits add on
+    each node, int64[n]."""
+    counter = nodes.counter(affinity.wanted)
+    more = change(affinity.wanted)
+    unmet = np.zeros(nodes.n, np.bool_)
+    has_any = np.zeros(nodes.n, np.bool_)
     for key in affinity.keys:
         label = nodes.label(key)
         has_any |= label.present
@@ -187,14 +220,18 @@ class AntiAffinity:
         found = pod.notes.get(_ANTI_AFFINITY)
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            by_key = tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys)
+            by_key = tuple(
+                (key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys
+            )
             any_term = targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
             found = pod.notes[_ANTI_AFFINITY] = cls(by_key, any_term)
         return found
 
     def clauses(self, table: NodeTable, violated: Reasons) -> list[Clause]:
         """Domains are refused where a pod matches."""
-        sums = DomainSum.of_each([(table.census.counter(refused), key, 1) for key, refused in self.by_key], table)
+        sums = DomainSum.of_each(
+            [(table.census.counter(refused), key, 1) for key, refused in self.by_key], table
+        )
         return [Clause(sum=each, reasons=violated) for each in sums]
 
     def by_name(self, cycle: Cycle) -> AntiAffinity:
@@ -207,7 +244,8 @@ class AntiAffinity:
 
 def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
     """Where a domain has a pod that a term of *pod*'s required anti-affinity matches."""
-    # Upstream: selectors are parsed only where there is a pod to match, and an error there would have left no metadata.
+    # Upstream: selectors are parsed only where there is a pod to match, and an error there would have left no
+    # metadata.
     if not pod.required_anti_affinity or unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
         return None
     anti = AntiAffinity.of(pod)
@@ -215,11 +253,16 @@ def _anti_affinity_violated(pod: Template, nodes: Batch) -> Mask | None:
 
 
 def anti_affinity_violated(anti: AntiAffinity, nodes: Batch, change: Callable[[PodsTargeted], Ints]) -> Mask:
-    """Where a domain has a pod that *anti* matches: bool[n]; *change* is how many the edits add on each node, int64[n]."""
+    """Where a domain has a pod that *anti* matches: bool[n]; *change* is how many the edits add on each node,
+    int64[n]."""
     met = np.zeros(nodes.n, np.bool_)
     for key, refused in anti.by_key:
         label = nodes.label(key)
-        met |= nodes.counter(refused).domains(key, nodes.table.labels)[label.codes] + change(refused) * label.present > 0
+        met |= (
+            nodes.counter(refused).domains(key, nodes.table.labels)[label.codes]
+            + change(refused) * label.present
+            > 0
+        )
     return met
 
 
@@ -229,7 +272,8 @@ def change_of_placed(nodes: Batch, targeted: PodsTargeted) -> Ints:
 
 
 def change_of_any(nodes: Batch, anti: AntiAffinity, refused: PodsTargeted) -> Ints:
-    """What the edits change of *refused*, pods that one of the terms of *anti* matches, on each node: int64[n]."""
+    """What the edits change of *refused*, pods that one of the terms of *anti* matches, on each node:
+    int64[n]."""
     # Upstream: a pod that is put back counts for the keys of all terms if any one term matches it.
     return _change(nodes, refused, anti.any_term)
 

@@ -19,7 +19,15 @@ from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
 from .csimigration import migrated_plugins
-from .maxvolumecount import NO_LIMIT, Fault, claim_fault, counts_ephemeral, errors_of, nodes_limit_volumes, own_limit
+from .maxvolumecount import (
+    NO_LIMIT,
+    Fault,
+    claim_fault,
+    counts_ephemeral,
+    errors_of,
+    nodes_limit_volumes,
+    own_limit,
+)
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
 
@@ -42,13 +50,15 @@ class Attachable:
 
 
 _VOLUMES: Mapping[bool, StateKey[tuple[int, tuple[Attachable, ...]]]] = {
-    True: StateKey(f"{NAME} incoming"), False: StateKey(NAME),
-}  # fmt: skip
+    True: StateKey(f"{NAME} incoming"),
+    False: StateKey(NAME),
+}
 """By whether the pod is to be scheduled: the version of the volumes, and the pod's own volumes."""
 
 
 def csi_limit_key(driver: str) -> str:
-    """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a part of its SHA-1."""
+    """The allocatable resource that limits a driver's volumes; a long driver name is cut and completed by a
+    part of its SHA-1."""
     if len(PREFIX) + len(driver) < LONGEST_NAME:
         return PREFIX + driver
     import hashlib
@@ -66,10 +76,12 @@ Found = tuple[str, Hashable, str | None]
 
 
 def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...]:
-    """The volumes of *pod* that drivers attach, in order, up to one with a claim that something is wrong with."""
+    """The volumes of *pod* that drivers attach, in order, up to one with a claim that something is wrong
+    with."""
     if not pod.volumes:
         return ()
-    version, slot = cycle.listings.volumes_version if pod.claims else 0, _VOLUMES[incoming]
+    version = cycle.listings.volumes_version if pod.claims else 0
+    slot = _VOLUMES[incoming]
     known = pod.notes.get(slot)
     if known is None or known[0] != version:
         known = pod.notes[slot] = (version, tuple(_read_volumes(pod, cycle, incoming)))
@@ -104,27 +116,40 @@ def _of_inline(volume: Volume, cycle: Cycle) -> Iterator[Attachable]:
         yield Attachable((driver, PLUGINS[plugin].inline(volume)), _limit_key(driver, cycle), plugin)
     except VolumeError as error:
         # Upstream: 1.27 writes the whole volume, with addresses in memory, in place of its name.
-        yield Attachable(None, "", plugin, Fault(f"converting volume({volume.name}) from inline to csi: {error}"))
+        yield Attachable(
+            None, "", plugin, Fault(f"converting volume({volume.name}) from inline to csi: {error}")
+        )
 
 
 def _of_claim(key: str, cycle: Cycle) -> Found | None:
     claim = cycle.listings.claims.get(key)
     volume = cycle.listings.volumes.get(claim.spec.volume_name) if claim is not None else None
     if volume is not None:
-        csi, cells = volume.spec.source.csi, cycle.algorithm.release.volumes
+        csi = volume.spec.source.csi
+        cells = cycle.algorithm.release.volumes
         if csi is not None:
             counted = bool(csi.driver and csi.volume_handle) or not cells.csi_reads_unbound_claims
             return (csi.driver, csi.volume_handle, None) if counted else None
         plugin = plugin_of(volume.spec.source) if cells.csi_reads_migration else None
-        handle = handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone) if plugin is not None else None
+        handle = (
+            handle_of(plugin, volume, cells.zone_labels, cells.beta_zones_alone)
+            if plugin is not None
+            else None
+        )
         return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
-    return _of_class(claim, cycle) if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims else None
+    return (
+        _of_class(claim, cycle)
+        if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims
+        else None
+    )
 
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
     """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
     migration = cycle.algorithm.release.volumes.csi_reads_migration
-    found = cycle.listings.classes.get(claim.storage_class if migration else claim.spec.storage_class_name or "")
+    found = cycle.listings.classes.get(
+        claim.storage_class if migration else claim.spec.storage_class_name or ""
+    )
     if found is None or not found.provisioner:
         return None
     handle = (claim.namespace, claim.name)
@@ -148,9 +173,11 @@ class VolumeLimits:
 def _limits(keys: Iterable[str], nodes: Batch, cycle: Cycle) -> VolumeLimits:
     if cycle.algorithm.release.volumes.node_limits:
         view = nodes.attachable
-        limited, by_key = view.present.copy(), {key: view.where(partial(own_limit, key), np.int64) for key in keys}
+        limited = view.present.copy()
+        by_key = {key: view.where(partial(own_limit, key), np.int64) for key in keys}
     else:
-        limited, by_key = np.zeros(nodes.n, np.bool_), {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
+        limited = np.zeros(nodes.n, np.bool_)
+        by_key = {key: np.full(nodes.n, NO_LIMIT, np.int64) for key in keys}
     found = VolumeLimits(limited, by_key, np.zeros(nodes.n, np.int64), [frozenset()])
     if cycle.algorithm.release.volumes.csi_reads_migration and len(cycle.listings.csi_nodes):
         for i in range(nodes.n):
@@ -178,11 +205,13 @@ def _read_csi_node(i: int, name: str, limits: VolumeLimits, cycle: Cycle) -> Non
 Volumes = dict[Hashable, str]
 """Volume -> limit key."""
 Excess = tuple[str, int, int, int]
-"""A driver, or the key of its limit: how many of its volumes are there, how many more the pod has, and the limit."""
+"""A driver, or the key of its limit: how many of its volumes are there, how many more the pod has, and the
+limit."""
 
 
 def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
-    """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes the last counts."""
+    """The volumes that a driver attaches where these plugins are replaced, or what is wrong; of equal volumes
+    the last counts."""
     found: Volumes = {}
     for volume in volumes:
         if volume.plugin is None or volume.plugin in migrated:
@@ -204,7 +233,8 @@ def _attached(i: int, nodes: Batch, migrated: frozenset[str], cycle: Cycle) -> V
 
 
 def _attachments(name: str, cycle: Cycle) -> Volumes:
-    """The volumes of CSI drivers that VolumeAttachments attach to the node called *name*; their status does not matter."""
+    """The volumes of CSI drivers that VolumeAttachments attach to the node called *name*; their status does
+    not matter."""
     found: Volumes = {}
     for item in cycle.listings.attachments.within(name):
         volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
@@ -214,7 +244,9 @@ def _attachments(name: str, cycle: Cycle) -> Volumes:
     return found
 
 
-def _excess(new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle) -> Iterator[Excess]:
+def _excess(
+    new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle
+) -> Iterator[Excess]:
     others = _attachments(nodes.name(i), cycle) if cycle.algorithm.release.volumes.counts_attachments else {}
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
     before = Counter({**others, **attached}.values())
@@ -228,14 +260,18 @@ def csi_excess(pod: Template, nodes: Batch, cycle: Cycle, i: int) -> Iterator[Ex
     """The drivers whose limit *pod* would exceed on node *i*."""
     limits = _limits({volume.limit_key for volume in _volumes(pod, cycle, incoming=True)}, nodes, cycle)
     migrated = limits.migrated[int(limits.plugins[i])]
-    new, attached = _there(_volumes(pod, cycle, incoming=True), migrated), _attached(i, nodes, migrated, cycle)
+    new = _there(_volumes(pod, cycle, incoming=True), migrated)
+    attached = _attached(i, nodes, migrated, cycle)
     if not isinstance(new, Fault) and not isinstance(attached, Fault):
         yield from _excess(new, attached, limits, i, nodes, cycle)
 
 
-@predicate(NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims, concerns=has_volumes)
+@predicate(
+    NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims, concerns=has_volumes
+)
 def max_csi_volume_count(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of *pod*, would exceed the node's limit for it.
+    """Turn down nodes on which the volumes of a CSI driver, those of the pods there and of *pod*, would
+    exceed the node's limit for it.
 
     Upstream: pkg/scheduler/algorithm/predicates/csi_volume_predicate.go NewCSIMaxVolumeLimitPredicate.
     """
@@ -251,34 +287,54 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     news = [_there(volumes, migrated) for migrated in limits.migrated]
     # Upstream: before 1.16 a node without limits fits before the claims are looked at.
     everywhere = limits.limited | cycle.algorithm.release.volumes.csi_reads_migration
-    faulty = [new.on(everywhere & (limits.plugins == group)) for group, new in enumerate(news) if isinstance(new, Fault)]
+    faulty = [
+        new.on(everywhere & (limits.plugins == group))
+        for group, new in enumerate(news)
+        if isinstance(new, Fault)
+    ]
     counted = [new if isinstance(new, dict) else {} for new in news]
     lacking = _lacking(counted, limits, nodes, cycle) if cycle.enabled("VolumeLimitScaling") else {}
     for mask in lacking.values():
         limits.limited[mask] = False
-    missing = (Failures.where(Reason(f"{driver} CSI driver is not installed on the node"), mask) for driver, mask in lacking.items())
+    missing = (
+        Failures.where(Reason(f"{driver} CSI driver is not installed on the node"), mask)
+        for driver, mask in lacking.items()
+    )
     return Failures.joined([*faulty, *missing, *_over_limits(counted, limits, nodes, cycle)])
 
 
 def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> dict[str, Mask]:
-    """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the first."""
+    """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the
+    first."""
     opt_in = cycle.algorithm.release.volumes.missing_drivers_opt_in
-    drivers = (cycle.listings.csi_drivers.get(name) for name in {name for new in news for name in new.values()})
-    wanted = {one.name for one in drivers if one is not None and (one.spec.prevent_pod_scheduling_if_missing or not opt_in)}
+    drivers = (
+        cycle.listings.csi_drivers.get(name) for name in {name for new in news for name in new.values()}
+    )
+    wanted = {
+        one.name
+        for one in drivers
+        if one is not None and (one.spec.prevent_pod_scheduling_if_missing or not opt_in)
+    }
     found: dict[str, Mask] = {}
     for i in range(nodes.n) if wanted else ():
         csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
         there = {driver.name for driver in csi_node.drivers} if csi_node is not None else set[str]()
-        lacking = next((name for name in news[int(limits.plugins[i])].values() if name in wanted and name not in there), None)
+        lacking = next(
+            (name for name in news[int(limits.plugins[i])].values() if name in wanted and name not in there),
+            None,
+        )
         if lacking is not None:
             found.setdefault(lacking, np.zeros(nodes.n, np.bool_))[i] = True
     return found
 
 
-def _over_limits(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> tuple[Failures | None, ...]:
+def _over_limits(
+    news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle
+) -> tuple[Failures | None, ...]:
     """The objections to nodes with too many volumes; *news*: those of the pod, by group of nodes."""
     judged = limits.limited & np.array([bool(new) for new in news])[limits.plugins]
-    exceeded, faults = judged & _alone(news, limits), dict[int, Fault]()
+    exceeded = judged & _alone(news, limits)
+    faults = dict[int, Fault]()
     for i in _occupied(nodes, cycle):
         if judged[i]:
             group = int(limits.plugins[i])

@@ -49,15 +49,20 @@ class DiskType:
     """How many a node can have, if nothing else sets a limit."""
     nitro_limit: int | None = None
     """The limit on machines of the newer AWS types."""
-    slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(init=False, eq=False, repr=False, factory=_two_slots)
-    """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of the type."""
+    slots: Mapping[bool, StateKey[tuple[int, Ids | Fault]]] = attrs.field(
+        init=False, eq=False, repr=False, factory=_two_slots
+    )
+    """By whether a pod is to be scheduled: where its notes have the version of the volumes, and its disks of
+    the type."""
 
 
 @attrs.frozen
 class Count:
-    """Disks on n nodes: ``attached`` by the pods there, ``new`` with the incoming one, and the ``limit``: int64[n].
+    """Disks on n nodes: ``attached`` by the pods there, ``new`` with the incoming one, and the ``limit``:
+    int64[n].
 
-    ``exempt``: bool[n], where a driver counts the disks instead; ``faults``: node -> what is wrong with a claim of a pod there.
+    ``exempt``: bool[n], where a driver counts the disks instead; ``faults``: node -> what is wrong with a
+    claim of a pod there.
     """
 
     attached: Ints
@@ -93,7 +98,11 @@ class Fault:
 
     def on(self, mask: Mask) -> Failures | None:
         """The same as the failure of the nodes of *mask*: bool[n]."""
-        return Failures.where(Reason(self.text, resolvable=False), mask) if self.rejects else Failures.error(self.text, mask)
+        return (
+            Failures.where(Reason(self.text, resolvable=False), mask)
+            if self.rejects
+            else Failures.error(self.text, mask)
+        )
 
 
 def own_limit(key: str, given: Mapping[str, int]) -> int:
@@ -112,7 +121,8 @@ def counts_ephemeral(cells: VolumeCells) -> bool:
 
 
 def claim_fault(pod: Template, volume: Volume, cycle: Cycle, incoming: bool) -> Fault | None:
-    """What is wrong with the claim of one of *pod*'s volumes; None where it is fine or where there is no claim.
+    """What is wrong with the claim of one of *pod*'s volumes; None where it is fine or where there is no
+    claim.
 
     *incoming*: *pod* is to be scheduled, and not on a node already.
     """
@@ -164,7 +174,9 @@ def _claimed(namespace: str, name: str, disk: DiskType, cycle: Cycle) -> Hashabl
     if volume is not None:
         return disk.id_of(volume.spec.source)
     # Upstream: before 1.16 a claim that cannot be resolved counts as a disk of every type.
-    counts = cycle.algorithm.release.volumes.counts_unresolved_claims or (claim is not None and _provisions(claim, disk, cycle))
+    counts = cycle.algorithm.release.volumes.counts_unresolved_claims or (
+        claim is not None and _provisions(claim, disk, cycle)
+    )
     return (namespace, name) if counts else None
 
 
@@ -190,7 +202,9 @@ def _limits(disk: DiskType, nodes: Batch, cycle: Cycle) -> Ints:
         # Upstream: where a node has both labels, 1.27 takes either by chance; here the newer one counts.
         for label in cycle.algorithm.release.volumes.instance_type_labels:
             kinds = nodes.label(label)
-            limits = np.where(kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits)
+            limits = np.where(
+                kinds.present, np.where(kinds.where(_is_nitro), disk.nitro_limit, disk.limit), limits
+            )
     if nodes_limit_volumes(cycle):
         own: Ints = nodes.attachable.where(partial(own_limit, disk.key), np.int64)
         limits = np.where(own == NO_LIMIT, limits, own)
@@ -206,12 +220,17 @@ def _exempt(disk: DiskType, nodes: Batch, cycle: Cycle) -> Mask:
     csi_nodes = cycle.listings.csi_nodes
     if not cycle.algorithm.release.volumes.csi_reads_migration or not len(csi_nodes):
         return np.zeros(nodes.n, np.bool_)
-    rows = [nodes.table.row_of.get(found.name, -1) for found in csi_nodes if disk.plugin in migrated_plugins(found, cycle)]
+    rows = [
+        nodes.table.row_of.get(found.name, -1)
+        for found in csi_nodes
+        if disk.plugin in migrated_plugins(found, cycle)
+    ]
     return np.isin(nodes.indexes, rows)
 
 
 def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
-    attached, new = np.zeros(nodes.n, np.int64), np.full(nodes.n, len(ids), np.int64)
+    attached = np.zeros(nodes.n, np.int64)
+    new = np.full(nodes.n, len(ids), np.int64)
     exempt = _exempt(disk, nodes, cycle)
     faults: dict[int, Fault] = {}
     for i in nodes.with_volumes():
@@ -228,7 +247,8 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
 
 
 def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
-    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has no such disk."""
+    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has
+    no such disk."""
     ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
     if isinstance(ids, Fault):
         return ids
@@ -266,14 +286,16 @@ def _predicate(disk: DiskType) -> Predicate:
 
 
 def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
-    """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have been judged for *pod*."""
+    """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have
+    been judged for *pod*."""
     count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None
     if isinstance(count, Count):
         _leave(count, nodes)
 
 
 def _leave(count: Count, nodes: Batch) -> None:
-    """Set the free and the new disks of nodes that fit, for BalancedResourceAllocation; each count predicate overwrites the one before."""
+    """Set the free and the new disks of nodes that fit, for BalancedResourceAllocation; each count predicate
+    overwrites the one before."""
     for i in np.flatnonzero(~count.exceeded & ~count.erred & ~count.exempt).tolist():
         nodes.set_transient(i, int(count.limit[i] - count.attached[i]), int(count.new[i]))
 
@@ -294,10 +316,27 @@ def _cinder_id(source: VolumeSource) -> str | None:
     return source.cinder.volume_id if source.cinder else None
 
 
-EBS = DiskType(name="MaxEBSVolumeCount", key="attachable-volumes-aws-ebs", plugin=AWS_EBS, id_of=_ebs_id, limit=39, nitro_limit=25)
-GCE = DiskType(name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plugin=GCE_PD, id_of=_gce_id, limit=16)
-AZURE = DiskType(name="MaxAzureDiskVolumeCount", key="attachable-volumes-azure-disk", plugin=AZURE_DISK, id_of=_azure_id, limit=16)
-OPENSTACK = DiskType(name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256)
+EBS = DiskType(
+    name="MaxEBSVolumeCount",
+    key="attachable-volumes-aws-ebs",
+    plugin=AWS_EBS,
+    id_of=_ebs_id,
+    limit=39,
+    nitro_limit=25,
+)
+GCE = DiskType(
+    name="MaxGCEPDVolumeCount", key="attachable-volumes-gce-pd", plugin=GCE_PD, id_of=_gce_id, limit=16
+)
+AZURE = DiskType(
+    name="MaxAzureDiskVolumeCount",
+    key="attachable-volumes-azure-disk",
+    plugin=AZURE_DISK,
+    id_of=_azure_id,
+    limit=16,
+)
+OPENSTACK = DiskType(
+    name="MaxCinderVolumeCount", key="attachable-volumes-cinder", plugin=CINDER, id_of=_cinder_id, limit=256
+)
 
 max_ebs_volume_count: Predicate = _predicate(EBS)
 max_gce_pd_volume_count: Predicate = _predicate(GCE)

@@ -20,7 +20,8 @@ def metadata_fails(cycle: Cycle) -> bool:
 
     Upstream: in 1.16 a row without node does no harm here, but from 1.14 on no snapshot has one.
     """
-    table, pod = cycle.table, cycle.template
+    table = cycle.table
+    pod = cycle.template
     if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
     census = table.census
@@ -34,7 +35,9 @@ def metadata_fails(cycle: Cycle) -> bool:
 
 def _may_fail(pod: Template) -> bool:
     """Whether any selector of *pod* itself is invalid."""
-    if pod.has_pod_affinity and any(unreadable(pod, role) is not None for role in (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)):
+    if pod.has_pod_affinity and any(
+        unreadable(pod, role) is not None for role in (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)
+    ):
         return True
     return any(selector_error(constraint.label_selector) is not None for constraint in hard_constraints(pod))
 

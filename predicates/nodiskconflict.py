@@ -33,30 +33,44 @@ def has_disks(pod: Template) -> bool:
 
 def disks_conflict(one: Volume, other: Volume) -> bool:
     """Whether two pods cannot have these volumes on one node."""
-    gce, other_gce = one.gce_persistent_disk, other.gce_persistent_disk
+    gce = one.gce_persistent_disk
+    other_gce = other.gce_persistent_disk
     if gce and other_gce and gce.pd_name == other_gce.pd_name and not (gce.read_only and other_gce.read_only):
         return True
-    ebs, other_ebs = one.aws_elastic_block_store, other.aws_elastic_block_store
+    ebs = one.aws_elastic_block_store
+    other_ebs = other.aws_elastic_block_store
     # Upstream: an EBS volume has one user, even if all of them only read.
     if ebs and other_ebs and ebs.volume_id == other_ebs.volume_id:
         return True
-    iscsi, other_iscsi = one.iscsi, other.iscsi
+    iscsi = one.iscsi
+    other_iscsi = other.iscsi
     # Upstream: lun and portal do not matter.
-    if iscsi and other_iscsi and iscsi.iqn == other_iscsi.iqn and not (iscsi.read_only and other_iscsi.read_only):
+    if (
+        iscsi
+        and other_iscsi
+        and iscsi.iqn == other_iscsi.iqn
+        and not (iscsi.read_only and other_iscsi.read_only)
+    ):
         return True
     return bool(one.rbd and other.rbd and _rbd_conflict(one.rbd, other.rbd))
 
 
 def _rbd_conflict(one: RBD, other: RBD) -> bool:
-    same = one.pool == other.pool and one.image == other.image and not set(one.monitors).isdisjoint(other.monitors)
+    same = (
+        one.pool == other.pool
+        and one.image == other.image
+        and not set(one.monitors).isdisjoint(other.monitors)
+    )
     return same and not (one.read_only and other.read_only)
 
 
 @predicate("NoDiskConflict", reads=Reads.PODS, key=_disks, concerns=has_volumes)
 def no_disk_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes where another pod uses a GCE disk, EBS volume, iSCSI or Ceph RBD disk of *pod*, unless both only read it.
+    """Turn down nodes where another pod uses a GCE disk, EBS volume, iSCSI or Ceph RBD disk of *pod*, unless
+    both only read it.
 
-    Disks behind claims are not looked at. Upstream: pkg/scheduler/algorithm/predicates/predicates.go NoDiskConflict.
+    Disks behind claims are not looked at. Upstream: pkg/scheduler/algorithm/predicates/predicates.go
+    NoDiskConflict.
     """
     disks = _disks(pod)
     if not disks:

@@ -26,7 +26,8 @@ class _NoAnswer(Exception):
 
 
 def zones_of(label: str) -> frozenset[str]:
-    """The zones that a volume's label names, separated by ``__``; none where a part is empty, as then the label does not count."""
+    """The zones that a volume's label names, separated by ``__``; none where a part is empty, as then the
+    label does not count."""
     parts = [part.strip() for part in label.split("__")]
     return frozenset(parts) if all(parts) else frozenset()
 
@@ -76,9 +77,12 @@ def not_among(zones: frozenset[str], zone: str | None) -> bool:
     return zone not in zones
 
 
-@predicate("NoVolumeZoneConflict", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, concerns=has_volumes)
+@predicate(
+    "NoVolumeZoneConflict", reads=Reads.NODE | Reads.VOLUMES, key=lambda pod: pod.claims, concerns=has_volumes
+)
 def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes in another zone or region than the labels of a bound volume of *pod* say; nodes with neither label always fit.
+    """Turn down nodes in another zone or region than the labels of a bound volume of *pod* say; nodes with
+    neither label always fit.
 
     Upstream: pkg/scheduler/algorithm/predicates/predicates.go NewVolumeZonePredicate.
     """
@@ -90,7 +94,8 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
         for volume in _volumes(pod, cycle):
             conflict |= labelled & _elsewhere(volume, nodes)
     except _NoAnswer as error:
-        # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not noticed.
+        # Upstream: a volume elsewhere ends the check, so that what is wrong with a later claim is not
+        # noticed.
         failures = Failures.where(VOLUME_ZONE_CONFLICT, conflict)
         return Failures.joined([failures, Failures.error(str(error), labelled & ~conflict)])
     return Failures.where(VOLUME_ZONE_CONFLICT, conflict)

@@ -19,12 +19,15 @@ from .rule import predicate
 ANY_ADDRESS = "0.0.0.0"
 
 
-@predicate("PodFitsHostPorts", reads=Reads.PORTS, key=lambda pod: pod.ports, concerns=lambda pod: bool(pod.ports))
+@predicate(
+    "PodFitsHostPorts", reads=Reads.PORTS, key=lambda pod: pod.ports, concerns=lambda pod: bool(pod.ports)
+)
 def pod_fits_host_ports(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     """Turn down nodes where a pod already has one of the host ports that *pod*'s containers ask for.
 
-    Two ports clash where protocol and number are equal and the addresses are equal too, or one of them is ``0.0.0.0``.
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsHostPorts; pkg/scheduler/nodeinfo/host_ports.go CheckConflict.
+    Two ports clash where protocol and number are equal and the addresses are equal too, or one of them is
+    ``0.0.0.0``. Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsHostPorts;
+    pkg/scheduler/nodeinfo/host_ports.go CheckConflict.
     """
     clashing = set(_clashing(pod, nodes)) if pod.ports else None
     if not clashing:

@@ -35,7 +35,8 @@ class Sought:
 
     @classmethod
     def of(cls, pod: Template, resources: Iterable[str], too_many: Reason) -> Sought:
-        """What *pod* needs where *resources* are checked; *too_many*: the reason against a node that has no place for another pod."""
+        """What *pod* needs where *resources* are checked; *too_many*: the reason against a node that has no
+        place for another pod."""
         names = tuple(resources)
         amounts = np.array([1, *[pod.requests.get(name, 0) for name in names]], np.int64)
         return cls((PODS, *names), _reasons(names, too_many), amounts.reshape(-1, 1))
@@ -47,7 +48,10 @@ def _reasons(resources: tuple[str, ...], too_many: Reason) -> Sequence[Reasons]:
     return (too_many,), *[(insufficient(name),) for name in resources]
 
 
-_SOUGHT: Mapping[bool, StateKey[Sought]] = {True: StateKey("sought resources"), False: StateKey("sought resources without metadata")}
+_SOUGHT: Mapping[bool, StateKey[Sought]] = {
+    True: StateKey("sought resources"),
+    False: StateKey("sought resources without metadata"),
+}
 """By whether there is predicate metadata."""
 
 
@@ -57,11 +61,12 @@ def _asked(pod: Template) -> Hashable:
 
 @predicate("PodFitsResources", reads=Reads.NODE | Reads.REQUESTS, key=_asked)
 def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod* requests.
+    """Turn down nodes that have no place for one more pod, or too little left of a resource that *pod*
+    requests.
 
-    If a pod requests anything, cpu, memory and ephemeral storage are checked, and each scalar that it names. The reasons come in this
-    order, scalars by name.
-    Upstream: pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
+    If a pod requests anything, cpu, memory and ephemeral storage are checked, and each scalar that it names.
+    The reasons come in this order, scalars by name. Upstream:
+    pkg/scheduler/algorithm/predicates/predicates.go PodFitsResources.
     """
     slot = _SOUGHT[cycle.has_metadata]
     sought = pod.notes.get(slot)
@@ -78,13 +83,19 @@ def pod_fits_resources(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | 
 
 
 def checked_resources(pod: Template) -> tuple[str, ...]:
-    """The resources to look at, in the order of the reasons, scalars by name; none for a pod that requests nothing."""
+    """The resources to look at, in the order of the reasons, scalars by name; none for a pod that requests
+    nothing."""
     scalars = sorted(pod.requests.keys() - set(NATIVE))
-    # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native resource fails too.
+    # Upstream: if anything is requested, even 0 of a scalar, a node that is overcommitted in a native
+    # resource fails too.
     return (*NATIVE, *scalars) if scalars or any(pod.requests.values()) else ()
 
 
 def _is_ignored(resource: str, cycle: Cycle) -> bool:
     """Whether *resource* is left to an extender, as only extended resources can be."""
     # Upstream: what extenders manage is part of the predicate metadata; without metadata nothing is ignored.
-    return cycle.has_metadata and resource in cycle.algorithm.ignored_resources and is_extended_resource(resource)
+    return (
+        cycle.has_metadata
+        and resource in cycle.algorithm.ignored_resources
+        and is_extended_resource(resource)
+    )

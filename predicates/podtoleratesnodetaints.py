@@ -18,9 +18,13 @@ NO_NEW_PODS = ("NoSchedule", "NoExecute")
 """The effects of taints that keep pods away."""
 
 
-def first_untolerated(taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str] = NO_NEW_PODS) -> Taint | None:
+def first_untolerated(
+    taints: Sequence[Taint], tolerations: Sequence[Toleration], effects: Sequence[str] = NO_NEW_PODS
+) -> Taint | None:
     """The first of *taints* with one of *effects* that no toleration covers, None where there is none."""
-    return next((taint for taint in taints if taint.effect in effects and not tolerates(tolerations, taint)), None)
+    return next(
+        (taint for taint in taints if taint.effect in effects and not tolerates(tolerations, taint)), None
+    )
 
 
 def _untolerated(pod: Template, nodes: Batch, effects: tuple[str, ...]) -> Failures | None:

@@ -1,4 +1,5 @@
-"""Every reason for which a node is turned down, in upstream's words. Upstream: pkg/scheduler/algorithm/predicates/error.go."""
+"""Every reason for which a node is turned down, in upstream's words. Upstream:
+pkg/scheduler/algorithm/predicates/error.go."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ NODE_SELECTOR_NOT_MATCH = Reason("node(s) didn't match node selector", resolvabl
 POD_AFFINITY_NOT_MATCH = Reason("node(s) didn't match pod affinity/anti-affinity")
 POD_AFFINITY_RULES_NOT_MATCH = Reason("node(s) didn't match pod affinity rules", resolvable=False)
 POD_ANTI_AFFINITY_RULES_NOT_MATCH = Reason("node(s) didn't match pod anti-affinity rules")
-EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH = Reason("node(s) didn't satisfy existing pods anti-affinity rules")
+EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH = Reason(
+    "node(s) didn't satisfy existing pods anti-affinity rules"
+)
 TAINTS_TOLERATIONS_NOT_MATCH = Reason("node(s) had taints that the pod didn't tolerate", resolvable=False)
 POD_NOT_MATCH_HOST_NAME = Reason("node(s) didn't match the requested hostname", resolvable=False)
 POD_NOT_FITS_HOST_PORTS = Reason("node(s) didn't have free ports for the requested pod ports")

@@ -1,4 +1,5 @@
-"""How a predicate is declared: ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes, cycle)."""
+"""How a predicate is declared: ``@predicate(name, reads=..., key=...)`` over a function of (pod, nodes,
+cycle)."""
 
 from __future__ import annotations
 
@@ -50,12 +51,15 @@ class _Declare:
         reads: Reads = Reads.NODE | Reads.REQUESTS | Reads.PORTS | Reads.PODS,
         key: Callable[[Template], Hashable] = lambda pod: pod,
     ) -> Callable[[EachNode], Predicate]:
-        """Declare a predicate that is asked node by node: ``(pod, nodes, i, cycle)`` -> reasons against node *i*, or an error's text."""
+        """Declare a predicate that is asked node by node: ``(pod, nodes, i, cycle)`` -> reasons against node
+        *i*, or an error's text."""
 
         def declare(ask: EachNode) -> Predicate:
             @functools.wraps(ask)
             def check(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-                return Failures.of_rows([_outcome(ask(pod, nodes, i, cycle), nodes, i) for i in range(nodes.n)])
+                return Failures.of_rows(
+                    [_outcome(ask(pod, nodes, i, cycle), nodes, i) for i in range(nodes.n)]
+                )
 
             return Predicate(name=name, check=check, reads=reads, key=key)
 
@@ -71,7 +75,9 @@ def _outcome(answer: object, nodes: Batch, i: int) -> Reasons | str | None:
         if all(isinstance(reason, Reason) for reason in found):
             return found
         answer = found
-    raise Unwanted(f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error")
+    raise Unwanted(
+        f'{described(answer)} for node "{nodes.name(i)}"', "None, a tuple of Reasons, or a text for an error"
+    )
 
 
 predicate: _Declare = _Declare()

@@ -1,4 +1,5 @@
-"""Priorities: preferences among the nodes that fit, one file for each. ``CATALOGUE`` is all of upstream's, by name."""
+"""Priorities: preferences among the nodes that fit, one file for each. ``CATALOGUE`` is all of upstream's, by
+name."""
 
 from __future__ import annotations
 

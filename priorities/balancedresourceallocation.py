@@ -16,19 +16,25 @@ VOLUMES_GATE = "BalanceAttachedNodeVolumes"
 _BITS_OF_ONE = np.float64(1).view(np.uint64)
 
 
-@priority("BalancedResourceAllocation", reads=Reads.NODE | Reads.REQUESTS | Reads.EFFECTS, key=nonzero_request)
+@priority(
+    "BalancedResourceAllocation", reads=Reads.NODE | Reads.REQUESTS | Reads.EFFECTS, key=nonzero_request
+)
 def balanced_resource_allocation(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes on which the fractions of cpu and memory in use differ least; a node that would be full gets 0.
+    """Prefer nodes on which the fractions of cpu and memory in use differ least; a node that would be full
+    gets 0.
 
-    With gate BalanceAttachedNodeVolumes the volume counts that predicates of this cycle have set are a third fraction. Without the gate
-    they are not read.
-    Upstream: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
+    With gate BalanceAttachedNodeVolumes the volume counts that predicates of this cycle have set are a third
+    fraction. Without the gate they are not read. Upstream:
+    pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go balancedResourceScorer.
     """
-    return balance_of_two(pod, nodes, MAX_PRIORITY, with_volumes=bool(cycle.algorithm.gates.get(VOLUMES_GATE)))
+    return balance_of_two(
+        pod, nodes, MAX_PRIORITY, with_volumes=bool(cycle.algorithm.gates.get(VOLUMES_GATE))
+    )
 
 
 def balance_of_two(pod: Template, nodes: Batch, best: int, *, with_volumes: bool) -> Scores:
-    """*best* where the fractions of cpu and memory in use are alike, 0 where one is not below 1; with a third fraction of volumes."""
+    """*best* where the fractions of cpu and memory in use are alike, 0 where one is not below 1; with a third
+    fraction of volumes."""
     used = _fractions(both_requested_with(pod, nodes), *capacity_of(nodes))
     # As whole numbers without sign, the bits of negative numbers are above those of 1.
     within = used.view(np.uint64) < _BITS_OF_ONE
@@ -74,4 +80,6 @@ def _fractions(requested: Ints, capacity: Ints, is_proper: bool) -> Floats:
 
 def _variance(cpu: Floats, memory: Floats, volumes: Floats) -> Floats:
     mean = (cpu + memory + volumes) / 3
-    return ((cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)) / 3
+    return (
+        (cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean) + (volumes - mean) * (volumes - mean)
+    ) / 3

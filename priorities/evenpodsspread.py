@@ -37,13 +37,16 @@ def _key(pod: Template) -> Hashable:
 
 
 class Sparseness(msgspec.Struct, frozen=True):
-    """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there are more."""
+    """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there
+    are more."""
 
     total: int
     least: int
 
     def each(self, raw: Sequence[int], codes: Sequence[int] = ()) -> list[int]:
-        total, spread, best = self.total, float(_int32(self.total - self.least)), float(MAX_PRIORITY)
+        total = self.total
+        spread = float(_int32(self.total - self.least))
+        best = float(MAX_PRIORITY)
         if not spread:
             return [MAX_PRIORITY] * len(raw)
         left = [total - own for own in raw] if total >= 0 else [_int32(total - own) for own in raw]
@@ -61,13 +64,18 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
 
 
 def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
-    """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a selector is invalid."""
-    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
+    """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a
+    selector is invalid."""
+    constraints = soft_constraints(pod)
+    nodes = cycle.as_described(nodes)
     if not constraints:
         return np.zeros(nodes.n, np.int64)
     if not is_readable(constraints):
-        _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
-    lacks, own = without_a_key(pod, constraints, nodes), _own(raw, nodes)
+        _refuse_unreadable(
+            pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle
+        )
+    lacks = without_a_key(pod, constraints, nodes)
+    own = _own(raw, nodes)
     if not lacks and own is raw and _is_plain(pod, cycle):
         return None
     met = raw[with_all_keys(constraints, nodes)] if lacks else raw
@@ -78,7 +86,11 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
 
 def _is_plain(pod: Template, cycle: Cycle) -> bool:
     constraints = soft_constraints(pod)
-    return bool(constraints) and is_readable(constraints) and not without_a_key(pod, constraints, Batch.everywhere(cycle.table))
+    return (
+        bool(constraints)
+        and is_readable(constraints)
+        and not without_a_key(pod, constraints, Batch.everywhere(cycle.table))
+    )
 
 
 def _own(raw: Scores, nodes: Batch) -> Scores:
@@ -97,7 +109,8 @@ def _int32(number: int) -> int:
 
 
 def _refuse_unreadable(pod: Template, constraints: Constraints, candidates: Batch, cycle: Cycle) -> None:
-    """Raise PriorityError where a pod in a domain of a candidate has to be matched against an invalid selector."""
+    """Raise PriorityError where a pod in a domain of a candidate has to be matched against an invalid
+    selector."""
     for constraint in constraints:
         text = selector_error(constraint.label_selector)
         if text is None:
@@ -115,7 +128,8 @@ def _concerns(pod: Template) -> bool:
 
 def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     """The pods by domain; None where some rows lack a key, or a selector is invalid."""
-    constraints, table = soft_constraints(pod), cycle.table
+    constraints = soft_constraints(pod)
+    table = cycle.table
     if not _is_plain(pod, cycle):
         return None
     by_key = sums_by_key(pod, constraints, None, table)
@@ -123,26 +137,37 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
     often = Counter(constraint.topology_key for constraint in constraints)
     return Sums(
         [
-            attrs.evolve(found, counts=[msgspec.structs.replace(each, weight=often[key]) for each in found.counts])
+            attrs.evolve(
+                found, counts=[msgspec.structs.replace(each, weight=often[key]) for each in found.counts]
+            )
             for key, found in by_key.items()
         ]
     )
 
 
 @priority(
-    "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=_concerns,
-    reduce=Reduction(_scale, zeros_alike=False, special=_unlike), sums=_sums,
-)  # fmt: skip
+    "EvenPodsSpreadPriority",
+    reads=Reads.NODE | Reads.DOMAIN,
+    key=_key,
+    concerns=_concerns,
+    reduce=Reduction(_scale, zeros_alike=False, special=_unlike),
+    sums=_sums,
+)
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.
+    """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw
+    score is their number.
 
     Pods of every namespace count.
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
-    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
+    constraints = soft_constraints(pod)
+    nodes = cycle.as_described(nodes)
     if not constraints:
         return np.zeros(nodes.n, np.int64)
     domains = domains_by_key(pod, constraints, None, cycle.table)
-    met = [domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes) for constraint in constraints]
+    met = [
+        domains[constraint.topology_key].counts.take(nodes.label(constraint.topology_key).codes)
+        for constraint in constraints
+    ]
     found = met[0] if len(met) == 1 else np.add.reduce(met)
     return found * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else found

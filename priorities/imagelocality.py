@@ -14,7 +14,8 @@ from ..core.rule import Reads
 from .rule import MAX_PRIORITY, priority
 
 MIB = 1024 * 1024
-LEAST, MOST = 23 * MIB, 1000 * MIB
+LEAST = 23 * MIB
+MOST = 1000 * MIB
 """Total sizes of images with which a node scores 0 and 10."""
 
 
@@ -34,7 +35,8 @@ def images(pod: Template) -> tuple[str, ...]:
 
 @priority("ImageLocalityPriority", reads=Reads.NODE | Reads.CLUSTER, key=images)
 def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes that have *pod*'s images, by size. An image that few nodes have counts for less, so that they do not attract all pods.
+    """Prefer nodes that have *pod*'s images, by size. An image that few nodes have counts for less, so that
+    they do not attract all pods.
 
     Upstream: pkg/scheduler/algorithm/priorities/image_locality.go ImageLocalityPriorityMap.
     """
@@ -44,10 +46,12 @@ def image_locality(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 def spread_sizes(names: Iterable[str], nodes: Batch, node_count: int) -> Ints:
-    """The sizes of the images of these *names* on each node, each times the share of *node_count* nodes that have it: int64[n]."""
+    """The sizes of the images of these *names* on each node, each times the share of *node_count* nodes that
+    have it: int64[n]."""
     total = np.zeros(nodes.n, np.int64)
     for name in names:
         sizes, holders = nodes.image(name)
-        # Upstream: the nodes with an image were counted when this node was last updated, or its snapshot taken.
+        # Upstream: the nodes with an image were counted when this node was last updated, or its snapshot
+        # taken.
         total += whole(sizes * (holders / max(node_count, 1)))
     return total

@@ -37,7 +37,8 @@ Preferences = list[tuple[PodsTargeted, str, int]]
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
-ANY_UNREADABLE, UNREADABLE = Unreadable(READ), tuple(Unreadable((role,)) for role in READ)
+ANY_UNREADABLE = Unreadable(READ)
+UNREADABLE = tuple(Unreadable((role,)) for role in READ)
 
 
 def _key(pod: Template) -> Hashable:
@@ -47,7 +48,8 @@ def _key(pod: Template) -> Hashable:
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
     """The lowest sum becomes 0 and the highest 10; a sum of 0 always takes part.
 
-    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of CalculateInterPodAffinityPriority.
+    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go, the end of
+    CalculateInterPodAffinityPriority.
     """
     return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY)
 
@@ -84,11 +86,13 @@ def liked(terms: Iterable[Weighted], table: NodeTable) -> Sums:
 
 @priority(NAME, reads=Reads.NODE | Reads.DOMAIN, key=_key, reduce=normalize, sums=_sums)
 def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by required affinity of existing pods.
+    """Prefer nodes by preferred (anti-)affinity terms, the pod's own and those of existing pods, and by
+    required affinity of existing pods.
 
-    int64[n]: the sum of the weights of all matching terms; a required affinity term of an existing pod has the configured weight. Raises
-    :class:`PriorityError` for an invalid selector that a pod has to be matched against.
-    Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go CalculateInterPodAffinityPriority.
+    int64[n]: the sum of the weights of all matching terms; a required affinity term of an existing pod has
+    the configured weight. Raises :class:`PriorityError` for an invalid selector that a pod has to be matched
+    against. Upstream: pkg/scheduler/algorithm/priorities/interpod_affinity.go
+    CalculateInterPodAffinityPriority.
     """
     _refuse_unreadable(pod, cycle.table)
     # Upstream: labels are read from the node objects that are scored, so those of an extender's reply count.
@@ -96,7 +100,8 @@ def inter_pod_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
 
 
 def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Scores:
-    """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod: int64[n]."""
+    """The sum of weights for each node, *hard_weight* for each required affinity term of an existing pod:
+    int64[n]."""
     return added(liked(likings(pod, cycle, hard_weight), cycle.table).each, nodes)
 
 
@@ -116,22 +121,30 @@ def _own(pod: Template, role: str) -> Preferences:
     found = pod.notes.get(_PREFERENCES[role])
     if found is None:
         terms = terms_of(pod, role) if unreadable(pod, role) is None else ()
-        found = [(PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight) for term, weight in terms]
+        found = [
+            (PodsTargeted(frozenset((target_of(pod, term),)), every=True), term.topology_key, weight)
+            for term, weight in terms
+        ]
         pod.notes[_PREFERENCES[role]] = found
     return found
 
 
-# --- selectors that cannot be read ----------------------------------------------------------------------------------
+# --- selectors that cannot be read --------------------------------------------------------------------------
 
 
 def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
-    """Raise PriorityError for the first invalid selector that a pod on an existing node has or is matched against."""
+    """Raise PriorityError for the first invalid selector that a pod on an existing node has or is matched
+    against."""
     own = _own_text(pod)
     if own is not None and _carrying_rows(table, ALL_PODS):
         raise PriorityError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
-            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.roles[0])) is not None)
+            text = next(
+                text
+                for entry in table.pods[row]
+                if (text := unreadable(entry.template, query.roles[0])) is not None
+            )
             raise PriorityError(text, once=True)
 
 
@@ -144,4 +157,8 @@ def _carrying_rows(table: NodeTable, query: Query) -> list[int]:
     counter = table.census.counter(query)
     if not counter.total:
         return []
-    return [row for row in np.flatnonzero(counter.rows).tolist() if table.has_node[row] and row not in table.deleted_rows]
+    return [
+        row
+        for row in np.flatnonzero(counter.rows).tolist()
+        if table.has_node[row] and row not in table.deleted_rows
+    ]

@@ -13,7 +13,8 @@ from .shares import both_requested_with, capacity_of, nonzero_request, used_shar
 
 @priority("MostRequestedPriority", reads=Reads.NODE | Reads.REQUESTS, key=nonzero_request)
 def most_requested(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes that are almost full, so that others can become empty: the mean of the used shares of cpu and memory, in tenths.
+    """Prefer nodes that are almost full, so that others can become empty: the mean of the used shares of cpu
+    and memory, in tenths.
 
     Upstream: pkg/scheduler/algorithm/priorities/most_requested.go mostResourceScorer.
     """

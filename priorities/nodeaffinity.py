@@ -28,7 +28,8 @@ def _asked(pod: Template) -> Hashable:
 
 @priority("NodeAffinityPriority", reads=Reads.NODE, key=_asked, reduce=normalize_reduce())
 def node_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes that match many of *pod*'s preferred node affinity terms: the sum of the weights of those that match.
+    """Prefer nodes that match many of *pod*'s preferred node affinity terms: the sum of the weights of those
+    that match.
 
     Raises PriorityError with upstream's text where an expression is not valid.
     Upstream: pkg/scheduler/algorithm/priorities/node_affinity.go CalculateNodeAffinityPriorityMap.

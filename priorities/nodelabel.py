@@ -13,7 +13,8 @@ from .rule import MAX_PRIORITY, priority
 
 
 def node_label(name: str, label: str, presence: bool) -> Priority:
-    """The priority *name* for a Policy's ``labelPreference`` argument: prefer nodes that have *label*, or without *presence* that lack it.
+    """The priority *name* for a Policy's ``labelPreference`` argument: prefer nodes that have *label*, or
+    without *presence* that lack it.
 
     Upstream: pkg/scheduler/algorithm/priorities/node_label.go CalculateNodeLabelPriorityMap.
     """

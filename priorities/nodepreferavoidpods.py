@@ -31,20 +31,32 @@ def _controller(pod: Template) -> Controller | None:
 
 @priority("NodePreferAvoidPodsPriority", reads=Reads.NODE, key=_controller)
 def node_prefer_avoid_pods(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer, by far, nodes whose annotation preferAvoidPods does not name *pod*'s replication controller or replica set.
+    """Prefer, by far, nodes whose annotation preferAvoidPods does not name *pod*'s replication controller or
+    replica set.
 
-    Upstream: pkg/scheduler/algorithm/priorities/node_prefer_avoid_pods.go CalculateNodePreferAvoidPodsPriorityMap.
+    Upstream: pkg/scheduler/algorithm/priorities/node_prefer_avoid_pods.go
+    CalculateNodePreferAvoidPodsPriorityMap.
     """
     controller = _controller(pod)
     if controller is None:
         return np.full(nodes.n, MAX_PRIORITY, np.int64)
-    return nodes.avoid.where(lambda annotation: 0 if controller in avoided_controllers(annotation or "") else MAX_PRIORITY, np.int64)
+    return nodes.avoid.where(
+        lambda annotation: 0 if controller in avoided_controllers(annotation or "") else MAX_PRIORITY,
+        np.int64,
+    )
 
 
-# --- the annotation -------------------------------------------------------------------------------------------------
+# --- the annotation -----------------------------------------------------------------------------------------
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_OWNER = {"apiversion": str, "kind": str, "name": str, "uid": str, "controller": bool, "blockownerdeletion": bool}
+_OWNER = {
+    "apiversion": str,
+    "kind": str,
+    "name": str,
+    "uid": str,
+    "controller": bool,
+    "blockownerdeletion": bool,
+}
 _ENTRY = {"podsignature": {"podcontroller": _OWNER}, "evictiontime": _TIME, "reason": str, "message": str}
 _AVOID_PODS = {"preferavoidpods": [_ENTRY]}
 """The type of each field, by its name in lower case; other fields may have any type."""
@@ -79,7 +91,9 @@ def _fits(value: Any, wanted: Any) -> bool:
         return True
     match wanted:
         case dict():
-            return isinstance(value, dict) and all(_fits(value[key], kind) for key, kind in wanted.items() if key in value)
+            return isinstance(value, dict) and all(
+                _fits(value[key], kind) for key, kind in wanted.items() if key in value
+            )
         case [kind]:
             return isinstance(value, list) and all(_fits(item, kind) for item in value)
         case re.Pattern():

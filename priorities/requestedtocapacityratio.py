@@ -30,9 +30,10 @@ def requested_to_capacity_ratio_of(
 ) -> Priority:
     """The priority *name* for a Policy's ``requestedToCapacityRatioArguments``.
 
-    *shape*: points of a broken line from utilization to score; *resources*: resource -> weight, cpu and memory with equal weights where
-    empty; a weight of 0 counts as 1. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for an invalid shape.
-    Upstream: pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go.
+    *shape*: points of a broken line from utilization to score; *resources*: resource -> weight, cpu and
+    memory with equal weights where empty; a weight of 0 counts as 1. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for an invalid shape. Upstream:
+    pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go.
     """
     check_shape(shape)
     weights = {resource: weight or 1 for resource, weight in dict(resources).items()} or DEFAULT_RESOURCES
@@ -43,7 +44,8 @@ def requested_to_capacity_ratio_of(
 
     @priority(name, reads=Reads.NODE | Reads.REQUESTS, key=asked)
     def requested_to_capacity_ratio(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-        """Prefer nodes by how full they would be: the line's score for each resource, combined as the release does it."""
+        """Prefer nodes by how full they would be: the line's score for each resource, combined as the release
+        does it."""
         scores = np.stack([line[_utilization(pod, nodes, resource)] for resource in weights])
         combined: Scores = cycle.release.ratio_mean(scores, np.array([*weights.values()], np.int64))
         return combined
@@ -52,15 +54,19 @@ def requested_to_capacity_ratio_of(
 
 
 def _utilization(pod: Template, nodes: Batch, resource: str) -> Ints:
-    """How full each node would be, in percent: int64[n]; 100 where it has no *resource* or less than requested."""
-    return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(0, FULL)
+    """How full each node would be, in percent: int64[n]; 100 where it has no *resource* or less than
+    requested."""
+    return (FULL - free_share(requested_with(pod, nodes, resource), nodes.allocatable(resource), FULL)).clip(
+        0, FULL
+    )
 
 
-# --- the line -------------------------------------------------------------------------------------------------------
+# --- the line -----------------------------------------------------------------------------------------------
 
 
 def broken_line(shape: Sequence[Point]) -> Ints:
-    """The score at each utilization from 0 to 100, with straight lines between the points of *shape*: int64[101]."""
+    """The score at each utilization from 0 to 100, with straight lines between the points of *shape*:
+    int64[101]."""
     return np.array([_score_at(shape, utilization) for utilization in range(FULL + 1)], np.int64)
 
 
@@ -97,4 +103,6 @@ def _faults(shape: Sequence[Point], best: int) -> Iterator[str]:
             yield f"score valuses not be greater than {best}. Score[{i}]=={score}"
 
 
-requested_to_capacity_ratio: Priority = requested_to_capacity_ratio_of("RequestedToCapacityRatioPriority", DEFAULT_SHAPE)
+requested_to_capacity_ratio: Priority = requested_to_capacity_ratio_of(
+    "RequestedToCapacityRatioPriority", DEFAULT_SHAPE
+)

@@ -33,7 +33,8 @@ def _limits(pod: Template) -> tuple[int, int]:
 
 @priority("ResourceLimitsPriority", reads=Reads.NODE, key=_limits)
 def resource_limits(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer, by one point, nodes whose allocatable cpu or memory covers *pod*'s limit; pods already there do not matter.
+    """Prefer, by one point, nodes whose allocatable cpu or memory covers *pod*'s limit; pods already there do
+    not matter.
 
     Upstream: pkg/scheduler/algorithm/priorities/resource_limits.go ResourceLimitsPriorityMap.
     """

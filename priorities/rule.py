@@ -1,4 +1,5 @@
-"""How a priority is declared: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores all nodes at once."""
+"""How a priority is declared: ``@priority(name, reads=..., key=..., reduce=...)`` over a function that scores
+all nodes at once."""
 
 from __future__ import annotations
 
@@ -37,9 +38,15 @@ class _Declare:
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""
         return lambda score: Priority(
-            name=name, score=score, reads=reads, key=key, reduce=reduce, whole_list=whole_list, concerns=concerns,
+            name=name,
+            score=score,
+            reads=reads,
+            key=key,
+            reduce=reduce,
+            whole_list=whole_list,
+            concerns=concerns,
             sums=sums,
-        )  # fmt: skip
+        )
 
     def each_node(
         self,
@@ -54,7 +61,11 @@ class _Declare:
         def declare(ask: EachNode) -> Priority:
             @functools.wraps(ask)
             def score(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-                return np.fromiter((whole_number(ask(pod, nodes, i, cycle), nodes.name(i)) for i in range(nodes.n)), np.int64, nodes.n)
+                return np.fromiter(
+                    (whole_number(ask(pod, nodes, i, cycle), nodes.name(i)) for i in range(nodes.n)),
+                    np.int64,
+                    nodes.n,
+                )
 
             return Priority(name=name, score=score, reads=reads, key=key, reduce=reduce)
 
@@ -71,7 +82,8 @@ MAX_PRIORITY = 10
 
 
 def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Reduction:
-    """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0.
+    """The reduce step that scales scores so that the greatest becomes *best*, or with *reverse* 0 becomes
+    *best* and the greatest 0.
 
     Where no score is above 0 they stay as they are; with *reverse* every node gets *best*.
     Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.

@@ -25,14 +25,17 @@ ZONE_WEIGHT = 2.0 / 3.0
 
 
 def peers(namespace: str, selectors: frozenset[OwnerSelector], *, any_of_them: bool = False) -> PodsMatching:
-    """The pods of *namespace* that all *selectors* (or any of them) match, without those that are being deleted."""
+    """The pods of *namespace* that all *selectors* (or any of them) match, without those that are being
+    deleted."""
     combine = any if any_of_them else all
 
     def matches(group: Group) -> bool:
         return not group.terminating and combine(selector.matches(group.labels) for selector in selectors)
 
     several = any_of_them and len(selectors) > 1
-    pairs: Collection[tuple[str, str]] = () if several else {pair for selector in selectors for pair in selector.pairs}
+    pairs: Collection[tuple[str, str]] = (
+        () if several else {pair for selector in selectors for pair in selector.pairs}
+    )
     return PodsMatching(frozenset((namespace,)), ("peers", selectors, several), matches, pairs)
 
 
@@ -74,8 +77,9 @@ def _peers_of_all(pod: Template, listings: Listings) -> PodsMatching | None:
 def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda pod: False) -> Reduction:
     """The reduce step from counts of peers to 0 to *best*: best where there is no peer, 0 where the most are.
 
-    The zone has two thirds of the score, where the node has a zone. The counts of a pod that it *leaves_out* stay as they are.
-    Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityReduce.
+    The zone has two thirds of the score, where the node has a zone. The counts of a pod that it *leaves_out*
+    stay as they are. Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go
+    CalculateSpreadPriorityReduce.
     """
 
     def scale(pod: Template, raw: RawScores, cycle: Cycle) -> Scale:
@@ -93,22 +97,28 @@ reduce_by_zone: Reduction = zone_reduction(MAX_PRIORITY)
 
 
 class Emptiness(msgspec.Struct, frozen=True):
-    """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for nodes without a zone."""
+    """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for
+    nodes without a zone."""
 
     most: int
     in_zones: Sequence[int]
     best: int
 
     def each(self, raw: Sequence[int], codes: Sequence[int]) -> list[int]:
-        fullest, best = max(self.in_zones[1:], default=0), self.best
+        fullest = max(self.in_zones[1:], default=0)
+        best = self.best
         zones = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in self.in_zones]
         shares = _shares(self.most, best)
-        return [int(shares[count][1] + zones[code]) if code else shares[count][0] for count, code in zip(raw, codes, strict=True)]
+        return [
+            int(shares[count][1] + zones[code]) if code else shares[count][0]
+            for count, code in zip(raw, codes, strict=True)
+        ]
 
 
 @lru_cache(1 << 8)
 def _shares(most: int, best: int) -> Sequence[tuple[int, float]]:
-    """For each number of peers on a node the score without a zone, and the node's part of the score in a zone."""
+    """For each number of peers on a node the score without a zone, and the node's part of the score in a
+    zone."""
     scores = [_emptiness(count, most, best) for count in range(most + 1)]
     return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in scores]
 
@@ -118,9 +128,12 @@ def _emptiness(count: int, most: int, best: int) -> float:
     return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
 
 
-@priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums)
+@priority(
+    "SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums
+)
 def selector_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-    """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and stateful sets.
+    """Prefer nodes and zones with fewer pods of *pod*'s services, replication controllers, replica sets and
+    stateful sets.
 
     Upstream: pkg/scheduler/algorithm/priorities/selector_spreading.go CalculateSpreadPriorityMap.
     """
@@ -137,5 +150,6 @@ service_spreading: Priority = Priority(
 )
 """The older name of SelectorSpreadPriority.
 
-Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also those of controllers.
+Upstream: it is built with services alone, but it reads the same selectors as SelectorSpreadPriority, also
+those of controllers.
 """

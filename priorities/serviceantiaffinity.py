@@ -29,9 +29,12 @@ def service_anti_affinity(name: str, label: str) -> Priority:
         share = (total - by_value) / float(total)
         return (float(MAX_PRIORITY) * share).astype(np.int64)[values.codes] * values.present
 
-    @priority(name, reads=Reads.COUNTS | Reads.LISTINGS, key=lambda pod: (pod.namespace, pod.labels), reduce=reduce)
+    @priority(
+        name, reads=Reads.COUNTS | Reads.LISTINGS, key=lambda pod: (pod.namespace, pod.labels), reduce=reduce
+    )
     def service_anti_affinity(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
-        """Prefer nodes whose value of the label has fewer pods of *pod*'s first service; without the label a node scores 0."""
+        """Prefer nodes whose value of the label has fewer pods of *pod*'s first service; without the label a
+        node scores 0."""
         selector = first_service_selector(pod, cycle.listings)
         if selector is None:
             return np.zeros(nodes.n, np.int64)

@@ -36,7 +36,8 @@ def requested_with(pod: Template, nodes: Batch, resource: str) -> Ints:
 
 
 def both_requested_with(pod: Template, nodes: Batch) -> Ints:
-    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is asked for again."""
+    """:func:`requested_with` of cpu and of memory: int64[2, n]. That of the whole table is there until it is
+    asked for again."""
     asked: Ints | None = pod.notes.get(_ASKED)
     if asked is None:
         asked = pod.notes[_ASKED] = np.array([[pod.nonzero[0]], [pod.nonzero[1]]], np.int64)
@@ -49,7 +50,8 @@ def both_requested_with(pod: Template, nodes: Batch) -> Ints:
 def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
     """Allocatable cpu and memory: int64[2, n]; and whether each is above 0 and not huge.
 
-    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by one number is faster.
+    Where that is so, and all nodes of the table have the same, it is given once, int64[2, 1]: to divide by
+    one number is faster.
     """
     table = nodes.table
     common, is_proper = table.node_derived("common capacity", lambda: _common_capacity(table))
@@ -60,16 +62,21 @@ def capacity_of(nodes: Batch) -> tuple[Ints, bool]:
 
 
 def _common_capacity(table: NodeTable) -> tuple[Ints | None, bool]:
-    """The cpu and memory that each row of the table has: int64[2, 1], None where they differ; and whether none is 0 or huge on any row."""
+    """The cpu and memory that each row of the table has: int64[2, 1], None where they differ; and whether
+    none is 0 or huge on any row."""
     every = table.limits[1:3, : table.size]
     is_proper = not table.has_huge and bool(every.all())
-    return every[:, :1].copy() if is_proper and every.size and (every == every[:, :1]).all() else None, is_proper
+    return every[:, :1].copy() if is_proper and every.size and (
+        every == every[:, :1]
+    ).all() else None, is_proper
 
 
 def free_share(requested: Ints, capacity: Ints, scale: int, *, is_proper: bool = False) -> Ints:
-    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too much is requested.
+    """How much of *capacity* stays free, in parts of *scale*: int64 as given; 0 where there is none or too
+    much is requested.
 
-    *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is no more than 100.
+    *is_proper*: *capacity* is known to be above 0 and below a hundredth of what 64 bits hold, and *scale* is
+    no more than 100.
     """
     if is_proper:
         free = capacity - requested

@@ -1,1 +1,2 @@
-"""What the commands do, as functions that are called from Python: one file each, all of them names of ``kubeclassic``."""
+"""What the commands do, as functions that are called from Python: one file each, all of them names of
+``kubeclassic``."""

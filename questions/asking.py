@@ -1,4 +1,5 @@
-"""Questions as functions of Python: what answers an input takes a cluster, and its options by name or as one value."""
+"""Questions as functions of Python: what answers an input takes a cluster, and its options by name or as one
+value."""
 
 from __future__ import annotations
 
@@ -36,14 +37,21 @@ class AskedQuestion(Protocol[P, O_contra, R_co]):
 
 
 def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
-    """*cluster* as *options* say it, read, with a new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    """*cluster* as *options* say it, read, with a new scheduler. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError`."""
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
     scenario = scenario_of(
-        cluster, options.waiting(), scheduler_names=spec.scheduler_names, defaults=options.defaults, edits=options.edits,
+        cluster,
+        options.waiting(),
+        scheduler_names=spec.scheduler_names,
+        defaults=options.defaults,
+        edits=options.edits,
         priorities=spec.keeps_priorities,
-    )  # fmt: skip
-    return Input.of(scenario, spec, release=release_asked(chosen), order=options.order, defaults=options.defaults)
+    )
+    return Input.of(
+        scenario, spec, release=release_asked(chosen), order=options.order, defaults=options.defaults
+    )
 
 
 def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> None:
@@ -51,18 +59,29 @@ def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> 
     waiting = len(given.scenario.pending)
     if waiting and not options.has("pending_first"):
         first = options.called("pending_first")
-        observer.remark(f"{count_of(waiting, 'pending pod is', 'pending pods are')} left out: {first} places them first")
+        observer.remark(
+            f"{count_of(waiting, 'pending pod is', 'pending pods are')} left out: {first} places them first"
+        )
 
 
 def asked_by(
-    options: Callable[P, O], first: str = "cluster", *positional: str, opens: Callable[[Any, Any], Any] = cluster_input, **always: Any
+    options: Callable[P, O],
+    first: str = "cluster",
+    *positional: str,
+    opens: Callable[[Any, Any], Any] = cluster_input,
+    **always: Any,
 ) -> Callable[[Callable[[Any, O, Observer], R]], AskedQuestion[P, O, R]]:
-    """Make a question of Python of what answers it: *first* is what is asked about, as *opens* reads it; then come the *options*.
+    """Make a question of Python of what answers it: *first* is what is asked about, as *opens* reads it; then
+    come the *options*.
 
     *positional*: those that need no name; *always*: what the function itself says.
     """
     kind: Any = options
-    declared = {name: field for name, field in kind.declared().items() if declared_of(field).python is not None and name not in always}
+    declared = {
+        name: field
+        for name, field in kind.declared().items()
+        if declared_of(field).python is not None and name not in always
+    }
     names = [*positional, *(name for name in declared if name not in positional)]
 
     def asked_with(ask: Callable[[Any, O, Observer], R]) -> Any:
@@ -70,7 +89,9 @@ def asked_by(
         def asked(*values: Any, **named: Any) -> R:
             for name in named:
                 if name not in signature.parameters:
-                    raise WrongOptionError(f'{ask.__name__}: got an option "{name}", which it does not have{did_you_mean(name, names)}')
+                    raise WrongOptionError(
+                        f'{ask.__name__}: got an option "{name}", which it does not have{did_you_mean(name, names)}'
+                    )
             if len(values) == 2 and isinstance(values[1], kind):
                 return answered(values[0], attrs.evolve(values[1], **named))
             try:
@@ -82,13 +103,26 @@ def asked_by(
         def answered(given: Any, chosen: O) -> R:
             return ask(opens(given, chosen), chosen, SILENT)
 
-        kinds = [Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY for name in names]
+        kinds = [
+            Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY
+            for name in names
+        ]
         parameters = [
-            Parameter(name, place, default=Parameter.empty if (field := declared[name]).default is attrs.NOTHING else field.default,
-                      annotation=field.type)
+            Parameter(
+                name,
+                place,
+                default=Parameter.empty
+                if (field := declared[name]).default is attrs.NOTHING
+                else field.default,
+                annotation=field.type,
+            )
             for name, place in zip(names, kinds, strict=True)
-        ]  # fmt: skip
-        head = Parameter(first, Parameter.POSITIONAL_OR_KEYWORD, annotation="GivenCluster" if opens is cluster_input else Parameter.empty)
+        ]
+        head = Parameter(
+            first,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            annotation="GivenCluster" if opens is cluster_input else Parameter.empty,
+        )
         signature = Signature([head, *parameters], return_annotation=ask.__annotations__["return"])
         # A line for each option before the examples.
         about, shown, examples = (ask.__doc__ or "").partition("    >>> ")
@@ -97,7 +131,11 @@ def asked_by(
         for name in names:
             option = declared_of(kind.declared()[name])
             said = re.sub(r"\s+\[default: [^]]*\]", "", option.python or option.help)
-            said = re.sub(r"--?[a-z][a-z-]*", lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0], said)
+            said = re.sub(
+                r"--?[a-z][a-z-]*",
+                lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0],
+                said,
+            )
             said = said[:1].lower() + said[1:] if said[1:2].islower() else said
             text += f"    :param {name}: {'False: ' * (option.takes == 'no-flag')}{said}\n"
         asked.__doc__ = f"{text}\n    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.\n\n{shown}{examples}"

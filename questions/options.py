@@ -1,4 +1,5 @@
-"""What the options of all questions have: how a cluster is read, checks of what goes together, and a question that is made of them."""
+"""What the options of all questions have: how a cluster is read, checks of what goes together, and a question
+that is made of them."""
 
 from __future__ import annotations
 
@@ -35,16 +36,20 @@ def texts(name: str, wanted: str) -> Callable[[Any], tuple[str, ...]]:
 
 
 def given_scheduler() -> Any:
-    """The field of the scheduler, which Python gives as options or a release and the command line by flags of its own."""
+    """The field of the scheduler, which Python gives as options or a release and the command line by flags of
+    its own."""
     return option(
-        None, takes="scheduler",
+        None,
+        takes="scheduler",
         help=f'Its options, such as ``Classic(policy="policy.json")``, or a release such as "{NEWEST_RELEASE}".',
-    )  # fmt: skip
+    )
 
 
 def of_cron_jobs(python: str | None = None) -> Any:
     """The field for the pods of CronJobs."""
-    return option(False, "Add the pods of one Job for each CronJob that has no Job and is not suspended.", python=python)
+    return option(
+        False, "Add the pods of one Job for each CronJob that has no Job and is not suspended.", python=python
+    )
 
 
 def with_defaults() -> Any:
@@ -78,7 +83,9 @@ class AskedOptions:
                 raise OptionsError(": ".join([f"{self.called(name)} needs {self.called(other)}", *why]))
         for name, other, *why in self.EXCLUDES:
             if self.has(name) and self.has(other):
-                raise OptionsError(": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *why]))
+                raise OptionsError(
+                    ": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *why])
+                )
 
     def read(self) -> list[Path]:
         """The files that a command reads besides the input."""
@@ -110,9 +117,12 @@ class MorePods:
     """The option for pods besides those of the cluster."""
 
     pods: GivenCluster = option(
-        (), "More pending pods, or workloads.", common=True, takes="files",
+        (),
+        "More pending pods, or workloads.",
+        common=True,
+        takes="files",
         python="More pending pods, or workloads, given like the cluster.",
-    )  # fmt: skip
+    )
 
 
 @attrs.frozen(kw_only=True, repr=False, slots=False)
@@ -120,16 +130,19 @@ class ClusterOptions(AskedOptions):
     """How a cluster is read."""
 
     order: str = option(
-        "input", "The order of pods: as in the input, by priority, or that of the release's queue.",
+        "input",
+        "The order of pods: as in the input, by priority, or that of the release's queue.",
         choices=ORDERS,
-    )  # fmt: skip
+    )
     cron_jobs: bool = of_cron_jobs()
     edits: Sequence[str] = option(
         (),
         "Change objects before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. Can be repeated.",
-        flags=("--set",), common=True, metavar="EDIT",
+        flags=("--set",),
+        common=True,
+        metavar="EDIT",
         converter=texts("edits", 'a text such as "pod web/* requests.cpu=500m"'),
-    )  # fmt: skip
+    )
     defaults: bool = with_defaults()
     strict: bool = if_strict()
 

@@ -1,4 +1,5 @@
-"""What questions give: values with a document, a short repr, and a view that text, pages, data frames and notebooks print."""
+"""What questions give: values with a document, a short repr, and a view that text, pages, data frames and
+notebooks print."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ NOTHING_TRIED = "No pod is pending, so nothing was tried"
 
 
 def for_reasons(counts: Mapping[str, int]) -> str:
-    """For what pods have no place, reason -> pods: the three most frequent ones, and how many pods have others."""
+    """For what pods have no place, reason -> pods: the three most frequent ones, and how many pods have
+    others."""
     ordered = sorted(counts.items(), key=lambda one: -one[1])
     parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:3]]
     if len(ordered) == 1:
@@ -35,7 +37,8 @@ class Result(ABC):
     """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
 
     warnings: tuple[NoticeGroup, ...] = ()
-    """What is odd in the input, and what of it does not count; as texts they are sentences, and :attr:`~NoticeGroup.pods` has the pods."""
+    """What is odd in the input, and what of it does not count; as texts they are sentences, and
+    :attr:`~NoticeGroup.pods` has the pods."""
 
     @property
     @abstractmethod
@@ -52,11 +55,13 @@ class Result(ABC):
         """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
 
     def origin(self) -> dict[str, Any]:
-        """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what is unread."""
+        """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what
+        is unread."""
         return {}
 
     def asides(self, form: str) -> Iterable[str] | None:
-        """The lines that standard error gets after the answer in *form*; None: the answer itself says at its end what does not count."""
+        """The lines that standard error gets after the answer in *form*; None: the answer itself says at its
+        end what does not count."""
         return None
 
     def record(self) -> dict[str, Any]:
@@ -65,9 +70,11 @@ class Result(ABC):
         return found
 
     def to_frame(self, table: str | None = None, library: str | None = None) -> Any:
-        """A table as a DataFrame: by default the first of :meth:`view`. *library*: ``pandas`` or ``polars``, as is installed.
+        """A table as a DataFrame: by default the first of :meth:`view`. *library*: ``pandas`` or ``polars``,
+        as is installed.
 
-        Each list of objects in :meth:`record` is a table too, with every field as a column: fields inside fields are ``requests.cpu``.
+        Each list of objects in :meth:`record` is a table too, with every field as a column: fields inside
+        fields are ``requests.cpu``.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or no library.
         """

@@ -1,4 +1,5 @@
-"""Run conformance cases: scheduling problems, and scripts of the queue, together with what the original Go scheduler did."""
+"""Run conformance cases: scheduling problems, and scripts of the queue, together with what the original Go
+scheduler did."""
 
 from __future__ import annotations
 
@@ -43,9 +44,14 @@ ALL_RELEASES = tuple(BY_VERSION)
 
 
 def engine_for(
-    version: str, config: Mapping[str, Any], options: Mapping[str, Any] | None = None, release: Release | None = None, **engine: Any
+    version: str,
+    config: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+    release: Release | None = None,
+    **engine: Any,
 ) -> Engine:
-    """A scheduler of release *version*; *config* is that of a conformance case, which *options* override; *engine*: fields of the Engine.
+    """A scheduler of release *version*; *config* is that of a conformance case, which *options* override;
+    *engine*: fields of the Engine.
 
     *release*: one that is not quite the same, in its place.
 
@@ -57,16 +63,23 @@ def engine_for(
     return build_engine(found, preempts=config.get("preemption", True), **engine)
 
 
-def _configured(release: Release, config: Mapping[str, Any], options: Mapping[str, Any]) -> Algorithm | KubeSchedulerConfiguration:
+def _configured(
+    release: Release, config: Mapping[str, Any], options: Mapping[str, Any]
+) -> Algorithm | KubeSchedulerConfiguration:
     """What the configuration of a case says: rules, or profiles of plugins."""
-    gates, percentage = config.get("featureGates"), config.get("percentageOfNodesToScore", 0)
+    gates = config.get("featureGates")
+    percentage = config.get("percentageOfNodesToScore", 0)
     weight = config.get("hardPodAffinitySymmetricWeight", 1)
     if framework_release(release.version) is None:
         wanted = {
-            "gates": gates or {}, "policy": config.get("policy"), "provider": config.get("provider") or "DefaultProvider",
-            "hard_pod_affinity_weight": weight, "percentage": percentage, "preemption": config.get("preemption", True),
+            "gates": gates or {},
+            "policy": config.get("policy"),
+            "provider": config.get("provider") or "DefaultProvider",
+            "hard_pod_affinity_weight": weight,
+            "percentage": percentage,
+            "preemption": config.get("preemption", True),
             "equivalence_cache": config.get("equivalenceCache", False),
-        }  # fmt: skip
+        }
         return resolve(release, **(wanted | dict(options)))
     gates = options.get("gates", gates)
     started = {"gates": gates, "percentage": percentage, "hard_pod_affinity_weight": weight}
@@ -86,13 +99,15 @@ Items = list[tuple[str, KubeObject]]
 LONGEST_LINE = 1 << 27
 """Bytes of one case or answer."""
 WITHOUT = ("policy", "preemption", "events")
-_BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
+_BEGINNINGS = re.compile(
+    r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )"
+)
 REPLY_FAULTS = re.compile(rf"EOF$|unexpected EOF$|invalid character |json: cannot unmarshal |{FAULT}")
 """What is said of a reply that cannot be read: by the original, and here."""
 _AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 
 
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -117,7 +132,9 @@ def find_families(paths: Iterable[Path]) -> list[Family]:
         for file in files:
             name = file.name.replace(".cases.", ".answers.")
             names = (name, name.removesuffix(".gz") if name.endswith(".gz") else f"{name}.gz")
-            answers = next((a for each in names if each != file.name and (a := file.with_name(each)).exists()), None)
+            answers = next(
+                (a for each in names if each != file.name and (a := file.with_name(each)).exists()), None
+            )
             found.append(Family(file.parent.name, file.name.split(".")[0], file, answers))
     return found
 
@@ -137,7 +154,7 @@ def read_answers(path: Path) -> Iterator[Json]:
     return (check_answer(item, where) for where, item in json_lines(path))
 
 
-# --- what a case needs ----------------------------------------------------------------------------------------------
+# --- what a case needs --------------------------------------------------------------------------------------
 
 
 def needs(case: Json, answer: Json | None) -> set[str]:
@@ -145,14 +162,16 @@ def needs(case: Json, answer: Json | None) -> set[str]:
     found = set()
     if (case.get("config") or {}).get("policy") is not None:
         found.add("policy")
-    if case.get("nominated") or any(cycle.get("preemption") is not None for cycle in (answer or {}).get("cycles", ())):
+    if case.get("nominated") or any(
+        cycle.get("preemption") is not None for cycle in (answer or {}).get("cycles", ())
+    ):
         found.add("preemption")
     if any("event" in item for item in case.get("pending", ())):
         found.add("events")
     return found
 
 
-# --- one case -------------------------------------------------------------------------------------------------------
+# --- one case -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -172,7 +191,8 @@ DECIDED = ("pod", "host", "error", "preemption")
 
 
 def answer_case(case: Json, manner: Manner = USUAL) -> Json:
-    """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own README.md."""
+    """Our answer to *case*, in the form of FORMAT.md, or for a script of the queue in that of its own
+    README.md."""
     if "script" in case:
         return answer_script(case)
     try:
@@ -184,7 +204,8 @@ def answer_case(case: Json, manner: Manner = USUAL) -> Json:
 
 
 def emitted(case: Json, manner: Manner = USUAL) -> Json:
-    """As :func:`answer_case`. Raises :class:`~kubeclassic.exceptions.ManifestError` for a case or a script that makes no sense."""
+    """As :func:`answer_case`. Raises :class:`~kubeclassic.exceptions.ManifestError` for a case or a script
+    that makes no sense."""
     try:
         return answer_case(case, manner)
     except KubeclassicError:
@@ -194,57 +215,81 @@ def emitted(case: Json, manner: Manner = USUAL) -> Json:
 
 
 def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | None:
-    """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the case."""
+    """Answers requests by the scripts of *case*; None if it has none. *release*: in place of that of the
+    case."""
     if "extenders" not in case:
         return None
     configured = _configured(release or find_any_release(case["version"]), case.get("config") or {}, {})
     return ScriptedPost(case["extenders"], configured.extenders)
 
 
-def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None) -> Engine:
-    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine; *release*: in place of that of the case.
+def build(
+    case: Json,
+    engine_options: Mapping[str, Any],
+    post: ScriptedPost | None = None,
+    release: Release | None = None,
+) -> Engine:
+    """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine; *release*: in
+    place of that of the case.
 
     Where the case has scripts of extenders, these answer, by *post* if it is given.
     """
     post = scripted_post(case, release) if post is None else post
     try:
         if post is not None:
-            found = make_extenders(post.configs, release or find_any_release(case["version"]), lambda config: post)
+            found = make_extenders(
+                post.configs, release or find_any_release(case["version"]), lambda config: post
+            )
             engine_options = {**engine_options, "extenders": found}
         engine = engine_for(case["version"], case.get("config") or {}, release=release, **engine_options)
     except UnknownNameError as error:
         raise UnknownNameError(f"{case['name']}: {error}") from None
     feed = EventFeed(engine, case["version"] in FRAMEWORK_RELEASES)
     for number, document in enumerate(case.get("objects", ()), 1):
-        item = decode(document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders))
+        item = decode(
+            document, f"{case['name']}, object {number}", strict=False, keeps_manifest=bool(engine.extenders)
+        )
         if item is not None:
             feed.put(item)
     return engine
 
 
 def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Json]:
-    """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post* noted the requests."""
+    """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post*
+    noted the requests."""
     # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
     run.feed.counts_finished = case["version"] in FRAMEWORK_RELEASES
     run.retries_once = True
-    for decision in decisions(run, read_items(case, keeps_manifests=post is not None), case.get("nominated") or {}):
+    for decision in decisions(
+        run, read_items(case, keeps_manifests=post is not None), case.get("nominated") or {}
+    ):
         yield decision.record(details=run.details) | ({} if post is None else {CALLS: post.taken_calls()})
 
 
 def read_items(case: Json, *, keeps_manifests: bool = False) -> Items:
-    """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or ``delete`` for events."""
+    """What happens in *case*, in order: ``schedule`` for a pod that waits, and ``add``, ``update`` or
+    ``delete`` for events."""
     items: Items = []
     for number, document in enumerate(case.get("pending", ()), 1):
-        inner, verb = (document.get("object"), document["event"]) if "event" in document else (document, "schedule")
-        item = decode(inner, f"{case['name']}, pending {number}", strict=False, keeps_manifest=keeps_manifests)
+        inner, verb = (
+            (document.get("object"), document["event"]) if "event" in document else (document, "schedule")
+        )
+        item = decode(
+            inner, f"{case['name']}, pending {number}", strict=False, keeps_manifest=keeps_manifests
+        )
         if item is not None:
             items.append((verb, item))
     return items
 
 
 def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[Decision]:
-    """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is nominated to at the start."""
-    pods = {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)} if nominated else {}
+    """The decisions on *items* in order, then those on the retries; *nominated*: pod -> the node that it is
+    nominated to at the start."""
+    pods = (
+        {item.key: item for verb, item in items if verb == "schedule" and isinstance(item, Pod)}
+        if nominated
+        else {}
+    )
     for key, name in nominated.items():
         if key not in pods:
             raise ManifestError(f"nominated: expected a pod of pending, got {shown(key)}")
@@ -260,10 +305,12 @@ def decisions(run: Run, items: Items, nominated: Mapping[str, str]) -> Iterator[
         yield run.cycle(pod, retry=True)
 
 
-# --- comparison -----------------------------------------------------------------------------------------------------
+# --- comparison ---------------------------------------------------------------------------------------------
 
 
-def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()) -> list[str]:
+def differences(
+    ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operations: Sequence[str] = ()
+) -> list[str]:
     """Where two answers differ, as ``path: expected ..., got ...``; empty where they are identical.
 
     *fields*: what is compared of cycles; *operations*: what the steps of a script were.
@@ -272,7 +319,8 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
         got, wanted = (_BEGINNINGS.sub("", str(side.get("error"))) for side in (ours, theirs))
         return [] if got == wanted else [f"error: expected {wanted!r}, got {got!r}"]
     form = "steps" if operations else "cycles"
-    ours_in_order, theirs_in_order = ours.get(form, []), theirs.get(form, [])
+    ours_in_order = ours.get(form, [])
+    theirs_in_order = theirs.get(form, [])
     if not theirs_in_order:
         return [f"{form}: none to compare with"]
     count = len(ours_in_order), len(theirs_in_order)
@@ -289,8 +337,8 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
 def _comparable(field: str, value: Any) -> Any:
     """*value* of a field as it is compared.
 
-    A preemption is without its error, and with the nominations to clear sorted, as they are a set. Bodies of calls are compared as Go
-    would decode them, and faults of replies have the texts of their readers.
+    A preemption is without its error, and with the nominations to clear sorted, as they are a set. Bodies of
+    calls are compared as Go would decode them, and faults of replies have the texts of their readers.
     """
     if field == CALLS:
         return [{**call, "body": as_decoded(call["body"])} for call in value or ()]
@@ -303,7 +351,8 @@ def _comparable(field: str, value: Any) -> Any:
 
 
 def as_decoded(value: Any, field: str = "") -> Any:
-    """JSON without its empty values, as null, empty and absent are one to Go; amounts are equal in any notation."""
+    """JSON without its empty values, as null, empty and absent are one to Go; amounts are equal in any
+    notation."""
     if isinstance(value, list):
         return [as_decoded(item) for item in value]
     if not isinstance(value, dict):
@@ -322,7 +371,7 @@ def _deeper(where: str, got: Any, wanted: Any) -> list[str]:
     return [f"{where}: expected {json.dumps(wanted)}, got {json.dumps(got)}"]
 
 
-# --- whole families -------------------------------------------------------------------------------------------------
+# --- whole families -----------------------------------------------------------------------------------------
 
 
 class FamilyConformance(Record):
@@ -364,9 +413,12 @@ class FamilyReport:
 def check_family(family: Family, without: Sequence[str] = (), manner: Manner = USUAL) -> FamilyReport:
     """Run every case of *family* and compare."""
     if family.answers is None:
-        raise ManifestError(f"{family.cases}: no answers beside it: expected {family.cases.name.replace('.cases.', '.answers.')}")
+        raise ManifestError(
+            f"{family.cases}: no answers beside it: expected {family.cases.name.replace('.cases.', '.answers.')}"
+        )
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
-    counts, different = Counter[str](), dict[str, list[str]]()
+    counts = Counter[str]()
+    different = dict[str, list[str]]()
     for case in read_cases(family.cases):
         counts["cases"] += 1
         theirs = answers.get(case["name"])
@@ -393,7 +445,13 @@ def check_family(family: Family, without: Sequence[str] = (), manner: Manner = U
     if not counts["cases"]:
         raise ManifestError(f"{family.cases}: expected at least one, got no case")
     counted = FamilyConformance(
-        release=family.release, family=family.name, cases=counts["cases"], decisions=counts["cycles"], steps=counts["steps"],
-        identical=counts["identical"], left_out=counts["left out"], different=tuple(different),
-    )  # fmt: skip
+        release=family.release,
+        family=family.name,
+        cases=counts["cases"],
+        decisions=counts["cycles"],
+        steps=counts["steps"],
+        identical=counts["identical"],
+        left_out=counts["left out"],
+        different=tuple(different),
+    )
     return FamilyReport(counted, different)

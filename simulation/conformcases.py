@@ -1,7 +1,8 @@
-"""The forms of conformance cases, and scripts of the queue over virtual time: what each part holds after each operation.
+"""The forms of conformance cases, and scripts of the queue over virtual time: what each part holds after each
+operation.
 
-The operations (:data:`OPERATIONS`) are the methods of upstream's queue, and ``advance``, which lets time pass. The rest of the scheduler
-is left out: its error function and the filters of its event handlers.
+The operations (:data:`OPERATIONS`) are the methods of upstream's queue, and ``advance``, which lets time
+pass. The rest of the scheduler is left out: its error function and the filters of its event handlers.
 """
 
 from __future__ import annotations
@@ -37,13 +38,17 @@ START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
 
 
 def answer_script(case: Json) -> Json:
-    """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or the text of a refusal."""
-    release, clock = find_any_release(case["version"]), Clock(origin=START)
+    """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or
+    the text of a refusal."""
+    release = find_any_release(case["version"])
+    clock = Clock(origin=START)
     if case["version"] in FRAMEWORK_RELEASES:
         config = read_configuration(gates=case.get("gates"), release=release)
         engine = framework_engine(config)
         for number, document in enumerate(case.get("namespaces", ()), 1):
-            namespace = decode({"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False)
+            namespace = decode(
+                {"kind": "Namespace", **document}, f"{case['name']}, namespace {number}", strict=False
+            )
             assert isinstance(namespace, Namespace)
             engine.listings.namespaces.put(namespace)
         nominations = engine.new_nominations()
@@ -83,21 +88,36 @@ class Player:
                 told = self._perform(operation["op"], operation)
             except CacheError as refused:
                 told = {"error": str(refused)}
-            parts = {name: [pod.key for pod in pods] for name, pods in self.queue.contents()._asdict().items()}
-            yield told | parts | {"nominated": {node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations}}
+            parts = {
+                name: [pod.key for pod in pods] for name, pods in self.queue.contents()._asdict().items()
+            }
+            yield (
+                told
+                | parts
+                | {
+                    "nominated": {
+                        node: [pod.key for pod in self.nominations.on(node)] for node in self.nominations
+                    }
+                }
+            )
 
     def _perform(self, op: str, operation: Json) -> Json:
-        queue, given = self.queue, operation.get("pod")
+        queue = self.queue
+        given = operation.get("pod")
         if isinstance(given, dict):
             pod = _pod(given)
-            old = self._known.get(pod.key, pod)  # one that was never added is not in the queue, which then does not read the old object
+            old = self._known.get(
+                pod.key, pod
+            )  # one that was never added is not in the queue, which then does not read the old object
             self._listed[pod.key] = pod
             if not op.startswith("assigned"):
                 self._known[pod.key] = pod
             others = {
-                "add": queue.add, "addIfNotPresent": queue.add_if_not_present, "assignedPodAdded": queue.assigned_pod_added,
+                "add": queue.add,
+                "addIfNotPresent": queue.add_if_not_present,
+                "assignedPodAdded": queue.assigned_pod_added,
                 "assignedPodUpdated": queue.assigned_pod_updated,
-            }  # fmt: skip
+            }
             if op == "update":
                 queue.update(old, pod)
             else:
@@ -115,7 +135,9 @@ class Player:
         elif op == "unschedulable":
             flight = self._flights.pop(operation["pod"], None)
             if flight is not None:
-                popped = flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
+                popped = (
+                    flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
+                )
                 popped.plugins = frozenset(operation.get("plugins", ()))
                 queue.add_unschedulable(popped, flight[1])
         elif given in self._known:
@@ -139,7 +161,7 @@ def _pod(document: Json) -> Pod:
     return pod
 
 
-# --- the forms of cases and answers -----------------------------------------------------------------------------------
+# --- the forms of cases and answers -------------------------------------------------------------------------
 
 
 Whole = Annotated[int, Meta(gt=-(1 << 31), lt=1 << 31)]
@@ -148,7 +170,8 @@ CALLS = "http"
 
 
 class _Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, rename="camel"):
-    """An object without other fields than these: everything else is refused, so no case passes that was not really compared."""
+    """An object without other fields than these: everything else is refused, so no case passes that was not
+    really compared."""
 
 
 class CaseConfig(_Form):
@@ -184,16 +207,23 @@ class CaseEvent(_Form):
     object: Json
 
 
-_POD, _KEY = ("pod", Json), ("pod", str)
+_POD = ("pod", Json)
+_KEY = ("pod", str)
 OPERATIONS: Mapping[str, Sequence[Any]] = {
-    **dict.fromkeys(("add", "addIfNotPresent", "update"), (_POD,)), "pop": (),
-    "unschedulable": [_KEY, ("object", Json, {}), ("plugins", list[str], [])], "delete": [_KEY],
-    **dict.fromkeys(("assignedPodAdded", "assignedPodUpdated"), (_POD,)), "move": [("event", str, "")],
-    "nominate": [_KEY, ("node", str)], "unnominate": [_KEY], "advance": [("seconds", Annotated[float, Meta(ge=0, le=1e9)])],
-}  # fmt: skip
+    **dict.fromkeys(("add", "addIfNotPresent", "update"), (_POD,)),
+    "pop": (),
+    "unschedulable": [_KEY, ("object", Json, {}), ("plugins", list[str], [])],
+    "delete": [_KEY],
+    **dict.fromkeys(("assignedPodAdded", "assignedPodUpdated"), (_POD,)),
+    "move": [("event", str, "")],
+    "nominate": [_KEY, ("node", str)],
+    "unnominate": [_KEY],
+    "advance": [("seconds", Annotated[float, Meta(ge=0, le=1e9)])],
+}
 """Operation of a script -> its fields, besides ``op``."""
 _FORMS = {
-    name: msgspec.defstruct(name, fields, bases=(_Form,), tag_field="op", tag=name, rename="camel") for name, fields in OPERATIONS.items()
+    name: msgspec.defstruct(name, fields, bases=(_Form,), tag_field="op", tag=name, rename="camel")
+    for name, fields in OPERATIONS.items()
 }
 
 
@@ -258,11 +288,14 @@ STEP_FIELDS = ScriptStep.__struct_fields__
 
 
 def check_case(case: Any, where: str) -> Json:
-    """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with *where*, its file and line."""
+    """Return *case* if it is a scheduling problem or a script of the queue; else raise ManifestError with
+    *where*, its file and line."""
     if isinstance(case, dict) and "script" in case:
         _checked(case, CaseScript, where)
         for number, operation in enumerate(case["script"]):
-            _check_operation(operation, f"{where}: script[{number}]", has_events=case["version"] in FRAMEWORK_RELEASES)
+            _check_operation(
+                operation, f"{where}: script[{number}]", has_events=case["version"] in FRAMEWORK_RELEASES
+            )
         return case
     found = _checked(case, CaseProblem, where)
     for number, item in enumerate(found["pending"]):
@@ -283,7 +316,8 @@ def _check_operation(operation: Json, where: str, *, has_events: bool) -> None:
 
 
 def check_answer(answer: Any, where: str) -> Json:
-    """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its file and line."""
+    """Return *answer* if it is an error, or has cycles or steps; else raise ManifestError with *where*, its
+    file and line."""
     return _checked(answer, CaseAnswer, where)
 
 
@@ -292,6 +326,8 @@ def _checked(value: Any, form: type[msgspec.Struct], where: str) -> Json:
         msgspec.convert(value, form)
     except msgspec.ValidationError as error:
         told, _, path = str(error).replace("`", "").partition(" - at $")
-        raise ManifestError(": ".join(filter(None, [where, path.strip("."), f"{told[:1].lower()}{told[1:]}"]))) from None
+        raise ManifestError(
+            ": ".join(filter(None, [where, path.strip("."), f"{told[:1].lower()}{told[1:]}"]))
+        ) from None
     found: Json = value
     return found

@@ -1,4 +1,5 @@
-"""What is new of a cluster since another one: where long sequences differ, and events for a scheduler that knows the old one."""
+"""What is new of a cluster since another one: where long sequences differ, and events for a scheduler that
+knows the old one."""
 
 from __future__ import annotations
 
@@ -33,8 +34,10 @@ def differing(before: Sequence[KubeObject], now: Sequence[KubeObject]) -> tuple[
     most = min(len(before), len(now))
     start = next(compress(count(), map(is_not, before, now)), most)
     end = min(next(compress(count(), map(is_not, reversed(before), reversed(now))), most), most - start)
-    before, now = before[start : len(before) - end], now[start : len(now) - end]
-    held, kept = set(map(id, now)), set(map(id, before))
+    before = before[start : len(before) - end]
+    now = now[start : len(now) - end]
+    held = set(map(id, now))
+    kept = set(map(id, before))
     gone = {(item.kind, item.key): item for item in before if id(item) not in held}
     come = {(item.kind, item.key): item for item in now if id(item) not in kept}
     for key in [key for key, item in come.items() if gone.get(key) == item]:
@@ -52,8 +55,11 @@ def pods_of_nodes(names: Collection[str], objects: Iterable[KubeObject]) -> Iter
     return (item for item in objects if isinstance(item, Pod) and item.spec.node_name in names)
 
 
-def events_between(before: Sequence[KubeObject], now: Sequence[KubeObject], cache: Cache) -> list[Event] | None:
-    """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache* knows *before*.
+def events_between(
+    before: Sequence[KubeObject], now: Sequence[KubeObject], cache: Cache
+) -> list[Event] | None:
+    """Events after which a scheduler knows nodes and pods as if it had been told of *now* alone; *cache*
+    knows *before*.
 
     None where no events lead there. The pods of a node whose list changes go and come again in their order.
     """
@@ -62,18 +68,28 @@ def events_between(before: Sequence[KubeObject], now: Sequence[KubeObject], cach
     new = [node for node in nodes if (node.kind, node.key) not in gone]
     if any(isinstance(item, Node) and key not in come for key, item in gone.items()):
         return None
-    if new and ([item for item in now if isinstance(item, Node)][-len(new) :] != new or any(one.name in cache.infos for one in new)):
+    if new and (
+        [item for item in now if isinstance(item, Node)][-len(new) :] != new
+        or any(one.name in cache.infos for one in new)
+    ):
         return None
     replaced = [node for node in nodes if (node.kind, node.key) in gone]
     for node in replaced:
-        # It has the zone and the images of the old one: else the order of nodes, or of counts of images, would be another.
+        # It has the zone and the images of the old one: else the order of nodes, or of counts of images,
+        # would be another.
         old = gone[node.kind, node.key]
         assert isinstance(old, Node)
-        if cache.zone_key(node.labels) != cache.zone_key(old.labels) or node.status.images != old.status.images:
+        if (
+            cache.zone_key(node.labels) != cache.zone_key(old.labels)
+            or node.status.images != old.status.images
+        ):
             return None
     found: list[Event] = [*(("put", node) for node in new), *(("replace", node) for node in replaced)]
     if mixed := {item.spec.node_name for item in (*gone.values(), *come.values()) if isinstance(item, Pod)}:
-        found += [*(("delete", pod) for pod in pods_of_nodes(mixed, before)), *(("put", pod) for pod in pods_of_nodes(mixed, now))]
+        found += [
+            *(("delete", pod) for pod in pods_of_nodes(mixed, before)),
+            *(("put", pod) for pod in pods_of_nodes(mixed, now)),
+        ]
     return found
 
 

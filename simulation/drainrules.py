@@ -1,7 +1,8 @@
-"""What ``kubectl drain`` does with each pod of a node, by its flags, and what disruption budgets allow while it goes on.
+"""What ``kubectl drain`` does with each pod of a node, by its flags, and what disruption budgets allow while
+it goes on.
 
-Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction subresource in
-pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
+Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction
+subresource in pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
 """
 
 from __future__ import annotations
@@ -61,16 +62,21 @@ def _number(wanted: IntOrString | None, whole: int) -> int:
 
 @attrs.define(eq=False)
 class Budgets:
-    """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready gives it back."""
+    """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready
+    gives it back."""
 
     _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.Factory(dict)
     _found: dict[object, tuple[Allowance, ...]] = attrs.Factory(dict)
 
     @classmethod
-    def of(cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool) -> Budgets:
-        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in ``policy/v1``.
+    def of(
+        cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool
+    ) -> Budgets:
+        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in
+        ``policy/v1``.
 
-        Where the status of a budget was never written, as in a manifest, what it allows is worked out from *pods*.
+        Where the status of a budget was never written, as in a manifest, what it allows is worked out from
+        *pods*.
         """
         made = cls()
         for budget in sorted(budgets, key=lambda budget: budget.key):
@@ -83,13 +89,24 @@ class Budgets:
                 continue
             allowed = max(budget.disruptions_allowed, 0)
             if not allowed and budget.status.expected_pods is None:
-                mine = [pod for pod in pods if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)]
-                # Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go count the pods that controllers want.
-                most, least, expected = budget.spec.max_unavailable, budget.spec.min_available, len(mine)
+                mine = [
+                    pod
+                    for pod in pods
+                    if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)
+                ]
+                # Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go count
+                # the pods that controllers want.
+                most = budget.spec.max_unavailable
+                least = budget.spec.min_available
+                expected = len(mine)
                 if most is not None or least is not None:
-                    wanted = expected - _number(most, expected) if most is not None else _number(least, expected)
+                    wanted = (
+                        expected - _number(most, expected) if most is not None else _number(least, expected)
+                    )
                     allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
-            made._by_namespace.setdefault(budget.namespace, []).append((matches, Allowance(budget.key, allowed, allowed)))
+            made._by_namespace.setdefault(budget.namespace, []).append(
+                (matches, Allowance(budget.key, allowed, allowed))
+            )
         return made
 
     def over(self, pod: Pod) -> tuple[Allowance, ...]:
@@ -98,7 +115,9 @@ class Budgets:
             return ()
         known = self._found.get((pod.namespace, pod.labels))
         if known is None:
-            known = tuple(allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels))
+            known = tuple(
+                allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels)
+            )
             self._found[pod.namespace, pod.labels] = known
         return known
 
@@ -129,7 +148,11 @@ class Budgets:
     def used(self) -> tuple[BudgetUse, ...]:
         """Those that the drain asked."""
         everyone = (allowance for found in self._by_namespace.values() for _, allowance in found)
-        return tuple(BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left) for one in everyone if one.evictions)
+        return tuple(
+            BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left)
+            for one in everyone
+            if one.evictions
+        )
 
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
@@ -167,7 +190,8 @@ class DrainFlags:
     force: bool = False
     """Pods without a controller are deleted, and not made again."""
     recreate_bare: bool = False
-    """Pods without a controller are made again under their own names. kubectl has no such flag: it is for traces, whose pods are bare."""
+    """Pods without a controller are made again under their own names. kubectl has no such flag: it is for
+    traces, whose pods are bare."""
     disable_eviction: bool = False
     """Pods are deleted instead of evicted, so that no budget is asked."""
     pod_selector: Matcher = everything
@@ -210,12 +234,14 @@ def is_mirror(pod: Pod) -> bool:
 
 
 def stays_with_node(pod: Pod) -> bool:
-    """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by the node itself."""
+    """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by
+    the node itself."""
     return is_daemon(pod) or is_mirror(pod)
 
 
 def is_made_again(pod: Pod) -> bool:
-    """Whether eviction makes an owner create another pod: it already did in place of one that is being deleted.
+    """Whether eviction makes an owner create another pod: it already did in place of one that is being
+    deleted.
 
     But a StatefulSet waits until that one is gone.
     """

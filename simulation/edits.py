@@ -27,7 +27,14 @@ from ..api.reading.documents import Document
 from ..api.reading.formats.yamlvalues import yaml_values
 from ..api.wire.ownfields import current_manifest
 from ..api.words import kind_words
-from ..exceptions import KubeclassicError, ManifestError, QuantityError, UnknownNameError, did_you_mean, one_line
+from ..exceptions import (
+    KubeclassicError,
+    ManifestError,
+    QuantityError,
+    UnknownNameError,
+    did_you_mean,
+    one_line,
+)
 from .drainrules import UNSCHEDULABLE, stays_with_node
 from .nodekinds import NodeKind
 from .replacements import Replacements, claims_left_by, made_new
@@ -39,7 +46,10 @@ AMOUNTS = ("requests", "limits", "allocatable", "capacity")
 FREE_KEYS = frozenset((*LABELS, *AMOUNTS, "parameters", "overhead"))
 """Fields whose keys are anything: all that follows their dot is one key, which may have dots itself."""
 OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"), frozenset(LABELS)),
+    **dict.fromkeys(
+        ("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"),
+        frozenset(LABELS),
+    ),
     "LimitRange": frozenset((*LABELS, "default", "defaultRequest", "max", "maxLimitRequestRatio", "min")),
     "ResourceQuota": FREE_KEYS | {"hard"},
     **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
@@ -62,7 +72,8 @@ class EditError(KubeclassicError):
 
 @attrs.frozen
 class Step:
-    """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number, or ``*`` for all."""
+    """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number,
+    or ``*`` for all."""
 
     name: str
     is_item: bool = False
@@ -92,13 +103,20 @@ def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
             break
         found = _STEP.match(text, at)
         if found is None:
-            raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
+            raise EditError(
+                f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
+            )
         steps.append(Step(found[1]))
         is_free = found[1] in free
-        steps += [Step(inside.strip("'\""), is_item=not is_free, is_free=is_free) for inside in _INSIDE.findall(found[2])]
+        steps += [
+            Step(inside.strip("'\""), is_item=not is_free, is_free=is_free)
+            for inside in _INSIDE.findall(found[2])
+        ]
         at = found.end()
     if not steps or text.endswith((".", "[]")):
-        raise EditError(f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"')
+        raise EditError(
+            f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
+        )
     return tuple(steps)
 
 
@@ -108,20 +126,27 @@ def text_of(path: Path) -> str:
 
 
 def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
-    """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made where there are none.
+    """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made
+    where there are none.
 
-    *change* gets None where nothing is there; where it answers None the key is left out. Raises :class:`EditError` if something else
-    than an object or a list is on the way. What is not on the way is shared with *value*.
+    *change* gets None where nothing is there; where it answers None the key is left out. Raises
+    :class:`EditError` if something else than an object or a list is on the way. What is not on the way is
+    shared with *value*.
     """
     if not path:
         return change(value)
-    step, rest = path[0], path[1:]
-    if step.is_item and not isinstance(value, dict):  # an object may have keys with dots, which stand in brackets
+    step = path[0]
+    rest = path[1:]
+    if step.is_item and not isinstance(
+        value, dict
+    ):  # an object may have keys with dots, which stand in brackets
         if value is not None and not isinstance(value, list):
             raise EditError(f"{step}: expected a list, got it on {_kind_of(value)}")
         found = []
         for number, item in enumerate(value or []):
-            if step.name in (EVERY, str(number)) or (isinstance(item, dict) and item.get("name") == step.name):
+            if step.name in (EVERY, str(number)) or (
+                isinstance(item, dict) and item.get("name") == step.name
+            ):
                 item = changed(item, rest, change)
             found += [] if item is None else [item]
         return found or None
@@ -135,25 +160,60 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
 
 
 def _kind_of(value: Json) -> str:
-    return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else f"the value {value!r}"
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else f"the value {value!r}"
+    )
 
 
 TOP = ("metadata", "spec", "status")
-FIXED = ("apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid", "name", "namespace", "uid")
+FIXED = (
+    "apiVersion",
+    "kind",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "name",
+    "namespace",
+    "uid",
+)
 """These say which object it is, and stay."""
 POD_TEMPLATES: Mapping[str, str] = {
-    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"), "spec.template.spec"),
+    **dict.fromkeys(
+        ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"),
+        "spec.template.spec",
+    ),
     "Pod": "spec",
     "CronJob": "spec.jobTemplate.spec.template.spec",
 }
 """Kind -> where the spec of its pods is."""
-OF_PODS = frozenset([
-    "affinity", "containers", "hostNetwork", "initContainers", "nodeName", "nodeSelector", "overhead", "preemptionPolicy", "priority",
-    "priorityClassName", "schedulerName", "schedulingGates", "terminationGracePeriodSeconds", "tolerations",
-    "topologySpreadConstraints", "volumes",
-])  # fmt: skip
+OF_PODS = frozenset(
+    [
+        "affinity",
+        "containers",
+        "hostNetwork",
+        "initContainers",
+        "nodeName",
+        "nodeSelector",
+        "overhead",
+        "preemptionPolicy",
+        "priority",
+        "priorityClassName",
+        "schedulerName",
+        "schedulingGates",
+        "terminationGracePeriodSeconds",
+        "tolerations",
+        "topologySpreadConstraints",
+        "volumes",
+    ]
+)
 """Fields of the spec of pods."""
-OF_NODE_STATUS = frozenset(["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"])
+OF_NODE_STATUS = frozenset(
+    ["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"]
+)
 SINGULAR = {name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")}
 """What one may write for a short name that has an s."""
 WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
@@ -166,9 +226,13 @@ def path_for(kind: str, text: str) -> Path:
     ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
     """
     path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
-    first, pods, before = path[0].name, POD_TEMPLATES.get(kind), "spec"
+    first = path[0].name
+    pods = POD_TEMPLATES.get(kind)
+    before = "spec"
     if (meant := SINGULAR.get(first)) is not None:
-        raise EditError(f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(first)}"?')
+        raise EditError(
+            f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(first)}"?'
+        )
     if first in TOP or first in FIXED:
         before = ""
     elif first in ("labels", "annotations"):
@@ -194,7 +258,8 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def keyed_item(field: str, text: str) -> dict[str, Json] | None:
-    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises :class:`EditError`.
+    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises
+    :class:`EditError`.
 
     >>> keyed_item("taints", "dedicated=gpu:NoSchedule")
     {'key': 'dedicated', 'value': 'gpu', 'effect': 'NoSchedule'}
@@ -218,11 +283,17 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
     found = _SHORT.fullmatch(text)
     effect = (found["effect"] or "") if found else ""
     if found is None or (effect and effect not in EFFECTS):
-        raise EditError(f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"')
+        raise EditError(
+            f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"'
+        )
     return found["key"], found["value"], effect
 
 
-SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
+SET = "="
+ADD = "+="
+TAKE = "-="
+TIMES = "*="
+REMOVE = "-"
 _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
 _NANO = 10**9
 
@@ -247,7 +318,9 @@ class FieldChange:
             return found[1], found[2], found[3]
         if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
             return text[:-1], REMOVE, ""
-        raise EditError(f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"')
+        raise EditError(
+            f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"'
+        )
 
     def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
         """A copy of *manifest* with the change. Raises :class:`EditError`."""
@@ -258,7 +331,8 @@ class FieldChange:
         return after
 
     def _at(self, before: Json) -> Json:
-        name, value = self.path[-1].name, self.value
+        name = self.path[-1].name
+        value = self.value
         if self.operator == SET:  # a key of its own choice has a text, whatever it looks like
             return value if self.path[-1].is_free else read_value(value)
         if self.operator == ADD:
@@ -298,14 +372,18 @@ class FieldChange:
                 is_meant = is_meant and wanted in (None, item.get("value") or "")
                 left += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
             return left or None
-        meant, keys = read_value(value), ("name", "key", "topologyKey")
+        meant = read_value(value)
+        keys = ("name", "key", "topologyKey")
         for item in before:
-            left += [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
+            left += (
+                [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
+            )
         return left or None
 
 
 def read_value(text: str) -> Json:
-    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
+    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
+    :class:`EditError`."""
     try:
         found = [value for value, _ in yaml_values(text, "value")]
     except ManifestError:
@@ -319,7 +397,7 @@ NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
 HUGE_PAGES = "hugepages-"
 
 
-# --- edits ------------------------------------------------------------------------------------------------------------
+# --- edits --------------------------------------------------------------------------------------------------
 
 
 Pair: TypeAlias = tuple[KubeObject | None, KubeObject | None]
@@ -343,7 +421,8 @@ _COPIES = re.compile(r"x([1-9]\d{0,3})")
 
 @attrs.frozen
 class Edit:
-    """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are drained."""
+    """Changes of all objects of a kind that are chosen by name or by labels; or such objects go, come or are
+    drained."""
 
     text: str
     kind: str
@@ -381,7 +460,9 @@ class Edit:
             raise EditError("a quote does not end") from None
         verb = words[0] if words and words[0] in VERBS else ""
         if len(words) < 3:
-            raise EditError(f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}")
+            raise EditError(
+                f"expected {VERBS.get(verb, WANTED)}, got {len(words)} {'word' if len(words) == 1 else 'words'}"
+            )
         word, chosen, *rest = words[bool(verb) :]
         kind = "ResourceSlice" if (verb, word) == ("copy", "device") else _kind(word)
         is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
@@ -399,21 +480,34 @@ class Edit:
             changes.append(FieldChange(path, operator, value))
             for before, step in pairwise(path):
                 name = step.name
-                if before.name not in AMOUNTS or not step.is_free or operator == REMOVE or "/" in name or name.startswith(HUGE_PAGES):
+                if (
+                    before.name not in AMOUNTS
+                    or not step.is_free
+                    or operator == REMOVE
+                    or "/" in name
+                    or name.startswith(HUGE_PAGES)
+                ):
                     continue
                 if name not in NATIVE:
                     near = did_you_mean(name, NATIVE)
-                    raise EditError(f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}')
+                    raise EditError(
+                        f'{before.name}: expected cpu, memory or one such as nvidia.com/gpu, got the resource "{name}"{near}'
+                    )
         return attrs.evolve(found, changes=tuple(changes))
 
     def _with_words(self, rest: Sequence[str]) -> Edit:
         """The same with what follows the names after a verb: ``x3``, ``to NODE``."""
-        to, copies = "", [found for word in rest if (found := _COPIES.fullmatch(word))]
+        to = ""
+        copies = [found for word in rest if (found := _COPIES.fullmatch(word))]
         left = [word for word in rest if not _COPIES.fullmatch(word)]
         if self.kind == "ResourceSlice" and left[:1] == ["to"]:
-            to, left = "".join(left[1:2]), left[2:]
-        is_known = self.kind in OF_VERBS.get(self.verb, ()) if self.verb in OF_VERBS else self.kind not in WORKLOADS
-        is_copy, is_of_devices = self.verb == "copy", self.kind == "ResourceSlice"
+            to = "".join(left[1:2])
+            left = left[2:]
+        is_known = (
+            self.kind in OF_VERBS.get(self.verb, ()) if self.verb in OF_VERBS else self.kind not in WORKLOADS
+        )
+        is_copy = self.verb == "copy"
+        is_of_devices = self.kind == "ResourceSlice"
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
             raise EditError(f"expected {VERBS[self.verb]}")
         return attrs.evolve(self, to=to, count=int(copies[0][1]) if copies else 1)
@@ -428,7 +522,11 @@ class Edit:
         """Those of *objects* that are meant."""
         of_kind = [item for item in objects if item.kind == self.kind]
         if self.to:
-            return [item for item in of_kind if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))]
+            return [
+                item
+                for item in of_kind
+                if isinstance(item, ResourceSlice) and any(name == self.names for name, _ in _devices(item))
+            ]
         if self.names is None or not self.names.startswith(LIKE):
             if self.names is not None and not any(mark in self.names for mark in PATTERN_MARKS):
                 name = self.names.rpartition("/")[2]
@@ -440,9 +538,11 @@ class Edit:
             return []
         owner = first.metadata.controller
         return [
-            item for item in of_kind
-            if item is first or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
-        ]  # fmt: skip
+            item
+            for item in of_kind
+            if item is first
+            or (owner is not None and item.namespace == first.namespace and item.metadata.controller == owner)
+        ]
 
     def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
         """A copy of *manifest* with all changes. Raises :class:`EditError`."""
@@ -456,15 +556,27 @@ class Edit:
         return {change.path[-1].name for change in self.changes}
 
     def objects(
-        self, there: Sequence[KubeObject], chosen: Sequence[KubeObject], *, defaults: bool = True, priorities: bool = True
+        self,
+        there: Sequence[KubeObject],
+        chosen: Sequence[KubeObject],
+        *,
+        defaults: bool = True,
+        priorities: bool = True,
     ) -> list[Pair]:
-        """What becomes of those *chosen* and of others *there*; what stays as it is is left out. Raises :class:`EditError`.
+        """What becomes of those *chosen* and of others *there*; what stays as it is is left out. Raises
+        :class:`EditError`.
 
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
         """
         if self.verb:
-            return [(None, new) for new in self._copies(there, chosen)] if self.verb == "copy" else list(self._gone(there, chosen))
-        found: list[Pair] = [(item, after) for item in chosen if (after := self._changed(item, defaults)) is not item]
+            return (
+                [(None, new) for new in self._copies(there, chosen)]
+                if self.verb == "copy"
+                else list(self._gone(there, chosen))
+            )
+        found: list[Pair] = [
+            (item, after) for item in chosen if (after := self._changed(item, defaults)) is not item
+        ]
         if self.kind != "Pod" or not defaults or self.fields.isdisjoint(CLASS_FIELDS):
             return found
         classes = [item for item in there if item.kind == "PriorityClass"]
@@ -483,10 +595,15 @@ class Edit:
 
     def _copies(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[KubeObject]:
         """New nodes, pods that wait, or devices, like those *chosen*, with what comes with each."""
-        templates, taken = templates_in(there), {item.key for item in there if isinstance(item, Pod)}
+        templates = templates_in(there)
+        taken = {item.key for item in there if isinstance(item, Pod)}
         for like in chosen:
             if isinstance(like, Pod):
-                names = (f"{like.name}-{number}" for number in count(1) if f"{like.namespace}/{like.name}-{number}" not in taken)
+                names = (
+                    f"{like.name}-{number}"
+                    for number in count(1)
+                    if f"{like.namespace}/{like.name}-{number}" not in taken
+                )
                 for name in islice(names, self.count):
                     pod, claims = claims_made_for(made_new(like, name, f"{like.namespace}/{name}"), templates)
                     yield from (*claims, pod)
@@ -499,7 +616,8 @@ class Edit:
                 yield from NodeKind.like(like.name, there, with_daemons=True).copies(self.count)
 
     def _gone(self, there: Sequence[KubeObject], chosen: Sequence[KubeObject]) -> Iterator[Pair]:
-        """What becomes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and of what hangs on them."""
+        """What becomes of nodes that are cordoned, drained or deleted, of other objects that are deleted, and
+        of what hangs on them."""
         for item in chosen:
             yield item, cordoned(item) if isinstance(item, Node) and self.verb != "delete" else None
         if self.verb == "cordon":
@@ -514,9 +632,13 @@ class Edit:
         claims = {item.key: item for item in there if isinstance(item, ResourceClaim)}
         after: dict[str, ResourceClaim | None] = {**claims}
         for pod in gone:
-            after.update((claim.key, left) for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None]))
+            after.update(
+                (claim.key, left)
+                for claim, left in claims_left_by(pod, [one for one in after.values() if one is not None])
+            )
         yield from ((claim, after[key]) for key, claim in claims.items() if after[key] is not claim)
-        templates, replacements = templates_in(there), Replacements.beside(there)
+        templates = templates_in(there)
+        replacements = Replacements.beside(there)
         for pod in gone:
             if (new := replacements.of(pod)) is not None:
                 new, more = claims_made_for(new, templates)
@@ -524,11 +646,16 @@ class Edit:
 
     def _changed(self, item: KubeObject, defaults: bool) -> KubeObject:
         before = {"kind": item.kind, **current_manifest(item)}
-        fields, stays = self.fields, before
+        fields = self.fields
+        stays = before
         if self.kind == "Pod" and not fields.isdisjoint(CLASS_FIELDS):
-            # A pod whose class of priority changes loses the old priority, one whose priority changes the class.
+            # A pod whose class of priority changes loses the old priority, one whose priority changes the
+            # class.
             old = CLASS_FIELDS if CLASS_FIELDS[0] in fields else CLASS_FIELDS[:1]
-            stays = {**before, "spec": {key: held for key, held in before.get("spec", {}).items() if key not in old}}
+            stays = {
+                **before,
+                "spec": {key: held for key, held in before.get("spec", {}).items() if key not in old},
+            }
         after = self.made(stays)
         if after == before:
             return item
@@ -538,7 +665,9 @@ class Edit:
 
 def _devices(item: ResourceSlice) -> Iterator[tuple[str, Device]]:
     """The devices of a slice by their full names."""
-    return ((f"{item.spec.driver}/{item.spec.pool.name}/{device.name}", device) for device in item.spec.devices)
+    return (
+        (f"{item.spec.driver}/{item.spec.pool.name}/{device.name}", device) for device in item.spec.devices
+    )
 
 
 def cordoned(node: Node) -> Node:
@@ -562,18 +691,28 @@ def without_flag(text: str) -> str:
 
 
 def _kind(word: str) -> str:
-    words = {**kind_words(), **{form: kind for kind in WORKLOADS for form in (kind.lower(), f"{kind.lower()}s")}, "deploy": "Deployment"}
+    words = {
+        **kind_words(),
+        **{form: kind for kind in WORKLOADS for form in (kind.lower(), f"{kind.lower()}s")},
+        "deploy": "Deployment",
+    }
     words |= {"ds": "DaemonSet", "cj": "CronJob"}
     found = words.get(word.lower())
     if found is None:
-        raise UnknownNameError(f'kind: expected one such as pod, node or deployment, got "{word}"{did_you_mean(word.lower(), words)}')
+        raise UnknownNameError(
+            f'kind: expected one such as pod, node or deployment, got "{word}"{did_you_mean(word.lower(), words)}'
+        )
     return found
 
 
-def _read(after: Mapping[str, Any], before: Mapping[str, Any], where: str, defaults: bool) -> tuple[KubeObject, ...]:
+def _read(
+    after: Mapping[str, Any], before: Mapping[str, Any], where: str, defaults: bool
+) -> tuple[KubeObject, ...]:
     """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
     try:
-        was, found = (load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after))
+        was, found = (
+            load_documents([Document(manifest, where)], defaults=defaults) for manifest in (before, after)
+        )
     except ManifestError as error:
         raise EditError(str(error)) from None
     known = {notice.what for notice in was.warnings}
@@ -583,7 +722,7 @@ def _read(after: Mapping[str, Any], before: Mapping[str, Any], where: str, defau
     return found.objects
 
 
-# --- what they do to a cluster ----------------------------------------------------------------------------------------
+# --- what they do to a cluster ------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -599,7 +738,9 @@ class Edited:
         objects = f"{self.chosen} {self.edit.kind if self.chosen == 1 else f'{self.edit.kind}s'}"
         if not self.changed:
             return f"{shown(self.edit.text)}: nothing changed: {objects}, and each is so already"
-        return f"{shown(self.edit.text)}: {objects}" + ("" if self.changed == self.chosen else f", of which {self.changed} changed")
+        return f"{shown(self.edit.text)}: {objects}" + (
+            "" if self.changed == self.chosen else f", of which {self.changed} changed"
+        )
 
 
 @attrs.frozen
@@ -616,26 +757,32 @@ class Edits:
         return cls(tuple(map(Edit.parse, texts)), defaults)
 
     def split(self) -> tuple[list[Edit], list[Edit]]:
-        """The edits that are made before workloads make their pods, and the others: what follows an edit of whole objects, too."""
-        early, late = list[Edit](), list[Edit]()
+        """The edits that are made before workloads make their pods, and the others: what follows an edit of
+        whole objects, too."""
+        early = list[Edit]()
+        late = list[Edit]()
         for edit in self.edits:
             follows = any(before.verb for before in late) and edit.kind not in WORKLOADS
             (late if (edit.kind == "Pod" or bool(edit.verb)) or follows else early).append(edit)
         return early, late
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
-        """*parts* after the edits that are made before workloads make their pods, and what each did. Raises :class:`EditError`."""
-        told, found = [], list(parts)
+        """*parts* after the edits that are made before workloads make their pods, and what each did. Raises
+        :class:`EditError`."""
+        told = []
+        found = list(parts)
         for edit in self.split()[0]:
             with _named(edit):
                 about = changes = 0
                 for at, part in enumerate(found):
-                    chosen, raw = edit.chosen(part.objects), dict(part.raw)
+                    chosen = edit.chosen(part.objects)
+                    raw = dict(part.raw)
                     pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
                     after: list[Mapping[str, Any]] = []
                     for one in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
                         # A manifest of a workload.
-                        identity, other = identity_of(one)[1:], one
+                        identity = identity_of(one)[1:]
+                        other = one
                         if edit.chooses(*identity, (one.get("metadata") or {}).get("labels") or {}):
                             other = edit.made(dict(one))
                             _read(other, one, f"{edit.kind} {'/'.join(identity)}", self.defaults)
@@ -643,26 +790,36 @@ class Edits:
                             changes += other != one
                         after.append(other)
                     raw |= {edit.kind: tuple(after)} if after else {}
-                    about, changes = about + len(chosen), changes + len(pairs)
+                    about = about + len(chosen)
+                    changes = changes + len(pairs)
                     found[at] = attrs.evolve(part, objects=applied(part.objects, pairs), raw=raw)
                 told.append(_told(edit, about, changes, found))
         return found, told
 
-    def of_pods(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[tuple[KubeObject, ...], list[Edited]]:
-        """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on. Raises :class:`EditError`."""
+    def of_pods(
+        self, objects: Sequence[KubeObject], *, priorities: bool = True
+    ) -> tuple[tuple[KubeObject, ...], list[Edited]]:
+        """*objects* after the other edits, and what each did; *priorities*: whether gate PodPriority is on.
+        Raises :class:`EditError`."""
         pairs, told = attrs.evolve(self, edits=tuple(self.split()[1])).pairs(objects, priorities=priorities)
         return applied(objects, pairs), told
 
-    def pairs(self, objects: Sequence[KubeObject], *, priorities: bool = True) -> tuple[list[Pair], list[Edited]]:
+    def pairs(
+        self, objects: Sequence[KubeObject], *, priorities: bool = True
+    ) -> tuple[list[Pair], list[Edited]]:
         """What all edits change of *objects*, in order, and what each did. Raises :class:`EditError`."""
         found: list[Pair] = []
-        told, there = [], tuple(objects)
+        told = []
+        there = tuple(objects)
         for edit in self.edits:
             with _named(edit):
                 chosen = edit.chosen(there)
                 pairs = edit.objects(there, chosen, defaults=self.defaults, priorities=priorities)
-                told.append(_told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)]))
-            found, there = [*found, *pairs], applied(there, pairs)
+                told.append(
+                    _told(edit, len(chosen), len(chosen) if edit.verb else len(pairs), [Loaded(there)])
+                )
+            found = [*found, *pairs]
+            there = applied(there, pairs)
         return found, told
 
 
@@ -671,7 +828,9 @@ def applied(objects: Sequence[KubeObject], pairs: Sequence[Pair]) -> tuple[KubeO
     if not pairs:
         return tuple(objects)
     after = {id(one): other for one, other in pairs if one is not None}
-    found = [after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))]
+    found = [
+        after.get(id(item), item) for item in (*objects, *(other for one, other in pairs if one is None))
+    ]
     while any(id(item) in after for item in found):  # what several edits changed
         found = [after.get(id(item), item) for item in found]
     return tuple(item for item in found if item is not None)
@@ -693,7 +852,9 @@ def _told(edit: Edit, chosen: int, changed: int, parts: Sequence[Loaded]) -> Edi
     near = ""
     if (pattern := edit.names) is not None:
         raw = (identity_of(one)[1:] for part in parts for one in part.raw.get(edit.kind, ()))
-        items = ((item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind)
+        items = (
+            (item.namespace, item.name) for part in parts for item in part.objects if item.kind == edit.kind
+        )
         names = {f"{namespace}/{name}" if "/" in pattern else name for namespace, name in (*raw, *items)}
         near = did_you_mean(pattern, sorted(names))
     raise EditError(f"expected at least one {edit.kind} that it matches, got none{near}")

@@ -1,4 +1,5 @@
-"""What runs the parts of a sweep or an upgrade: this process, or any executor of ``concurrent.futures``: processes, or Dask."""
+"""What runs the parts of a sweep or an upgrade: this process, or any executor of ``concurrent.futures``:
+processes, or Dask."""
 
 from __future__ import annotations
 
@@ -35,10 +36,13 @@ class TaskRunner(Protocol[T_contra, D_co]):
         ...
 
 
-def run_on(executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[T]) -> Iterator[tuple[int, D]]:
+def run_on(
+    executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[T]
+) -> Iterator[tuple[int, D]]:
     """The number of each of *tasks* with its result, as they are finished; None: in this process, in order.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be handed over, and for a process that is lost.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be handed over, and for a process
+    that is lost.
     """
     if executor is None:
         for number, task in enumerate(tasks):
@@ -48,9 +52,14 @@ def run_on(executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[
         return
     try:
         shared = pickle.dumps(runner, protocol=5)
-        futures = {executor.submit(run_packed, shared, pickle.dumps(task, protocol=5)): number for number, task in enumerate(tasks)}
+        futures = {
+            executor.submit(run_packed, shared, pickle.dumps(task, protocol=5)): number
+            for number, task in enumerate(tasks)
+        }
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise KubeclassicError(f"rules cannot be handed to another process ({error}): expected one process") from None
+        raise KubeclassicError(
+            f"rules cannot be handed to another process ({error}): expected one process"
+        ) from None
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -79,7 +88,9 @@ def _runner(shared: bytes) -> TaskRunner[Any, Any]:
     try:
         found: TaskRunner[Any, Any] = pickle.loads(shared)
     except Exception as error:  # a user's own rules may not be where another process looks for them
-        raise KubeclassicError(f"rules: another process cannot load them: {type(error).__name__}: {error}") from None
+        raise KubeclassicError(
+            f"rules: another process cannot load them: {type(error).__name__}: {error}"
+        ) from None
     return found
 
 
@@ -90,7 +101,8 @@ def cores() -> int:
 
 @contextmanager
 def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
-    """What ``--jobs`` and ``--dask`` ask for: None for this process, a pool of *jobs* processes, or a Dask scheduler at the address *dask*.
+    """What ``--jobs`` and ``--dask`` ask for: None for this process, a pool of *jobs* processes, or a Dask
+    scheduler at the address *dask*.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.
     """
@@ -98,13 +110,13 @@ def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
         try:
             distributed = import_module("distributed")
         except ImportError:
-            raise KubeclassicError("dask: distributed is not installed: pip install 'kubeclassic[sweep]'") from None
+            raise KubeclassicError(
+                "dask: distributed is not installed: pip install 'kubeclassic[sweep]'"
+            ) from None
         client = None
         try:
-            addressing, registry = (
-                import_module("distributed.comm.addressing"),
-                import_module("distributed.comm.registry"),
-            )
+            addressing = import_module("distributed.comm.addressing")
+            registry = import_module("distributed.comm.registry")
             scheme, place = addressing.parse_address(dask)
             registry.get_backend(scheme)
             if scheme in ("tcp", "tls"):
@@ -126,5 +138,7 @@ def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
     else:
         # A fork of a process with threads may hang; "spawn" is the same on every system.
         # Ctrl-C ends such a process without a traceback: the one that started it says what there is to say.
-        with ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)) as pool:
+        with ProcessPoolExecutor(
+            jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_DFL)
+        ) as pool:
             yield pool

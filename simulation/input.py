@@ -1,4 +1,5 @@
-"""What questions are asked about: a cluster, given as a Cluster, as files or as manifests, and a scheduler, given as options."""
+"""What questions are asked about: a cluster, given as a Cluster, as files or as manifests, and a scheduler,
+given as options."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Imported(Protocol):
 GivenCluster: TypeAlias = "Cluster | Part | Imported | Iterable[Part | Imported]"
 """A Cluster; a file, a directory or several; objects and manifests."""
 GivenScheduler: TypeAlias = "Classic | Framework | str | None"
-"""The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the nodes, or the nearest."""
+"""The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the
+nodes, or the nearest."""
 WANTED = "a Cluster, a path, manifests or a list of these"
 
 
@@ -68,35 +70,61 @@ class Input:
 
     @classmethod
     def of(
-        cls, scenario: Scenario, spec: SchedulerSpec, *, release: str | None, order: str = "input", defaults: bool = True,
-        strict: bool = False, rules: Iterable[str] = (),
-    ) -> Input:  # fmt: skip
-        """The input of *scenario* and the scheduler that *spec* makes; *release*: as it was asked for, None for the default.
+        cls,
+        scenario: Scenario,
+        spec: SchedulerSpec,
+        *,
+        release: str | None,
+        order: str = "input",
+        defaults: bool = True,
+        strict: bool = False,
+        rules: Iterable[str] = (),
+    ) -> Input:
+        """The input of *scenario* and the scheduler that *spec* makes; *release*: as it was asked for, None
+        for the default.
 
-        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not count.
+        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not
+        count.
         """
         engine = spec.engine(scenario.config_maps)
         ours = [engine.algorithm]
-        noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release])
+        noted = with_release_notices(
+            scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release]
+        )
         found = cls(
-            scenario=noted, spec=spec, engine=engine, order=order, defaults=defaults, strict=strict, rules=tuple(rules)
+            scenario=noted,
+            spec=spec,
+            engine=engine,
+            order=order,
+            defaults=defaults,
+            strict=strict,
+            rules=tuple(rules),
         )
         return found.checked()
 
     def checked(self) -> Input:
-        """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and something does not count."""
+        """The same; raises :class:`~kubeclassic.api.reading.notices.UnreadError` if it is strict, and
+        something does not count."""
         if self.strict:
             refuse_unread(self.scenario.warnings)
         return self
 
     def with_pods(self, pods: Sequence[Pod]) -> Input:
         """The same, with what the release does not read of *pods*, which are to come."""
-        return attrs.evolve(self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)).checked()
+        return attrs.evolve(
+            self, scenario=with_pod_notices(self.scenario, self.engine.algorithm, pods)
+        ).checked()
 
     def load(self, path: str | os.PathLike[str], raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
         """A file that is read besides the cluster, as the cluster was."""
         keeps = self.spec.may_call_extenders
-        return load(path, defaults=self.defaults, strict_fields=self.strict, keeps_manifests=keeps, raw_kinds=raw_kinds)
+        return load(
+            path,
+            defaults=self.defaults,
+            strict_fields=self.strict,
+            keeps_manifests=keeps,
+            raw_kinds=raw_kinds,
+        )
 
     @property
     def release(self) -> str:
@@ -122,16 +150,26 @@ class ComparisonInput:
 
     @classmethod
     def of(
-        cls, scenario: Scenario, engines: Mapping[str, Engine], texts: Mapping[str, str], *, by_nodes: Iterable[str] = (),
-        asked: Iterable[str | None] = (), order: str = "input", strict: bool = False,
-    ) -> ComparisonInput:  # fmt: skip
-        """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the nodes;
-        *asked*: releases as they were named.
+        cls,
+        scenario: Scenario,
+        engines: Mapping[str, Engine],
+        texts: Mapping[str, str],
+        *,
+        by_nodes: Iterable[str] = (),
+        asked: Iterable[str | None] = (),
+        order: str = "input",
+        strict: bool = False,
+    ) -> ComparisonInput:
+        """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the
+        nodes; *asked*: releases as they were named.
 
-        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not count.
+        Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not
+        count.
         """
         algorithms = [engine.algorithm for engine in engines.values()]
-        noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked)
+        noted = with_release_notices(
+            scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked
+        )
         if strict:
             refuse_unread(noted.warnings)
         return cls(scenario=noted, engines=engines, texts=texts, order=order)
@@ -151,9 +189,12 @@ class Observer:
     """Learns how a question goes on; this one does nothing."""
 
     def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
-        """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and key; None: all."""
+        """All input is read: its warnings are known; *concerns*: the objects that are asked about, kind and
+        key; None: all."""
 
-    def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
+    def counting(
+        self, total: int | None, what: str, unit: str = ""
+    ) -> AbstractContextManager[Callable[[int, str], None]]:
         """A context for work that reports how much is done, of *total*, and a short text."""
         return nullcontext(lambda done, word: None)
 
@@ -165,7 +206,9 @@ class Observer:
         """A context for work that reports what comes next."""
         return nullcontext(lambda word: None)
 
-    def following(self, steps: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods") -> Iterator[T]:
+    def following(
+        self, steps: Iterable[T], total: int, what: str = "scheduling", unit: str = "pods"
+    ) -> Iterator[T]:
         """*steps* as they come, of which there are *total*."""
         with self.counting(total, what, unit) as progress:
             for done, step in enumerate(steps, 1):
@@ -191,7 +234,9 @@ class Observer:
 SILENT = Observer()
 
 
-def options_given(scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler") -> GivenOptions:
+def options_given(
+    scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler"
+) -> GivenOptions:
     """*scheduler* as options, with the release that the nodes of *cluster* run where it names none.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
@@ -212,7 +257,8 @@ def release_asked(scheduler: GivenScheduler) -> str | None:
 
 
 def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> SchedulerSpec:
-    """What *scheduler* is made from, with *changes* of its options; by default of the release that the nodes of *cluster* run.
+    """What *scheduler* is made from, with *changes* of its options; by default of the release that the nodes
+    of *cluster* run.
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
@@ -221,19 +267,29 @@ def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: An
 
 
 def scenario_of(
-    cluster: GivenCluster, pods: GivenCluster = (), *, scheduler_names: Collection[str], defaults: bool = True, edits: Iterable[str] = (),
+    cluster: GivenCluster,
+    pods: GivenCluster = (),
+    *,
+    scheduler_names: Collection[str],
+    defaults: bool = True,
+    edits: Iterable[str] = (),
     priorities: bool = True,
-) -> Scenario:  # fmt: skip
-    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate PodPriority is on.
+) -> Scenario:
+    """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate
+    PodPriority is on.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.EditError` for edits.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, and
+    :class:`~kubeclassic.simulation.edits.EditError` for edits.
     """
     texts = edits_of(edits)
     more = parts_of("pods", pods)
     parts = () if isinstance(cluster, Cluster) else parts_of("cluster", cluster)
-    paths, others = _paths(parts), _paths(more)
+    paths = _paths(parts)
+    others = _paths(more)
     if not isinstance(cluster, Cluster) and len(paths) == len(parts) and len(others) == len(more):
-        return Files.read(paths, others, defaults=defaults, edits=texts).scenario(scheduler_names, priorities=priorities)
+        return Files.read(paths, others, defaults=defaults, edits=texts).scenario(
+            scheduler_names, priorities=priorities
+        )
     parsed = parsed_edits(texts, defaults)
     known = cluster if isinstance(cluster, Cluster) else None
     return sorted_out(_inventory(known, (*parts, *more), defaults, parsed, priorities), scheduler_names)
@@ -272,14 +328,17 @@ def objects_of(name: str, given: GivenCluster, *, defaults: bool) -> tuple[KubeO
 
 
 def parts_of(name: str, given: object) -> Sequence[Part]:
-    """What is given as single paths, objects and manifests. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    """What is given as single paths, objects and manifests. Raises
+    :class:`~kubeclassic.exceptions.WrongTypeError`."""
     if isinstance(given, Cluster):
         return given.objects
     if isinstance(given, str | os.PathLike | KubeObject | Mapping):
         return (given,)
     parts = given if isinstance(given, Iterable) else (given,)
     # What an import gave holds manifests.
-    found: tuple[Any, ...] = tuple(part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts)
+    found: tuple[Any, ...] = tuple(
+        part if isinstance(part, KubeObject) else getattr(part, "manifest", part) for part in parts
+    )
     for part in found:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)
@@ -290,7 +349,9 @@ def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:
     return [part for part in parts if isinstance(part, str | os.PathLike)]
 
 
-def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool) -> Inventory:
+def _inventory(
+    cluster: Cluster | None, parts: Sequence[Part], defaults: bool, edits: Edits | None, priorities: bool
+) -> Inventory:
     there = Loaded(() if cluster is None else cluster.objects)
     loaded = [_loaded(number, part, defaults) for number, part in enumerate(parts, 1)]
     edited: list[Edited] = []
@@ -301,11 +362,16 @@ def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, e
         taken = {(item.kind, item.key) for item in found.objects}
         for item in there.objects:
             if (item.kind, item.key) in taken:
-                raise ManifestError(f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there")
+                raise ManifestError(
+                    f"{item.kind} {item.key}: metadata.name: expected a new name, got that of an object that is there"
+                )
         found = attrs.evolve(
-            found, objects=(*there.objects, *found.objects), ignored={**cluster.ignored, **found.ignored},
-            warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))), config_maps={**cluster.config_maps, **found.config_maps},
-        )  # fmt: skip
+            found,
+            objects=(*there.objects, *found.objects),
+            ignored={**cluster.ignored, **found.ignored},
+            warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))),
+            config_maps={**cluster.config_maps, **found.config_maps},
+        )
     if edits is None:
         return found
     objects, more = edits.of_pods(found.objects, priorities=priorities)

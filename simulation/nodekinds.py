@@ -1,4 +1,5 @@
-"""The kinds of nodes that can be added: each a node of which copies are made, with its drivers, devices and pods of DaemonSets."""
+"""The kinds of nodes that can be added: each a node of which copies are made, with its drivers, devices and
+pods of DaemonSets."""
 
 from __future__ import annotations
 
@@ -41,37 +42,57 @@ class NodeKind:
 
     @classmethod
     def like(cls, name: str, known: Sequence[KubeObject], *, with_daemons: bool = False) -> NodeKind:
-        """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without pressure."""
+        """Nodes as the node *name* of *known* is when nothing is wrong with it: not cordoned, ready, without
+        pressure."""
         nodes = {item.name: item for item in known if isinstance(item, Node)}
         node = new_node(nodes[name])
         taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(PASSING))
-        conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
+        conditions = tuple(
+            replace(found, status="True" if found.type == "Ready" else "False")
+            for found in node.status.conditions
+        )
         found = cls(
-            name=name, is_copy=True, taken=frozenset(nodes),
+            name=name,
+            is_copy=True,
+            taken=frozenset(nodes),
             node=replace(
-                node, spec=replace(node.spec, unschedulable=False, taints=taints), status=replace(node.status, conditions=conditions)
+                node,
+                spec=replace(node.spec, unschedulable=False, taints=taints),
+                status=replace(node.status, conditions=conditions),
             ),
             csi=next((item for item in known if isinstance(item, CSINode) and item.name == name), None),
-            slices=tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name),
-        )  # fmt: skip
+            slices=tuple(
+                item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name
+            ),
+        )
         pods = (item for item in known if isinstance(item, Pod)) if with_daemons else ()
         return attrs.evolve(found, daemons=tuple(found.daemons_among(pods)))
 
-    def daemons_among(self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()) -> Iterator[Pod]:
-        """What the DaemonSets of *pods*, but for those *described* elsewhere, run on each node, with the names of the DaemonSets."""
+    def daemons_among(
+        self, pods: Iterable[Pod], described: Collection[tuple[str, str]] = ()
+    ) -> Iterator[Pod]:
+        """What the DaemonSets of *pods*, but for those *described* elsewhere, run on each node, with the
+        names of the DaemonSets."""
         samples: dict[tuple[str, str], list[Pod]] = {}
         for pod in pods:
             owner = pod.metadata.controller
             if owner is not None and is_daemon(pod) and not pod.is_terminal and not pod.is_terminating:
                 samples.setdefault((pod.namespace, owner.name), []).append(pod)
         for (namespace, name), found in samples.items():
-            # Without its node, and without the affinity to it that its controller has put in place of any other.
-            where, free, affinity = {target_node(pod) for pod in found}, found[0], found[0].spec.affinity
+            # Without its node, and without the affinity to it that its controller has put in place of any
+            # other.
+            where = {target_node(pod) for pod in found}
+            free = found[0]
+            affinity = found[0].spec.affinity
             if affinity is not None and affinity.node_affinity is not None:
                 affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
             free = replace(free, spec=replace(free.spec, node_name="", affinity=affinity))
-            if (namespace, name) not in described and (self.name in where if self.is_copy else runs_on(free.spec, self.node)):
-                metadata = replace(free.metadata, name=name, uid="", resource_version="", creation_timestamp=None)
+            if (namespace, name) not in described and (
+                self.name in where if self.is_copy else runs_on(free.spec, self.node)
+            ):
+                metadata = replace(
+                    free.metadata, name=name, uid="", resource_version="", creation_timestamp=None
+                )
                 yield replace(free, metadata=metadata, status=PodStatus(), manifest=None)
 
     def names(self, count: int) -> list[str]:
@@ -85,21 +106,30 @@ class NodeKind:
         return found
 
     def copies(self, count: int) -> list[KubeObject]:
-        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of DaemonSets on it."""
+        """The objects of *count* new nodes: each node, its CSI drivers, its devices, and the pods of
+        DaemonSets on it."""
         made: list[KubeObject] = []
         for name in self.names(count):
             labels = Map({**self.node.labels, HOSTNAME: name})
-            made.append(replace(self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None))
+            made.append(
+                replace(
+                    self.node, metadata=replace(self.node.metadata, name=name, labels=labels), manifest=None
+                )
+            )
             if self.csi is not None:
                 made.append(replace(self.csi, metadata=replace(self.csi.metadata, name=name)))
             made += slices_like(self.slices, self.name, name)
             for pod in self.daemons:
-                made.append(replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name))
+                made.append(
+                    replace(pod, metadata=replace(pod.metadata, name=f"{pod.name}-{name}")).bound_to(name)
+                )
         return made
 
 
 def new_node(node: Node) -> Node:
     """*node* as one that has just come: without a UID, and with no image pulled."""
-    metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    metadata = replace(
+        node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
+    )
     status = replace(node.status, images=())
     return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)

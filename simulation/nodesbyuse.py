@@ -1,4 +1,5 @@
-"""How full the nodes are: each one, before and after a simulation; and how many of them are how full, in tenths."""
+"""How full the nodes are: each one, before and after a simulation; and how many of them are how full, in
+tenths."""
 
 from __future__ import annotations
 
@@ -39,7 +40,11 @@ class FreeRoom:
         table = engine.fresh_table()
         there = np.flatnonzero(table.has_node)
         names = tuple(table.names[row] for row in there.tolist())
-        rows = [index for index in table.resources.values() if (table.allocatable[index, there] + table.requested[index, there]).any()]
+        rows = [
+            index
+            for index in table.resources.values()
+            if (table.allocatable[index, there] + table.requested[index, there]).any()
+        ]
         kept = tuple(name for name, index in table.resources.items() if index in rows)
         allocatable = np.vstack([*(table.allocatable[index, there] for index in rows), table.max_pods[there]])
         requested = np.vstack([*(table.requested[index, there] for index in rows), table.pod_count[there]])
@@ -52,25 +57,34 @@ class FreeRoom:
         return left
 
     def uses(self, names: Sequence[str]) -> dict[str, list[float | None]]:
-        """Resource -> the share of it that is requested on each node of *names*; None where a node has none of it."""
-        at, found = {name: column for column, name in enumerate(self.names)}, dict[str, list[float | None]]()
+        """Resource -> the share of it that is requested on each node of *names*; None where a node has none
+        of it."""
+        at = {name: column for column, name in enumerate(self.names)}
+        found = dict[str, list[float | None]]()
         for row, resource in enumerate(self.resources):
-            has, asked = self.allocatable[row].tolist(), self.requested[row].tolist()
-            shares = [asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names]
+            has = self.allocatable[row].tolist()
+            asked = self.requested[row].tolist()
+            shares = [
+                asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names
+            ]
             if any(shares):
                 found[resource] = shares
         return found
 
     def copies(self, requests: Mapping[str, int], barred: Collection[str] = ()) -> dict[str, int]:
-        """Resource -> how many copies of a pod with *requests* would fit on nodes that are not *barred* if nothing else counted.
+        """Resource -> how many copies of a pod with *requests* would fit on nodes that are not *barred* if
+        nothing else counted.
 
         Resources that it does not request are left out.
         """
-        free, asked = self.free[:, ~self.at(barred)], {**requests, PODS: 1}
+        free = self.free[:, ~self.at(barred)]
+        asked = {**requests, PODS: 1}
         found = {}
         for name, number in asked.items():
             if number > 0:
-                found[name] = int((free[self.resources.index(name)] // number).sum()) if name in self.resources else 0
+                found[name] = (
+                    int((free[self.resources.index(name)] // number).sum()) if name in self.resources else 0
+                )
         return found
 
     def at(self, names: Collection[str]) -> Mask:
@@ -88,7 +102,7 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
     return tuple(short) if len(short) == len(reasons) else ()
 
 
-# --- what is free at one moment ---------------------------------------------------------------------------------------
+# --- what is free at one moment -----------------------------------------------------------------------------
 
 
 TENTHS = 10
@@ -99,7 +113,9 @@ DIGITS = 6
 UseShare = Annotated[float, says("A share of 1; more than 1 where pods request more than there is.", ge=0)]
 NodesByUse = Annotated[
     Mapping[str, Annotated[Sequence[Count], Meta(min_length=10, max_length=10)]],
-    says("Resource, or pods -> nodes by tenth of their use: 10 counts, before the first cycle and in the end."),
+    says(
+        "Resource, or pods -> nodes by tenth of their use: 10 counts, before the first cycle and in the end."
+    ),
 ]
 
 
@@ -124,9 +140,14 @@ class ResourceUse(Record):
 
     @classmethod
     def of(cls, resource: str, allocatable: int, before: int, requested: int) -> ResourceUse:
-        """Of *resource*, of which pods requested *before* before a simulation and request *requested* after it."""
-        uses = [round(number / allocatable, DIGITS) if allocatable > 0 else None for number in (before, requested)]
-        return cls(UNITS.get(resource, "pieces"), allocatable, before, requested, allocatable - requested, *uses)
+        """Of *resource*, of which pods requested *before* before a simulation and request *requested* after
+        it."""
+        uses = [
+            round(number / allocatable, DIGITS) if allocatable > 0 else None for number in (before, requested)
+        ]
+        return cls(
+            UNITS.get(resource, "pieces"), allocatable, before, requested, allocatable - requested, *uses
+        )
 
 
 class PodPlaces(Record):
@@ -190,12 +211,14 @@ class NodeUses:
         resources = {name: at for name, at in table.resources.items() if table.allocatable[at, rows].any()}
         found = []
         for row in rows:
-            node, name = table.nodes[row], table.names[row]
+            node = table.nodes[row]
+            name = table.names[row]
             requested, pods = self._before.get(name, ([], 0))
             uses = {}
             for resource, at in resources.items():
                 # A resource that no node had before the simulation is missing at the end of the list.
-                before, has = requested[at] if at < len(requested) else 0, int(table.allocatable[at, row])
+                before = requested[at] if at < len(requested) else 0
+                has = int(table.allocatable[at, row])
                 uses[resource] = ResourceUse.of(resource, has, before, int(table.requested[at, row]))
             places = PodPlaces(int(table.max_pods[row]), pods, int(table.pod_count[row]))
             found.append(NodeUse(name, {} if node is None else node.labels, places, uses))
@@ -203,19 +226,27 @@ class NodeUses:
 
 
 def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
-    """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without pods are left out."""
+    """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without
+    pods are left out."""
     table = engine.fresh_table()
     rows = np.flatnonzero(table.has_node).tolist()
     return {table.names[row]: [entry.pod.key for entry in table.pods[row]] for row in rows if table.pods[row]}
 
 
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
-    """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes without it are left out."""
+    """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes
+    without it are left out."""
     table = engine.fresh_table()
     there = np.flatnonzero(table.has_node)
-    amounts = {name: (table.allocatable[index, there], table.requested[index, there]) for name, index in table.resources.items()}
+    amounts = {
+        name: (table.allocatable[index, there], table.requested[index, there])
+        for name, index in table.resources.items()
+    }
     found = {}
-    for name, (allocatable, requested) in {**amounts, PODS: (table.max_pods[there], table.pod_count[there])}.items():
+    for name, (allocatable, requested) in {
+        **amounts,
+        PODS: (table.max_pods[there], table.pod_count[there]),
+    }.items():
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
         counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()
@@ -242,7 +273,7 @@ def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> l
     return [found[name] for name in names]
 
 
-# --- nodes of a map -------------------------------------------------------------------------------------------------
+# --- nodes of a map -----------------------------------------------------------------------------------------
 
 
 MOST_VALUES = 40
@@ -250,25 +281,31 @@ MOST_VALUES = 40
 
 
 def labels_of(nodes: Sequence[Node | NodeUse], most: int | None = None) -> dict[str, list[str]]:
-    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first.
+    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones
+    first.
 
     *most*: how many values a label may have, by default fewer than there are nodes.
     """
     named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
     found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
     most = min(MOST_VALUES, len(nodes) - 1 if most is None else most)
-    return {label: values for label, values in found.items() if any(values) and (label in ZONES or 1 < len(set(values)) <= most)}
+    return {
+        label: values
+        for label, values in found.items()
+        if any(values) and (label in ZONES or 1 < len(set(values)) <= most)
+    }
 
 
 def share_of(node: NodeUse, resource: str, *, before: bool = False) -> float | None:
-    """The share of *resource* that is requested on *node*, or was before a simulation; None where it has none of it."""
+    """The share of *resource* that is requested on *node*, or was before a simulation; None where it has none
+    of it."""
     amounts = node.pods if resource == PODS else node.resources.get(resource)
     if amounts is None or amounts.allocatable <= 0:
         return None
     return (amounts.requested_before if before else amounts.requested) / amounts.allocatable
 
 
-# --- tables of nodes ------------------------------------------------------------------------------------------------------
+# --- tables of nodes ----------------------------------------------------------------------------------------
 
 
 def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
@@ -277,34 +314,64 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
     *alone*: text has them instead of pods; else they come after pods in wide text.
     """
     columns = [
-        Column("node", "name"), Column("pods", forms=TEXT), Column("pods before", "count", forms=PAGE),
-        Column("pods", "count", forms=REST), Column("max pods", "count", forms=("wide", "data") if alone else DATA),
-    ]  # fmt: skip
-    names = {name: name in ALWAYS or any(node.resources[name].is_used for node in nodes) for node in nodes[:1] for name in node.resources}
+        Column("node", "name"),
+        Column("pods", forms=TEXT),
+        Column("pods before", "count", forms=PAGE),
+        Column("pods", "count", forms=REST),
+        Column("max pods", "count", forms=("wide", "data") if alone else DATA),
+    ]
+    names = {
+        name: name in ALWAYS or any(node.resources[name].is_used for node in nodes)
+        for node in nodes[:1]
+        for name in node.resources
+    }
     for name, used in names.items():
-        title, kind, everything = short_name(name), kind_of(name), WIDE if alone else ()
-        text, page = TEXT if used else everything, PAGE if used else ()
+        title = short_name(name)
+        kind = kind_of(name)
+        everything = WIDE if alone else ()
+        text = TEXT if used else everything
+        page = PAGE if used else ()
         columns += [
-            Column(title, "amount", forms=everything), Column(f"{title} requested", "amount", forms=text),
-            Column(f"{title} free", "amount", forms=text), Column(f"{title} use", forms=text),
-            Column(f"{title} use before", "share", forms=page), Column(f"{title} use", "share", forms=page),
-            Column(f"{title} free", kind, forms=page), Column(f"{name} requested", kind, forms=DATA),
+            Column(title, "amount", forms=everything),
+            Column(f"{title} requested", "amount", forms=text),
+            Column(f"{title} free", "amount", forms=text),
+            Column(f"{title} use", forms=text),
+            Column(f"{title} use before", "share", forms=page),
+            Column(f"{title} use", "share", forms=page),
+            Column(f"{title} free", kind, forms=page),
+            Column(f"{name} requested", kind, forms=DATA),
             Column(name, kind, forms=DATA),
-        ]  # fmt: skip
-    rows, details = list[list[Any]](), list[list[list[str]]]()
+        ]
+    rows = list[list[Any]]()
+    details = list[list[list[str]]]()
     for node in nodes:
-        before, after, most = node.pods.before, node.pods.after, node.pods.allocatable
-        row = [node.node, Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}"), before, after, most]
+        before = node.pods.before
+        after = node.pods.after
+        most = node.pods.allocatable
+        row = [
+            node.node,
+            Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}"),
+            before,
+            after,
+            most,
+        ]
         said = []
         for name, use in node.resources.items():
-            has, requested, free = (Amount(name, number) for number in (use.allocatable, use.requested, use.free))
+            has, requested, free = (
+                Amount(name, number) for number in (use.allocatable, use.requested, use.free)
+            )
             shares = None
             if use.use is not None and use.use_before is not None:
-                earlier, later = percent(use.use_before), percent(use.use)
+                earlier = percent(use.use_before)
+                later = percent(use.use)
                 shares = later if earlier == later else Figure(f"{earlier} -> {later}")
             row += [has, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
             row += [use.use_before, use.use, use.free, use.requested, use.allocatable]
-            then = f", {rounded(name, use.requested_before)} before" if use.requested_before != use.requested else ""
+            then = (
+                f", {rounded(name, use.requested_before)} before"
+                if use.requested_before != use.requested
+                else ""
+            )
             if use.allocatable:
                 amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
                 said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])

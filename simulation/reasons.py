@@ -1,4 +1,5 @@
-"""What upstream's reasons against nodes are about, in a word or two and in sentences, and which of several matters most."""
+"""What upstream's reasons against nodes are about, in a word or two and in sentences, and which of several
+matters most."""
 
 from __future__ import annotations
 
@@ -10,9 +11,16 @@ from ..api.words import short_name
 INSUFFICIENT = "Insufficient "
 TOO_MANY = "Too many pods"
 """The framework's text for too few free places for pods."""
-EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
+EVICTED = "eviction"
+UNSEEN = "unseen nodes"
+FAULT = "error"
+GATES = "scheduling gates"
+NO_ROOM = "preemption"
 REASONS = (
-    (r"allocate all claims|allocat(e|ing) devices|resource pools|fit resource|[Rr]esource ?[Cc]laim|extended resource claim", "devices"),
+    (
+        r"allocate all claims|allocat(e|ing) devices|resource pools|fit resource|[Rr]esource ?[Cc]laim|extended resource claim",
+        "devices",
+    ),
     (r"topology spread", "spread constraint"),
     (r"anti-affinity", "pod anti-affinity"),
     (r"pod affinity", "pod affinity"),
@@ -57,12 +65,15 @@ def shortage_of(reason: str) -> str | None:
 
 
 def about(reason: str, rule: str | None = None) -> str:
-    """What upstream's *reason* is about: a resource, or a word of :data:`REASONS`; else the *rule* that gave it.
+    """What upstream's *reason* is about: a resource, or a word of :data:`REASONS`; else the *rule* that gave
+    it.
 
     >>> about("Insufficient nvidia.com/gpu"), about("Too many pods"), about("made up", "Mine")
     ('nvidia.com/gpu', 'pods', 'Mine')
     """
-    return shortage_of(reason) or next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
+    return shortage_of(reason) or next(
+        (name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason
+    )
 
 
 def phrase(reason: str, pods: int) -> str:
@@ -75,10 +86,11 @@ def phrase(reason: str, pods: int) -> str:
 
 
 def leading(reasons: Mapping[str, int], alone: Mapping[str, int]) -> list[str]:
-    """*reasons* against nodes, first those that *alone* keep a pod from nodes: without one of them these would do.
+    """*reasons* against nodes, first those that *alone* keep a pod from nodes: without one of them these
+    would do.
 
-    Of these, those come last by which it wants other nodes, and before them those by which nodes keep pods away: what it lacks on nodes
-    that are meant for it is nearer to the point.
+    Of these, those come last by which it wants other nodes, and before them those by which nodes keep pods
+    away: what it lacks on nodes that are meant for it is nearer to the point.
 
     >>> alone = {"didn't match node selector": 7, "untolerated taint {a: b}": 3, "cannot allocate all claims": 2}
     >>> leading({"Insufficient cpu": 9, **alone}, alone)
@@ -94,4 +106,7 @@ def leading(reasons: Mapping[str, int], alone: Mapping[str, int]) -> list[str]:
 
 def wants_others(reason: str) -> bool:
     """Whether *reason* says that the pod, or its volume, wants other nodes."""
-    return any(part in reason for part in ("node selector", "node affinity", "requested hostname", "requested node name"))
+    return any(
+        part in reason
+        for part in ("node selector", "node affinity", "requested hostname", "requested node name")
+    )

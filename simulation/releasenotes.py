@@ -1,6 +1,8 @@
-"""What of a cluster its release does not read, or we do not judge: fields and kinds of newer releases, and nodes of another release.
+"""What of a cluster its release does not read, or we do not judge: fields and kinds of newer releases, and
+nodes of another release.
 
-What a release reads follows from its cells and gates: where it is a sum, from what the release makes of a pod that has the field.
+What a release reads follows from its cells and gates: where it is a sum, from what the release makes of a pod
+that has the field.
 """
 
 from __future__ import annotations
@@ -48,7 +50,16 @@ from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.pods.template import claim_keys
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import framework_release, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
+from ..framework.releases import (
+    framework_release,
+    is_auto,
+    is_newest,
+    is_of,
+    judged_as,
+    minor_of,
+    nearest_release,
+    telling_versions,
+)
 from .scenario import Scenario
 
 Known: TypeAlias = Callable[[Algorithm], object]
@@ -80,8 +91,11 @@ class NewerField:
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
-        version, them, gate = algorithm.release.version, "them" if self.thing.endswith("s") else "it", self.gate
-        what, why = f"release {version} ignores {self.path}", f"{version} does not support {them}"
+        version = algorithm.release.version
+        them = "them" if self.thing.endswith("s") else "it"
+        gate = self.gate
+        what = f"release {version} ignores {self.path}"
+        why = f"{version} does not support {them}"
         if gate not in algorithm.gates:
             return Unread(where, what, self.thing, why, self.path, version)
         if algorithm.enabled(gate):
@@ -89,8 +103,17 @@ class NewerField:
             return Unread(where, f"{self.path} is ignored", self.thing, why, self.path, version)
         why = f"{version} supports {them} only with feature gate {gate}"
         if gate in algorithm.release.configuration.not_modelled:
-            return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
-        return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
+            return Unread(
+                where,
+                f"{what} without feature gate {gate}",
+                self.thing,
+                f"{why}, and that is not modelled",
+                self.path,
+                version,
+            )
+        return Unread(
+            where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate
+        )
 
 
 def _by(gate: str) -> Known:
@@ -104,7 +127,9 @@ def _asked(algorithm: Algorithm, pod: Pod) -> int:
 
 def _reads_resizes(algorithm: Algorithm) -> bool:
     """Whether a container counts with what its status says."""
-    status = PodStatus(container_statuses=(ContainerStatus(name="main", resources=CPU_ASKED, allocated_resources=CPU),))
+    status = PodStatus(
+        container_statuses=(ContainerStatus(name="main", resources=CPU_ASKED, allocated_resources=CPU),)
+    )
     pod = Pod(spec=PodSpec(containers=(Container(name="main"),)), status=status)
     return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
 
@@ -121,101 +146,170 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
 
 def _is_unmerged(term: PodAffinityTerm) -> bool:
     """Whether a term has label keys that no API server has put into its selector."""
-    selector, keys = term.label_selector, {*term.match_label_keys, *term.mismatch_label_keys}
-    return not keys <= {one.key for one in (() if selector is None else selector.match_expressions) if one.operator in ("In", "NotIn")}
+    selector = term.label_selector
+    keys = {*term.match_label_keys, *term.mismatch_label_keys}
+    return not keys <= {
+        one.key
+        for one in (() if selector is None else selector.match_expressions)
+        if one.operator in ("In", "NotIn")
+    }
 
 
 CPU = Map(cpu=Quantity.parse("1"))
 CPU_ASKED = ResourceRequirements(requests=CPU)
 ALONE = PodSpec(containers=(Container(name="main", resources=CPU_ASKED),))
-WITH_SIDECAR = replace(ALONE, init_containers=(Container(name="sidecar", resources=CPU_ASKED, restart_policy="Always"),))
+WITH_SIDECAR = replace(
+    ALONE, init_containers=(Container(name="sidecar", resources=CPU_ASKED, restart_policy="Always"),)
+)
 NAMESPACES = NewerField(
-    "namespaceSelector of pod affinity", "selectors of namespaces",
+    "namespaceSelector of pod affinity",
+    "selectors of namespaces",
     lambda pod: any(term.namespace_selector is not None for term in affinity_terms(pod)),
     lambda algorithm: algorithm.release.selects_namespaces,
-)  # fmt: skip
+)
 FIELDS = (
     NewerField(
-        "spec.preemptionPolicy", "preemption policy", lambda pod: pod.spec.preemption_policy == "Never",
-        lambda algorithm: algorithm.release.preemption.never_policy and algorithm.gates.get("NonPreemptingPriority", True),
+        "spec.preemptionPolicy",
+        "preemption policy",
+        lambda pod: pod.spec.preemption_policy == "Never",
+        lambda algorithm: (
+            algorithm.release.preemption.never_policy and algorithm.gates.get("NonPreemptingPriority", True)
+        ),
         "NonPreemptingPriority",
     ),
     NewerField(
-        "spec.overhead", "overhead", lambda pod: pod.spec.overhead,
-        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(overhead=CPU))), "PodOverhead",
+        "spec.overhead",
+        "overhead",
+        lambda pod: pod.spec.overhead,
+        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(overhead=CPU))),
+        "PodOverhead",
     ),
     NewerField(
-        "spec.schedulingGates", "scheduling gates", lambda pod: pod.spec.scheduling_gates, _by("PodSchedulingReadiness"),
+        "spec.schedulingGates",
+        "scheduling gates",
+        lambda pod: pod.spec.scheduling_gates,
+        _by("PodSchedulingReadiness"),
         "PodSchedulingReadiness",
     ),
     NewerField(
-        "spec.resourceClaims", "resource claims", lambda pod: pod.spec.resource_claims, _reads_claims, "DynamicResourceAllocation",
+        "spec.resourceClaims",
+        "resource claims",
+        lambda pod: pod.spec.resource_claims,
+        _reads_claims,
+        "DynamicResourceAllocation",
         "the profile does not run plugin DynamicResources",
     ),
     NewerField(
-        "spec.resources", "pod-level requests", lambda pod: pod.spec.requests,
-        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))), "PodLevelResources",
+        "spec.resources",
+        "pod-level requests",
+        lambda pod: pod.spec.requests,
+        lambda algorithm: _asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))),
+        "PodLevelResources",
     ),
     NewerField(
-        "spec.topologySpreadConstraints", "spread constraints", lambda pod: pod.spec.topology_spread_constraints,
-        lambda algorithm: framework_release(algorithm.release.version) is not None
-        or any(algorithm.enabled(effect.gate) for effect in algorithm.release.gate_effects if SPREADING in effect.adds), SPREADING,
+        "spec.topologySpreadConstraints",
+        "spread constraints",
+        lambda pod: pod.spec.topology_spread_constraints,
+        lambda algorithm: (
+            framework_release(algorithm.release.version) is not None
+            or any(
+                algorithm.enabled(effect.gate)
+                for effect in algorithm.release.gate_effects
+                if SPREADING in effect.adds
+            )
+        ),
+        SPREADING,
     ),
     NewerField(
-        "minDomains of topologySpreadConstraints", "least numbers of domains", _constraints(lambda one: one.min_domains is not None),
-        _by("MinDomainsInPodTopologySpread"), "MinDomainsInPodTopologySpread",
+        "minDomains of topologySpreadConstraints",
+        "least numbers of domains",
+        _constraints(lambda one: one.min_domains is not None),
+        _by("MinDomainsInPodTopologySpread"),
+        "MinDomainsInPodTopologySpread",
     ),
     NewerField(
-        "matchLabelKeys of topologySpreadConstraints", "label keys of spread constraints", _constraints(lambda one: one.match_label_keys),
-        _by("MatchLabelKeysInPodTopologySpread"), "MatchLabelKeysInPodTopologySpread",
+        "matchLabelKeys of topologySpreadConstraints",
+        "label keys of spread constraints",
+        _constraints(lambda one: one.match_label_keys),
+        _by("MatchLabelKeysInPodTopologySpread"),
+        "MatchLabelKeysInPodTopologySpread",
     ),
     NewerField(
-        "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints", "spread constraints' node policies",
-        _constraints(lambda one: one.node_affinity_policy not in (None, "", "Honor") or one.node_taints_policy not in (None, "", "Ignore")),
-        _by("NodeInclusionPolicyInPodTopologySpread"), "NodeInclusionPolicyInPodTopologySpread",
+        "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints",
+        "spread constraints' node policies",
+        _constraints(
+            lambda one: (
+                one.node_affinity_policy not in (None, "", "Honor")
+                or one.node_taints_policy not in (None, "", "Ignore")
+            )
+        ),
+        _by("NodeInclusionPolicyInPodTopologySpread"),
+        "NodeInclusionPolicyInPodTopologySpread",
     ),
     NAMESPACES,
     NewerField(
-        "matchLabelKeys of pod affinity", "label keys of affinity terms",
-        lambda pod: any(map(_is_unmerged, affinity_terms(pod))), lambda algorithm: False, "MatchLabelKeysInPodAffinity",
+        "matchLabelKeys of pod affinity",
+        "label keys of affinity terms",
+        lambda pod: any(map(_is_unmerged, affinity_terms(pod))),
+        lambda algorithm: False,
+        "MatchLabelKeysInPodAffinity",
     ),
     NewerField(
-        "spec.volumes[].ephemeral", "ephemeral volumes", lambda pod: any(volume.ephemeral is not None for volume in pod.spec.volumes),
+        "spec.volumes[].ephemeral",
+        "ephemeral volumes",
+        lambda pod: any(volume.ephemeral is not None for volume in pod.spec.volumes),
         lambda algorithm: algorithm.release.volumes.ephemeral_claims,
     ),
     NewerField(
-        "spec.initContainers[].restartPolicy", "sidecars",
+        "spec.initContainers[].restartPolicy",
+        "sidecars",
         lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers),
         lambda algorithm: _asked(algorithm, Pod(spec=WITH_SIDECAR)) > _asked(algorithm, Pod(spec=ALONE)),
     ),
     NewerField(
-        "status.containerStatuses[].resources", "resizes",
-        lambda pod: (pod.status.container_statuses or pod.status.init_container_statuses)
-        and by_reported_and_allocated(pod, {RESIZE: True}) is not pod, _reads_resizes, RESIZE,
+        "status.containerStatuses[].resources",
+        "resizes",
+        lambda pod: (
+            (pod.status.container_statuses or pod.status.init_container_statuses)
+            and by_reported_and_allocated(pod, {RESIZE: True}) is not pod
+        ),
+        _reads_resizes,
+        RESIZE,
     ),
     NewerField(
-        "status.resources", "pod-level resizes", lambda pod: pod.spec.requests and pod.status.resources is not None,
-        _by(POD_LEVEL_GATE), POD_LEVEL_GATE,
+        "status.resources",
+        "pod-level resizes",
+        lambda pod: pod.spec.requests and pod.status.resources is not None,
+        _by(POD_LEVEL_GATE),
+        POD_LEVEL_GATE,
     ),
     NewerField(
-        "restartPolicyRules of containers", "restart rules",
+        "restartPolicyRules of containers",
+        "restart rules",
         lambda pod: any(one.restarts_all for one in (*pod.spec.containers, *pod.spec.init_containers)),
-        _by("NodeDeclaredFeatures"), "NodeDeclaredFeatures",
+        _by("NodeDeclaredFeatures"),
+        "NodeDeclaredFeatures",
     ),
     NewerField(
-        "operator Gt or Lt of tolerations", "comparing tolerations",
+        "operator Gt or Lt of tolerations",
+        "comparing tolerations",
         lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
-        _by("TaintTolerationComparisonOperators"), "TaintTolerationComparisonOperators",
+        _by("TaintTolerationComparisonOperators"),
+        "TaintTolerationComparisonOperators",
     ),
     NewerField(
-        "spec.volumes[].image", "image volumes", lambda pod: any(volume.image is not None for volume in pod.spec.volumes),
+        "spec.volumes[].image",
+        "image volumes",
+        lambda pod: any(volume.image is not None for volume in pod.spec.volumes),
         lambda algorithm: algorithm.release.framework.volume_images_count,
     ),
-)  # fmt: skip
+)
 """What not every release reads of pods."""
 
 
-def _feature(path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice) -> NewerField:
+def _feature(
+    path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice
+) -> NewerField:
     def is_read(algorithm: Algorithm) -> bool:
         return gate in algorithm.release.devices.gated and algorithm.enabled(gate)
 
@@ -229,26 +323,40 @@ def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]
 FEATURES = (
     _feature("spec.devices[].taints", "device taints", "DRADeviceTaints", _devices(lambda one: one.taints)),
     _feature(
-        "spec.devices[].consumesCounters", "counters", "DRAPartitionableDevices",
-        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+        "spec.devices[].consumesCounters",
+        "counters",
+        "DRAPartitionableDevices",
+        lambda found: (
+            found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices)
+        ),
     ),
     _feature(
-        "spec.devices[].allowMultipleAllocations", "shared devices", "DRAConsumableCapacity",
+        "spec.devices[].allowMultipleAllocations",
+        "shared devices",
+        "DRAConsumableCapacity",
         _devices(lambda one: one.allow_multiple_allocations),
     ),
     _feature(
-        "capacity of spec.devices.requests", "capacity", "DRAConsumableCapacity",
-        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), ResourceClaim,
+        "capacity of spec.devices.requests",
+        "capacity",
+        "DRAConsumableCapacity",
+        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks),
+        ResourceClaim,
     ),
     _feature(
-        "spec.devices[].bindingConditions", "binding conditions", "DRADeviceBindingConditions",
+        "spec.devices[].bindingConditions",
+        "binding conditions",
+        "DRADeviceBindingConditions",
         _devices(lambda one: one.binding_conditions),
     ),
     _feature(
-        "spec.extendedResourceName", "extended resource", "DRAExtendedResource",
-        lambda found: found.spec.extended_resource_name, DeviceClass,
+        "spec.extendedResourceName",
+        "extended resource",
+        "DRAExtendedResource",
+        lambda found: found.spec.extended_resource_name,
+        DeviceClass,
     ),
-)  # fmt: skip
+)
 """What not every release reads of devices."""
 
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
@@ -260,7 +368,9 @@ KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
 DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice)
 
 
-def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]) -> Iterator[Notice]:
+def release_notices(
+    algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]
+) -> Iterator[Notice]:
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
     # Extenders that are configured, and are not called as nothing says so.
@@ -268,7 +378,9 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     if count:
         are, their = ("are", "their") if count > 1 else ("is", "its")
         extenders = count_of(count, "configured extender")
-        yield Unread("", f"{extenders} {are} not called, so {their} answers are ignored (see --extenders of simulate)")
+        yield Unread(
+            "", f"{extenders} {are} not called, so {their} answers are ignored (see --extenders of simulate)"
+        )
     yield from (Unread("", sentence) for sentence in algorithm.unread)
     unread = [(field, field.unread("", algorithm)) for field in FIELDS if not field.is_read(algorithm)]
     pods = [*(item for item in objects if type(item) is Pod), *pending]
@@ -280,12 +392,23 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
     # Kinds that this release reads and waiting pods could need.
     if KINDS[CSINode](algorithm.release) and CSINode not in map(type, objects):
         volumes = [volume for pod in pending for volume in pod.spec.volumes]
-        has_csi = any(item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume))
-        if any(volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None) for volume in volumes):
+        has_csi = any(
+            item.spec.source.csi is not None for item in objects if isinstance(item, PersistentVolume)
+        )
+        if any(
+            volume.csi is not None or (has_csi and volume.persistent_volume_claim is not None)
+            for volume in volumes
+        ):
             yield Notice("", NO_CSI_NODES)
-    if algorithm.release.selects_namespaces and Namespace not in map(type, objects) and any(map(NAMESPACES.has, pods)):
+    if (
+        algorithm.release.selects_namespaces
+        and Namespace not in map(type, objects)
+        and any(map(NAMESPACES.has, pods))
+    ):
         yield Notice("", NO_NAMESPACES)
-    if len(found := list(_published(algorithm, objects, pending))) > 1:  # one pod has all that is published to itself
+    if (
+        len(found := list(_published(algorithm, objects, pending))) > 1
+    ):  # one pod has all that is published to itself
         yield from found
 
 
@@ -308,11 +431,12 @@ def fields_of(pod: Pod) -> list[NewerField]:
     return [field for field in FIELDS if field.has(pod)]
 
 
-# --- nodes and other objects ----------------------------------------------------------------------------------------
+# --- nodes and other objects --------------------------------------------------------------------------------
 
 
 def has_newer_zone_alone(node: Node) -> bool:
-    """Whether older releases do not read the zone of *node*. Nothing else is said of single nodes but of their versions."""
+    """Whether older releases do not read the zone of *node*. Nothing else is said of single nodes but of
+    their versions."""
     return TOPOLOGY_ZONE in node.labels and BETA_ZONE not in node.labels
 
 
@@ -320,19 +444,36 @@ def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
     what = f"release {release.version} ignores its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
-    unread = Unread("", what, "zone", f"{release.version} does not support label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
+    unread = Unread(
+        "",
+        what,
+        "zone",
+        f"{release.version} does not support label {TOPOLOGY_ZONE}",
+        "metadata.labels",
+        release.version,
+    )
     for item in objects:
         if isinstance(item, Node) and has_newer_zone_alone(item):
             yield attrs.evolve(unread, where=f"Node {item.name}")
 
 
 def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:
-    """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver publishes."""
-    cells, kinds = algorithm.release.volumes, {item.storage_class_name for item in objects if isinstance(item, CSIStorageCapacity)}
-    if not kinds or not cells.checks_storage_capacity or not algorithm.gates.get(cells.storage_capacity_gate, True):
+    """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver
+    publishes."""
+    cells = algorithm.release.volumes
+    kinds = {item.storage_class_name for item in objects if isinstance(item, CSIStorageCapacity)}
+    if (
+        not kinds
+        or not cells.checks_storage_capacity
+        or not algorithm.gates.get(cells.storage_capacity_gate, True)
+    ):
         return
     drivers = {item.name for item in objects if isinstance(item, CSIDriver) and item.storage_capacity}
-    classes = {item.name for item in objects if isinstance(item, StorageClass) and item.name in kinds and item.provisioner in drivers}
+    classes = {
+        item.name
+        for item in objects
+        if isinstance(item, StorageClass) and item.name in kinds and item.provisioner in drivers
+    }
     claims = {item.key: item for item in objects if isinstance(item, PersistentVolumeClaim)}
     for pod in pods:
         for key in claim_keys(pod, ephemeral=True) if classes else ():
@@ -352,48 +493,70 @@ def other_release(release: Release, nodes: Iterable[Node]) -> Iterator[Notice]:
 
 
 def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> Iterator[Unread]:
-    """That ``auto`` took another release than that of the newest node, or else of the API *server*, since that one is not known."""
+    """That ``auto`` took another release than that of the newest node, or else of the API *server*, since
+    that one is not known."""
     found = _newest(nodes, server)
     if found is not None and not is_of(found[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(found[1])
-        told = f"the API server is of {minor}, and the cluster is" if server else f"the nodes run {minor}, and are"
+        told = (
+            f"the API server is of {minor}, and the cluster is"
+            if server
+            else f"the nodes run {minor}, and are"
+        )
         yield Unread("", f"{told} evaluated as {nearest}", release=release.version)
 
 
 def with_release_notices(
-    scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = (), by_nodes: Sequence[Algorithm] = (),
+    scenario: Scenario,
+    algorithms: Sequence[Algorithm],
+    by_default: Sequence[Algorithm] = (),
+    by_nodes: Sequence[Algorithm] = (),
     asked: Iterable[str | None] = (),
-) -> Scenario:  # fmt: skip
+) -> Scenario:
     """*scenario* with warnings of what each of *algorithms* does not read.
 
-    *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes; *asked*: releases as they were
-    named, perhaps by another patch level than theirs.
+    *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes;
+    *asked*: releases as they were named, perhaps by another patch level than theirs.
     """
     found = [
-        *(Notice("", told) for name in asked if name is not None and not is_auto(name) and (told := judged_as(name))),
+        *(
+            Notice("", told)
+            for name in asked
+            if name is not None and not is_auto(name) and (told := judged_as(name))
+        ),
         *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
         *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
-        *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),
+        *(
+            notice
+            for algorithm in algorithms
+            for notice in release_notices(algorithm, scenario.objects, scenario.pending)
+        ),
     ]
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *dict.fromkeys(found)))
 
 
 def with_pod_notices(scenario: Scenario, algorithm: Algorithm, pods: Sequence[Pod]) -> Scenario:
     """*scenario* with warnings of what *algorithm* does not read of *pods*, which are to come."""
-    found = [*(release_notices(algorithm, scenario.objects, pods) if pods else ()), *_published(algorithm, scenario.objects, pods)]
+    found = [
+        *(release_notices(algorithm, scenario.objects, pods) if pods else ()),
+        *_published(algorithm, scenario.objects, pods),
+    ]
     return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
 
 
-def input_notices(objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
+def input_notices(
+    objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None
+) -> tuple[Notice, ...]:
     """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
     nodes = [item for item in objects if isinstance(item, Node)]
     pods = [item for item in objects if isinstance(item, Pod)]
     others = [item for item in objects if not isinstance(item, Pod)]
     found = [
-        *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()), *release_notices(algorithm, others, pods),
+        *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()),
+        *release_notices(algorithm, others, pods),
         *(other_release(algorithm.release, nodes) if release is None else ()),
-    ]  # fmt: skip
+    ]
     return tuple(dict.fromkeys(found))
 
 
@@ -403,8 +566,10 @@ def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:
 
 
 def auto_told(release: Release, nodes: Iterable[Node], server: str = "") -> str:
-    """Why ``auto`` took *release*, in a line; *server*: the version of the API server, where no node says one."""
-    found, silent = _newest(nodes, server), "no node says status.nodeInfo.kubeletVersion"
+    """Why ``auto`` took *release*, in a line; *server*: the version of the API server, where no node says
+    one."""
+    found = _newest(nodes, server)
+    silent = "no node says status.nodeInfo.kubeletVersion"
     if found is None:
         return f"release {release.version} by default: {silent}"
     why = f"{silent}, and the API server runs {server}" if server else f"the newest node runs {found[1]}"

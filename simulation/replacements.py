@@ -1,6 +1,8 @@
-"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, a bare pod is not replaced.
+"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, a bare
+pod is not replaced.
 
-Devices that a pod claims are free when it leaves its node; one that is made in its place has claims of its own.
+Devices that a pod claims are free when it leaves its node; one that is made in its place has claims of its
+own.
 """
 
 from __future__ import annotations
@@ -39,14 +41,18 @@ class Replacements:
     """``namespace/owner`` -> a number below which none is free."""
 
     @classmethod
-    def beside(cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None) -> Replacements:
+    def beside(
+        cls, objects: Iterable[KubeObject], scheduler_names: frozenset[str] | None = None
+    ) -> Replacements:
         """For a cluster that has the pods of *objects*, with or without nodes."""
         return cls({item.key for item in objects if isinstance(item, Pod)}, scheduler_names)
 
     def of(self, evicted: Pod) -> Pod | None:
-        """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes none, or if it has none.
+        """The new pod in place of *evicted*, without a node, nomination and times; None if its owner makes
+        none, or if it has none.
 
-        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is free.
+        A StatefulSet's pod keeps its name; others are called ``OWNER-NUMBER``, with the first number that is
+        free.
         """
         owner = evicted.metadata.controller
         if (owner is None and not self.recreates_bare) or (owner is not None and owner.kind == KUBELET):
@@ -55,7 +61,11 @@ class Replacements:
         name = evicted.name
         if owner is not None and owner.kind != SAME_NAME:
             before = f"{evicted.namespace}/{owner.name}"
-            number = next(number for number in count(self._tried.get(before, 0)) if f"{before}-{number}" not in self.taken)
+            number = next(
+                number
+                for number in count(self._tried.get(before, 0))
+                if f"{before}-{number}" not in self.taken
+            )
             self._tried[before], name = number, f"{owner.name}-{number}"
         made = made_new(evicted, name, f"{evicted.metadata.uid or evicted.key}-replacement-{self._made}")
         if why_not_waiting(made, self.scheduler_names) is not None:
@@ -75,18 +85,33 @@ def made_new(evicted: Pod, name: str, uid: str) -> Pod:
     """A pod like *evicted* that is not created yet: on no node, without times and status."""
     old = evicted.metadata
     metadata = ObjectMeta(
-        name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
+        name=name,
+        namespace=old.namespace,
+        uid=uid,
+        labels=old.labels,
+        annotations=old.annotations,
+        owner_references=old.owner_references,
     )
-    return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus(), manifest=None)
+    return replace(
+        evicted,
+        metadata=metadata,
+        spec=replace(evicted.spec, node_name=""),
+        status=PodStatus(),
+        manifest=None,
+    )
 
 
-# --- claims to devices ------------------------------------------------------------------------------------------------
+# --- claims to devices --------------------------------------------------------------------------------------
 
 
-def claims_left_by(pod: Pod, claims: Iterable[ResourceClaim]) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
-    """Each of *claims* that is of *pod*, and what becomes of it when the pod is gone: those that were made for it go with it.
+def claims_left_by(
+    pod: Pod, claims: Iterable[ResourceClaim]
+) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """Each of *claims* that is of *pod*, and what becomes of it when the pod is gone: those that were made
+    for it go with it.
 
-    Others lose it as their user, and their devices with the last one. Upstream: pkg/controller/resourceclaim/controller.go.
+    Others lose it as their user, and their devices with the last one. Upstream:
+    pkg/controller/resourceclaim/controller.go.
     """
     for claim in claims:
         owner = claim.metadata.controller
@@ -95,7 +120,9 @@ def claims_left_by(pod: Pod, claims: Iterable[ResourceClaim]) -> Iterator[tuple[
             continue
         users = tuple(one for one in claim.status.reserved_for if one.uid != pod.uid)
         if len(users) < len(claim.status.reserved_for):
-            status = replace(claim.status, reserved_for=users, allocation=claim.status.allocation if users else None)
+            status = replace(
+                claim.status, reserved_for=users, allocation=claim.status.allocation if users else None
+            )
             yield claim, replace(claim, status=status)
 
 

@@ -87,13 +87,16 @@ class Files:
     ) -> Files:
         """Read *paths*, then *pods*, which wait, and make *edits*, such as ``pod web/* requests.cpu=500m``.
 
-        With *defaults* objects are completed as the API server would; *strict_fields* refuses unknown fields; *keeps_manifests*: for
-        extenders.
+        With *defaults* objects are completed as the API server would; *strict_fields* refuses unknown fields;
+        *keeps_manifests*: for extenders.
 
         Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
-        parsed, where = parsed_edits(edits, defaults), named(paths)
-        read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests)
+        parsed = parsed_edits(edits, defaults)
+        where = named(paths)
+        read = read_files(
+            paths, pods, defaults=defaults, strict_fields=strict_fields, keeps_manifests=keeps_manifests
+        )
         if parsed is None:
             return cls(read, defaults, where=where)
         (loaded,), edited = parsed.of_loaded([read])
@@ -105,22 +108,31 @@ class Files:
         return self.loaded.of(Node)
 
     def scenario(
-        self, scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER, *, cron_jobs: bool = False, priorities: bool = True
+        self,
+        scheduler_name: str | Collection[str] = DEFAULT_SCHEDULER,
+        *,
+        cron_jobs: bool = False,
+        priorities: bool = True,
     ) -> Scenario:
         """The scenario for schedulers of these names; *priorities*: whether gate PodPriority is on.
 
-        Workloads count as the pods that their controllers would still create, CronJobs only with *cron_jobs*. Pods that have finished,
-        are being deleted or ask for another scheduler do not wait.
-        Raises :class:`~kubeclassic.exceptions.ManifestError` without nodes.
+        Workloads count as the pods that their controllers would still create, CronJobs only with *cron_jobs*.
+        Pods that have finished, are being deleted or ask for another scheduler do not wait. Raises
+        :class:`~kubeclassic.exceptions.ManifestError` without nodes.
         """
         names = frozenset([scheduler_name] if isinstance(scheduler_name, str) else scheduler_name)
-        found = take_in([self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True)
+        found = take_in(
+            [self.loaded], defaults=self.defaults, cron_jobs=cron_jobs, priorities=priorities, whole=True
+        )
         if self.edits is None:
             return sorted_out(found, names, self.where)
         objects, edited = self.edits.of_pods(found.objects, priorities=priorities)
         all_edited = (*self.edited, *edited)
         warnings = (*found.warnings, *idle_notices(all_edited))
-        return attrs.evolve(sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where), edited=all_edited)
+        return attrs.evolve(
+            sorted_out(attrs.evolve(found, objects=objects, warnings=warnings), names, self.where),
+            edited=all_edited,
+        )
 
 
 def idle_notices(edited: Iterable[Edited]) -> Iterator[Notice]:
@@ -141,19 +153,25 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
 def named(paths: PathLike | Iterable[PathLike]) -> str:
     """The files that were given, as messages name them."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return ", ".join("standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]) + ", ..." * (len(given) > 3)
+    return ", ".join(
+        "standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]
+    ) + ", ..." * (len(given) > 3)
 
 
 def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: str = CLUSTER) -> Scenario:
-    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster. *where*: its files."""
+    """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster.
+    *where*: its files."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
-        hint = "".join(f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT))
+        hint = "".join(
+            f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT)
+        )
         raise ManifestError(f"{where or CLUSTER}: expected at least one Node, got none{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []
     set_aside: list[Pod] = []
-    ignored, warnings = Counter(inventory.ignored), list(inventory.warnings)
+    ignored = Counter(inventory.ignored)
+    warnings = list(inventory.warnings)
     for item in inventory.objects:
         why = why_not_waiting(item, scheduler_names) if isinstance(item, Pod) else ON_A_NODE
         if why == ON_A_NODE:
@@ -170,13 +188,20 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     ]
     warnings += quota_notices(pending, [item for item in there if isinstance(item, ResourceQuota)])
     return Scenario(
-        tuple(there), tuple(pending), dict(ignored), tuple(warnings), inventory.config_maps, tuple(set_aside), inventory.refused_pods,
+        tuple(there),
+        tuple(pending),
+        dict(ignored),
+        tuple(warnings),
+        inventory.config_maps,
+        tuple(set_aside),
+        inventory.refused_pods,
         daemon_sets=inventory.daemon_sets,
-    )  # fmt: skip
+    )
 
 
 ORDERS = ("input", "priority", "queue")
-"""``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the scheduler pops them.
+"""``input``: as they came; ``priority``: the higher one first, equal ones as they came; ``queue``: as the
+scheduler pops them.
 
 Where the release queues without priorities, as some do without gate PodPriority, ``priority`` is ``input``.
 """
@@ -186,19 +211,25 @@ MOMENT = 1000
 
 
 def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
-    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is tried.
+    """*pods* in one of :data:`ORDERS`; all are taken to have come, one after another, before the first is
+    tried.
 
     Those that the queue of *engine* gates come last.
     """
     if order == "priority":
         from ..core.queue.priority import queues_by_priority
 
-        return sorted(pods, key=lambda pod: -pod.priority) if queues_by_priority(engine.algorithm) else list(pods)
+        return (
+            sorted(pods, key=lambda pod: -pod.priority)
+            if queues_by_priority(engine.algorithm)
+            else list(pods)
+        )
     if order != "queue":
         return list(pods)
     from ..core.queue.backoff import Clock
 
-    clock, found = Clock(), list[Pod]()
+    clock = Clock()
+    found = list[Pod]()
     queue = engine.flow.queue(clock, apart=True)
     for pod in pods:
         queue.add(pod)

@@ -23,7 +23,8 @@ LOCKED: Final = "locked"
 FREE: Final = "free"
 MODES = (LOCKED, FREE)
 Mode: TypeAlias = Literal["locked", "free"]
-"""``locked``: all decide on the same state each time, and only the first one's decisions take effect; ``free``: each goes its own way."""
+"""``locked``: all decide on the same state each time, and only the first one's decisions take effect;
+``free``: each goes its own way."""
 Decided = tuple[str | None, str | None, tuple[str, ...]]
 
 
@@ -37,33 +38,46 @@ def decided(decision: Decision) -> Decided:
 
 def nodes_of(*outcomes: Decided) -> list[str]:
     """The nodes of some outcomes, each once: hosts, and those where room is made."""
-    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
+    return list(
+        dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None)
+    )
 
 
 def best(decision: Decision) -> Rows:
-    """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision* must have kept its details."""
+    """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision*
+    must have kept its details."""
     details = decision.details
     if decision.host is None:
         return NO_ROWS
     return details.feasible_rows if details.best is None else details.feasible_rows.take(details.best)
 
 
-# --- rules of two releases ------------------------------------------------------------------------------------------
+# --- rules of two releases ----------------------------------------------------------------------------------
 
-_WAYS = {name: (*rule.first, *rule.plugins) for name, rule in rule_facts().items() if rule.kind in ("priority", "argument")}
+_WAYS = {
+    name: (*rule.first, *rule.plugins)
+    for name, rule in rule_facts().items()
+    if rule.kind in ("priority", "argument")
+}
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {
-    name: way[at:] for rule, plugins in _WAYS.items() for way in [(rule, *plugins)] for at, name in enumerate(way[:-1], 1)
+    name: way[at:]
+    for rule, plugins in _WAYS.items()
+    for way in [(rule, *plugins)]
+    for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
 OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "requestedtocapacityratio": ("NodeResourcesFit",), "nodelabel": _WAYS["labelPreference"],
+    "requestedtocapacityratio": ("NodeResourcesFit",),
+    "nodelabel": _WAYS["labelPreference"],
     "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
-}  # fmt: skip
-"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
+}
+"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come
+from."""
 
 
 def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, str]:
-    """Rule -> the name that it is compared under: the first of its own and its successors' that is one of those of *others*, else its own.
+    """Rule -> the name that it is compared under: the first of its own and its successors' that is one of
+    those of *others*, else its own.
 
     >>> from kubeclassic.algorithmprovider import CATALOGUE
     >>> rules = [CATALOGUE.priorities[name] for name in ("MostRequestedPriority", "EqualPriority")]
@@ -72,7 +86,8 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
     >>> subjects(rules, ["MostRequestedPriority"])
     {'MostRequestedPriority': 'MostRequestedPriority', 'EqualPriority': 'EqualPriority'}
     """
-    known, found = {name for other in others for name in (other, *SUCCESSORS.get(other, ()))}, dict[str, str]()
+    known = {name for other in others for name in (other, *SUCCESSORS.get(other, ()))}
+    found = dict[str, str]()
     for rule in rules:
         module = getattr(rule.score, "__module__", "").rpartition(".")[2]
         names = rule.name, *(SUCCESSORS.get(rule.name) or OF_ARGUMENTS.get(module, ()))
@@ -80,7 +95,7 @@ def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, st
     return found
 
 
-# --- a side ---------------------------------------------------------------------------------------------------------
+# --- a side -------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -129,9 +144,11 @@ class SidesStep:
 
 
 def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
-    """The steps of *sides*; the first one decides on the order of pods, and in mode locked on the states on which all decide."""
+    """The steps of *sides*; the first one decides on the order of pods, and in mode locked on the states on
+    which all decide."""
     for pod, trying, is_retry in _turns(sides, mode):
-        leader, position = trying[0], trying[0].engine.position
+        leader = trying[0]
+        position = trying[0].engine.position
         led = leader.simulation.note(leader.run.cycle(pod, retry=is_retry))
         decisions = {leader.name: led}
         for side in trying[1:]:
@@ -142,7 +159,9 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
             same_room = found.preemption is led.preemption
             side.simulation.note(found if same_room else attrs.evolve(found, preemption=led.preemption))
         yield SidesStep(pod, is_retry, position, trying, decisions)
-        if mode == LOCKED:  # pods that plugins of the first one made wait, and rejected now, lose their node for all
+        if (
+            mode == LOCKED
+        ):  # pods that plugins of the first one made wait, and rejected now, lose their node for all
             for rejected in leader.simulation.taken_back:
                 for side in trying[1:]:
                     side.run.give_back(rejected)
@@ -150,7 +169,8 @@ def follow(sides: Sequence[Side], mode: Mode) -> Iterator[SidesStep]:
 
 
 def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Side], bool]]:
-    """Each pod with the sides that try it, and whether once more: in mode free each side tries those again that made room on it."""
+    """Each pod with the sides that try it, and whether once more: in mode free each side tries those again
+    that made room on it."""
     first = sides[0]
     for pod in first.simulation.pods():
         yield pod, sides, False
@@ -165,7 +185,7 @@ def _turns(sides: Sequence[Side], mode: Mode) -> Iterator[tuple[Pod, Sequence[Si
             yield retries[trying[0].name][key], trying, True
 
 
-# --- how a side judges a node ---------------------------------------------------------------------------------------
+# --- how a side judges a node -------------------------------------------------------------------------------
 
 FITS: Final = "fits"
 TURNED_DOWN: Final = "turned down"
@@ -199,11 +219,13 @@ class JudgedNode(Record):
 
 
 def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = True) -> JudgedNode:
-    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of *engine*.
+    """How the cycle of *decision*, which kept its details, judged *node*; call it before the next cycle of
+    *engine*.
 
     *scored*: with its scores, which cost as much as the decision.
     """
-    details, row = decision.details, engine.row_of(node)
+    details = decision.details
+    row = engine.row_of(node)
     if details is None or row is None:
         return JudgedNode(node, UNKNOWN)
     here = details.feasible_rows == row
@@ -211,7 +233,8 @@ def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = T
         ranking = details.ranking if scored else None
         if ranking is None:
             return JudgedNode(node, FITS)
-        at, scores = int(here.argmax()), dict[str, WeighedScore]()
+        at = int(here.argmax())
+        scores = dict[str, WeighedScore]()
         for rule, weight in algorithm_for(decision.pod, engine).priorities:
             if (line := ranking.by_priority.get(rule.name)) is not None:
                 scores[rule.name] = WeighedScore(score := line.item(at), weight, score * weight)
@@ -225,7 +248,7 @@ def node_view(engine: Engine, decision: Decision, node: str, *, scored: bool = T
     return JudgedNode(node, TURNED_DOWN, rules, refusal.reasons)
 
 
-# --- causes ---------------------------------------------------------------------------------------------------------
+# --- causes -------------------------------------------------------------------------------------------------
 
 CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
 PREDICATE: Final = "predicate"
@@ -276,8 +299,11 @@ class SideView:
         return refusal_of(self.side.name, node_view(self.side.engine, self.decision, node, scored=False))
 
     def leanings(self, one: str, other: str, beside: SideView) -> dict[str, tuple[int, int]]:
-        """Subject -> how many points its rules give node *other* more than node *one*, and the most that they should give."""
-        before, after, found = self.nodes[one].scores, self.nodes[other].scores, dict[str, tuple[int, int]]()
+        """Subject -> how many points its rules give node *other* more than node *one*, and the most that they
+        should give."""
+        before = self.nodes[one].scores
+        after = self.nodes[other].scores
+        found = dict[str, tuple[int, int]]()
         for rule, subject in self.side.subjects(self.decision.pod, beside.side).items():
             if rule in before and rule in after:
                 points, most = found.get(subject, (0, 0))
@@ -287,24 +313,30 @@ class SideView:
 
 
 def refusal_of(side: str, view: JudgedNode) -> Cause | None:
-    """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have taken it, or was not asked."""
+    """Why a side does not take a node: it turned the node down, or did not look at it; None: it could have
+    taken it, or was not asked."""
     if view.state == TURNED_DOWN:
         return Cause(PREDICATE, next(iter(view.rules), None), side, view.node, "; ".join(view.reasons))
     if view.state == NOT_VISITED:
-        return Cause(SAMPLING, None, side, view.node, "the search found enough nodes before it reached this one")
+        return Cause(
+            SAMPLING, None, side, view.node, "the search found enough nodes before it reached this one"
+        )
     return None
 
 
 def cause_of(first: SideView, second: SideView) -> Cause:
     """Why *second* decides otherwise than *first*."""
-    both, hosts = (first, second), (first.decision.host, second.decision.host)
+    both = (first, second)
+    hosts = (first.decision.host, second.decision.host)
     for one in both:
         if one.decision.is_gated:
             return Cause(GATED, side=one.side.name, text=one.decision.error or "")
     for one in both:
         if one.decision.host is None and not one.decision.is_fit_error:
             return Cause(ERROR, side=one.side.name, text=one.decision.error or "")
-    crosswise = (one.refusal(host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None)
+    crosswise = (
+        one.refusal(host) for one, host in ((second, hosts[0]), (first, hosts[1])) if host is not None
+    )
     refusals = sorted(filter(None, crosswise), key=lambda cause: cause.kind == SAMPLING)
     if refusals:
         return refusals[0]
@@ -312,10 +344,13 @@ def cause_of(first: SideView, second: SideView) -> Cause:
 
 
 def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
-    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second and the first are compared."""
+    """Both nodes fit in both: the rule that favours the second one's node most, if its scores in the second
+    and the first are compared."""
     if one == other or all(view.nodes[one].total == view.nodes[other].total for view in (first, second)):
         return Cause(PREEMPTION if one == other else TIE, node=other)
-    before, after, name = first.leanings(one, other, second), second.leanings(one, other, first), second.side.name
+    before = first.leanings(one, other, second)
+    after = second.leanings(one, other, first)
+    name = second.side.name
     ours, theirs = (
         {subject: points / view.side.engine.max_score for subject, (points, _) in leanings.items()}
         for view, leanings in ((first, before), (second, after))
@@ -324,7 +359,8 @@ def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
     rule = max(gains, key=lambda subject: gains[subject], default=None)
     if rule is None:
         return Cause(SCORE, None, name, other)
-    told, without = list[str](), ""
+    told = list[str]()
+    without = ""
     for view, leanings in ((second, after), (first, before)):
         if rule in leanings:
             told.append(f"{_leaning_text(*leanings[rule])} in {view.side.name}")
@@ -334,7 +370,8 @@ def _tipped(first: SideView, second: SideView, one: str, other: str) -> Cause:
 
 
 def _leaning_text(points: int, most: int) -> str:
-    """How a node scores beside another one; points beyond what the rules should give have no limit beside them."""
+    """How a node scores beside another one; points beyond what the rules should give have no limit beside
+    them."""
     if not points:
         return "the same"
     return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"

@@ -63,8 +63,8 @@ class Outcome:
 
     @property
     def word(self) -> OutcomeWord:
-        """``placed``, ``evicted`` after it was placed, ``waiting``: has a host that Permit plugins have not allowed yet, ``gated``: held
-        back and not tried, or ``unschedulable``."""
+        """``placed``, ``evicted`` after it was placed, ``waiting``: has a host that Permit plugins have not
+        allowed yet, ``gated``: held back and not tried, or ``unschedulable``."""
         if self.eviction is not None:
             return "evicted"
         if self.is_waiting:
@@ -108,7 +108,8 @@ class Simulation:
     """How many evictions were looked at for replacements."""
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements.
+        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then
+        replacements.
 
         Where some pods had their turn already, the others have it.
         """
@@ -126,7 +127,8 @@ class Simulation:
     def begin(self) -> Run:
         """Tell the scheduler of what it does not know of the cluster."""
         run = self._run = Run(self.engine, self.details)
-        told, objects = self.engine.told, self.scenario.objects
+        told = self.engine.told
+        objects = self.scenario.objects
         with no_garbage_collection():
             if told is not None:
                 events = events_between(told, objects, self.engine.cache)
@@ -143,7 +145,9 @@ class Simulation:
     def note(self, decision: Decision) -> Decision:
         """Record the outcome of *decision*, and its victims."""
         self.cycles += not decision.is_gated
-        pod, plan, key = decision.pod, decision.preemption, decision.pod.key
+        pod = decision.pod
+        plan = decision.preemption
+        key = decision.pod.key
         before = self.outcomes.get(key)
         victims: tuple[str, ...] = ()
         if plan is not None and plan.node is not None:
@@ -157,13 +161,22 @@ class Simulation:
                     give_back(victim, self._run)
                 if (lost := self.outcomes.get(victim.key)) is not None:
                     error = f"evicted to make room for {key}"
-                    self.outcomes[victim.key] = attrs.evolve(lost, pod=victim, host=None, error=error, eviction=eviction)
+                    self.outcomes[victim.key] = attrs.evolve(
+                        lost, pod=victim, host=None, error=error, eviction=eviction
+                    )
         said = WAITS.format(pod.name) if decision.is_waiting else decision.error
         self.outcomes[key] = Outcome(
-            pod=pod, host=decision.host, error=said, reasons=decision.reasons, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
-            tries=(before.tries if before else 0) + (not decision.is_gated), victims=(before.victims if before else ()) + victims,
-            eviction=before.eviction if before else None, replaces=before.replaces if before else self._origins.get(key),
-        )  # fmt: skip
+            pod=pod,
+            host=decision.host,
+            error=said,
+            reasons=decision.reasons,
+            is_gated=decision.is_gated,
+            is_waiting=decision.is_waiting,
+            tries=(before.tries if before else 0) + (not decision.is_gated),
+            victims=(before.victims if before else ()) + victims,
+            eviction=before.eviction if before else None,
+            replaces=before.replaces if before else self._origins.get(key),
+        )
         for ended, failure in self._run.take_ended() if self._run is not None else ():
             # Plugins allowed a waiting pod, or rejected it.
             waited = self.outcomes[ended.pod.key]
@@ -171,22 +184,27 @@ class Simulation:
                 after = attrs.evolve(waited, is_waiting=False, error=None)
             else:
                 text = waited.error if waited.eviction else failure.text
-                after = attrs.evolve(waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text))
+                after = attrs.evolve(
+                    waited, is_waiting=False, host=None, error=text, reasons=reasons_in(failure.text)
+                )
                 self.taken_back.append(ended.pod)
             self.outcomes[ended.pod.key] = after
         return decision
 
     def _replace(self, run: Run) -> Sequence[Pod]:
-        """The pods that owners make in place of those evicted since the last time, in the order in which they are tried."""
+        """The pods that owners make in place of those evicted since the last time, in the order in which they
+        are tried."""
         if self.replacements is None:
             return ()
-        new, self._seen = self.evictions[self._seen :], len(self.evictions)
+        new = self.evictions[self._seen :]
+        self._seen = len(self.evictions)
         made: list[Pod] = []
         for eviction in new:
             pod = self.replacements.of(eviction.pod)
             if pod is None:
                 continue
-            eviction.replacement, self._origins[pod.key] = pod.key, eviction.pod.key
+            eviction.replacement = pod.key
+            self._origins[pod.key] = eviction.pod.key
             self.outcomes.pop(pod.key, None)  # a StatefulSet's new pod has the name of the old one
             pod, claims = with_claims(pod, self.engine) if pod.spec.resource_claims else (pod, [])
             made.append(pod)
@@ -201,5 +219,6 @@ class Simulation:
 
     @property
     def all_placed(self) -> bool:
-        """Whether each pod that was tried has a host and need not wait there, or another pod in its place that has."""
+        """Whether each pod that was tried has a host and need not wait there, or another pod in its place
+        that has."""
         return all(outcome.word == "placed" or outcome.has_successor for outcome in self.outcomes.values())

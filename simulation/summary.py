@@ -18,7 +18,8 @@ from .simulate import Simulation
 
 
 def fragmentation(engine: Engine, pods: Iterable[Pod]) -> dict[str, float]:
-    """Resource -> the share of its free amount on nodes where a random one of *pods* would not fit, on average; 0 if nothing is free.
+    """Resource -> the share of its free amount on nodes where a random one of *pods* would not fit, on
+    average; 0 if nothing is free.
 
     A pod does not fit if a node has less left of a resource than it requests, or no room for one more pod.
     """
@@ -56,7 +57,8 @@ class Imbalance(Record):
 
 
 class Usage(Record):
-    """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that have any of it."""
+    """One resource over all nodes; ``use`` and the measures of imbalance are shares of 1, over the nodes that
+    have any of it."""
 
     resource: str
     unit: Unit
@@ -97,7 +99,8 @@ class Summary(Record):
 
 def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
     """The summary of a finished simulation; shares are rounded to *digits*."""
-    engine, outcomes = simulation.engine, simulation.outcomes
+    engine = simulation.engine
+    outcomes = simulation.outcomes
     return Summary(
         nodes=engine.node_count,
         pods=len(outcomes),
@@ -116,14 +119,29 @@ def summarise(simulation: Simulation, *, digits: int = 6) -> Summary:
 def usages(table: NodeTable, *, digits: int = 6) -> Iterator[Usage]:
     """The use of each resource that any node has, pods last."""
     there = np.flatnonzero(table.has_node)
-    amounts = {name: (table.allocatable[at, there], table.requested[at, there]) for name, at in table.resources.items()}
+    amounts = {
+        name: (table.allocatable[at, there], table.requested[at, there])
+        for name, at in table.resources.items()
+    }
     known = {name: pair for name, pair in amounts.items() if pair[0].any()}
     if len(there):
         known["pods"] = table.max_pods[there], table.pod_count[there]
     for name, (allocatable, requested) in known.items():
         having = allocatable > 0
         shares = requested[having] / allocatable[having] if having.any() else np.zeros(1)
-        total, used, least, most = int(allocatable.sum()), int(requested.sum()), float(shares.min()), float(shares.max())
+        total = int(allocatable.sum())
+        used = int(requested.sum())
+        least = float(shares.min())
+        most = float(shares.max())
         use = round(used / total, digits) if having.any() else 0.0
         imbalance = Imbalance(round(float(shares.std()), digits), round(most - least, digits))
-        yield Usage(name, UNITS.get(name, "pieces"), total, used, use, round(least, digits), round(most, digits), imbalance)
+        yield Usage(
+            name,
+            UNITS.get(name, "pieces"),
+            total,
+            used,
+            use,
+            round(least, digits),
+            round(most, digits),
+            imbalance,
+        )

@@ -25,9 +25,19 @@ ONE_IN = 40
 KEPT_ONE_IN = 6
 """The same for the cases that are kept here, which are all run where KUBECLASSIC_CONFORMANCE is ``full``."""
 DEPENDENT = (
-    "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
+    "longrun",
+    "churn",
+    "wide",
+    "events",
+    "mixed",
+    "percentage",
+    "roundrobin",
+    "preemption",
+    "interpodaffinity",
+    "selectorspread",
+    "found",
     "ghosts",
-)  # fmt: skip
+)
 """Families in which a decision follows from earlier ones."""
 MANNERS = {
     "no memory": Manner(engine={"memory_bytes": 0}),
@@ -35,14 +45,22 @@ MANNERS = {
     "quick, hardly any": Manner(engine={"memory_bytes": 4000}, details=False),
 }
 WAYS = [
-    ("1.12", "no memory"), ("1.12", "quick, hardly any"), ("1.16", "quick"), ("1.16", "quick, hardly any"),
-    ("1.27", "no memory"), ("1.27", "quick"), ("1.36", "no memory"), ("1.36", "quick, hardly any"),
-]  # fmt: skip
-"""Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
+    ("1.12", "no memory"),
+    ("1.12", "quick, hardly any"),
+    ("1.16", "quick"),
+    ("1.16", "quick, hardly any"),
+    ("1.27", "no memory"),
+    ("1.27", "quick"),
+    ("1.36", "no memory"),
+    ("1.36", "quick, hardly any"),
+]
+"""Each manner in releases with predicates and with plugins, and the first and the last of each with two; the
+usual way is run in all."""
 
 
 def larger(folder):
-    """The families of a folder of the larger data that are run: all, or those of a few releases of which no case is kept here."""
+    """The families of a folder of the larger data that are run: all, or those of a few releases of which no
+    case is kept here."""
     found = find_families([folder]) if IS_FULL or folder.name in ENDS else []
     return [family for family in found if IS_FULL or not (HERE / family.release / family.cases.name).exists()]
 
@@ -56,11 +74,12 @@ def different(families, manner=USUAL):
         (family.name, name): lines
         for family in families
         for name, lines in check_family(family, manner=manner).different.items()
-    }  # fmt: skip
+    }
 
 
 def chosen(families, folder):
-    """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into *folder*."""
+    """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into
+    *folder*."""
     return families if CONFORMANCE == "full" else [sample(family, folder) for family in families]
 
 
@@ -83,19 +102,29 @@ def sample(family, folder, one_in=ONE_IN):
 
 @pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
 def test_the_cases_kept_here(folder, tmp_path):
-    """Cases that are kept with the project are answered as the original answered them; where all of the larger data are, only others."""
+    """Cases that are kept with the project are answered as the original answered them; where all of the
+    larger data are, only others."""
     families = find_families([folder])
     if CONFORMANCE != "full":
         families = [sample(family, tmp_path, KEPT_ONE_IN) for family in families]
     if IS_FULL:
-        known = {line for other in LARGER if other.name == folder.name for file in other.glob("*.gz") for line in lines_of(file)}
+        known = {
+            line
+            for other in LARGER
+            if other.name == folder.name
+            for file in other.glob("*.gz")
+            for line in lines_of(file)
+        }
         families = [family for family in families if not known.issuperset(lines_of(family.cases))]
     assert different(families) == {}
 
 
-@pytest.mark.parametrize(("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES])
+@pytest.mark.parametrize(
+    ("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES]
+)
 def test_the_larger_data(folder, part, tmp_path):
-    """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
+    """Each case of the larger data is answered as the original answered it, with every request to extenders
+    and step of the queue."""
     families = larger(folder)[part::PARTS]
     assert families
     assert different(chosen(families, tmp_path)) == {}
@@ -108,6 +137,11 @@ def test_the_larger_data_has_every_release(shared):
 
 @pytest.mark.parametrize(("release", "manner"), WAYS)
 def test_whatever_is_remembered(release, manner, tmp_path):
-    """With little memory, with none, and without details, the cases kept here are answered as the original answered them."""
-    families = [family for family in find_families([ROOT / "tests" / "conformance" / release]) if family.name in DEPENDENT]
+    """With little memory, with none, and without details, the cases kept here are answered as the original
+    answered them."""
+    families = [
+        family
+        for family in find_families([ROOT / "tests" / "conformance" / release])
+        if family.name in DEPENDENT
+    ]
     assert different(chosen(families, tmp_path), MANNERS[manner]) == {}

@@ -1,4 +1,5 @@
-"""Clusters, schedulers, decisions and results can be copied and pickled, and a copied scheduler decides on as the original."""
+"""Clusters, schedulers, decisions and results can be copied and pickled, and a copied scheduler decides on as
+the original."""
 
 import copy
 import pickle
@@ -27,12 +28,29 @@ WAYS = {
     "deepcopy": copy.deepcopy,
 }
 each_way = pytest.mark.parametrize("way", WAYS)
-IN_RELEASES = [*((release, "pickle") for release in ENDS), *((release, way) for release in ("1.13", "1.27") for way in WAYS)]
+IN_RELEASES = [
+    *((release, "pickle") for release in ENDS),
+    *((release, way) for release in ("1.13", "1.27") for way in WAYS),
+]
 in_releases = pytest.mark.parametrize(("release", "way"), dict.fromkeys(IN_RELEASES))
 """Every release can be pickled; the other ways are tried in one of each kind."""
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
-VERBS = ("schedule", "schedule", "schedule", "schedule", "run", "node", "drop node", "other", "bound", "drop pod", "ask")
-STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 63)), min_size=4, max_size=14)
+VERBS = (
+    "schedule",
+    "schedule",
+    "schedule",
+    "schedule",
+    "run",
+    "node",
+    "drop node",
+    "other",
+    "bound",
+    "drop pod",
+    "ask",
+)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 63)), min_size=4, max_size=14
+)
 
 
 def cpu(name, amount, priority=0, on=""):
@@ -47,14 +65,18 @@ def act(scheduler, verb, number, variant, subject):
     try:
         if verb in ("schedule", "ask"):
             wanted = pod_form(subject, variant, f"p{number}")
-            return (scheduler.schedule if verb == "schedule" else scheduler.explain)(wanted).record(details=True)
+            return (scheduler.schedule if verb == "schedule" else scheduler.explain)(wanted).record(
+                details=True
+            )
         if verb == "run":
             return [decision.record() for decision in scheduler.run(details=False)]
         if verb.startswith("drop"):
             cluster.delete(f"node/node-{number}" if verb == "drop node" else f"pod/default/b{number}")
             return None
         kind = (*OWNER_KINDS, *VOLUME_KINDS)[variant % len((*OWNER_KINDS, *VOLUME_KINDS))]
-        made = {"node": node_form, "other": lambda n, v: other_form(kind, n, v)}.get(verb, lambda n, v: bound(cluster, n, v, subject))
+        made = {"node": node_form, "other": lambda n, v: other_form(kind, n, v)}.get(
+            verb, lambda n, v: bound(cluster, n, v, subject)
+        )
         item = made(number, variant)
         (cluster.update if (item.kind, item.key) in known else cluster.add)(item)
     except KubeclassicError as error:
@@ -71,25 +93,46 @@ def bound(cluster, number, variant, subject):
 class TestASchedulerDecidesOn:
     @examples(2)
     @given(
-        release=st.sampled_from(sorted(ALL_RELEASES)), subject=st.sampled_from(SUBJECTS), before=STEPS, after=STEPS,
-        tie_break=st.sampled_from(("release", "random")), cached=st.booleans(), way=st.sampled_from(sorted(WAYS)), memory=st.booleans(),
-    )  # fmt: skip
+        release=st.sampled_from(sorted(ALL_RELEASES)),
+        subject=st.sampled_from(SUBJECTS),
+        before=STEPS,
+        after=STEPS,
+        tie_break=st.sampled_from(("release", "random")),
+        cached=st.booleans(),
+        way=st.sampled_from(sorted(WAYS)),
+        memory=st.booleans(),
+    )
     def test_as_the_original(self, release, subject, before, after, tie_break, cached, way, memory):
-        """Whatever happened before a copy was made, and whatever happens after, both decide the same, with every detail."""
+        """Whatever happened before a copy was made, and whatever happens after, both decide the same, with
+        every detail."""
         options = {"equivalence_cache": True} if cached and release in ("1.12", "1.13") else {}
         cluster = Cluster([node_form(number, 3 * number) for number in range(4)], defaults=False)
         ours = Scheduler(
-            cluster, options_of({"release": release, "tie_break": tie_break, "seed": 7, "memory_bytes": (1 << 30) * memory, **options})
+            cluster,
+            options_of(
+                {
+                    "release": release,
+                    "tie_break": tie_break,
+                    "seed": 7,
+                    "memory_bytes": (1 << 30) * memory,
+                    **options,
+                }
+            ),
         )
         for step in before:
             act(ours, *step, subject)
         theirs = WAYS[way](ours)
-        assert [act(ours, *step, subject) for step in after] == [act(theirs, *step, subject) for step in after]
+        assert [act(ours, *step, subject) for step in after] == [
+            act(theirs, *step, subject) for step in after
+        ]
 
     @in_releases
     def test_between_a_preemption_and_its_retry(self, release, way):
         """A pod that made room for itself still waits for its node in the copy, and others keep off."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]), release)
+        ours = Scheduler(
+            Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]),
+            release,
+        )
         assert ours.schedule("new").victims == [ours.cluster.find("pod", "old")]
         theirs = WAYS[way](ours)
         for one in (ours, theirs):
@@ -104,7 +147,9 @@ class TestASchedulerDecidesOn:
         for options in several:
             ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of(options))
             theirs = WAYS[way](ours)
-            left, right = ([decision.record(details=True) for decision in one.run()] for one in (ours, theirs))
+            left, right = (
+                [decision.record(details=True) for decision in one.run()] for one in (ours, theirs)
+            )
             assert left == right
             assert "ZoneAtWork" in str(theirs.algorithm.predicates)
 
@@ -152,7 +197,9 @@ class TestWhatElse:
             assert theirs.record(details=True) == mine.record(details=True)
             assert (repr(theirs), theirs.details.visited) == (repr(mine), mine.details.visited)
             rows = range(len(mine.details.names))
-            assert [theirs.details.refusal(row) for row in rows] == [mine.details.refusal(row) for row in rows]
+            assert [theirs.details.refusal(row) for row in rows] == [
+                mine.details.refusal(row) for row in rows
+            ]
             assert pickle.loads(pickle.dumps(theirs)).record(details=True) == mine.record(details=True)
         assert len(pickle.dumps(decisions[-1])) < 20_000
 
@@ -166,7 +213,8 @@ class TestWhatElse:
         assert (len(mine.nodes), len(theirs.nodes)) == (11, 10)
 
     def test_rules_of_a_program_itself(self, root, tmp_path):
-        """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a process without the script."""
+        """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a
+        process without the script."""
         hosts = [in_a_process(text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
         assert hosts[0] == hosts[1]
         assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
@@ -174,7 +222,9 @@ class TestWhatElse:
     def test_what_cannot_be_copied_says_so(self):
         """A scheduler of an engine that somebody built himself cannot be made again elsewhere."""
         engine = build_engine(Scheduler(Cluster()).algorithm)
-        with pytest.raises(KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"):
+        with pytest.raises(
+            KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"
+        ):
             copy.copy(Scheduler.of(Cluster(), engine))
 
     def test_a_subclass_keeps_its_attributes(self):
@@ -210,7 +260,9 @@ class Counting(Plugin):
 
 def in_a_process(text):
     """What a program prints in a process of its own, in which the package is the one that is tested."""
-    return subprocess.run([sys.executable, "-c", FIND + text], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", FIND + text], capture_output=True, text=True, check=True
+    ).stdout
 
 
 SCRIPT = """

@@ -1,4 +1,5 @@
-"""A decision takes no more work than the committed figures say: counts, so that no noise of a machine can matter."""
+"""A decision takes no more work than the committed figures say: counts, so that no noise of a machine can
+matter."""
 
 import json
 
@@ -6,7 +7,8 @@ import pytest
 
 from tests.bench.counts import CASES, FIGURES, counted
 
-LEAST, MOST = 0.9, 1.05
+LEAST = 0.9
+MOST = 1.05
 """How many times a figure a count may be."""
 
 
@@ -17,12 +19,19 @@ def figures():
 
 @pytest.mark.parametrize("name", CASES)
 def test_no_decision_got_dearer(name):
-    """Calls, numpy calls and rows that rules look at are at most five in a hundred above the figures of the case.
+    """Calls, numpy calls and rows that rules look at are at most five in a hundred above the figures of the
+    case.
 
-    Where a decision got cheaper by more than a tenth, the figures have to follow, so that nothing is lost again.
+    Where a decision got cheaper by more than a tenth, the figures have to follow, so that nothing is lost
+    again.
     """
-    found, known = counted(name), figures()[name]
-    assert {what: number for what, number in found.items() if not LEAST * known[what] <= number <= MOST * known[what]} == {}
+    found = counted(name)
+    known = figures()[name]
+    assert {
+        what: number
+        for what, number in found.items()
+        if not LEAST * known[what] <= number <= MOST * known[what]
+    } == {}
 
 
 def test_every_case_has_its_figures():
@@ -36,7 +45,8 @@ def test_more_work_is_seen(monkeypatch):
 
     name = "basic 1.16"
     counted(name)  # what Python remembers from run to run is there now
-    before, schedule = counted(name), Engine.schedule
+    before = counted(name)
+    schedule = Engine.schedule
 
     def twice(self, pod, **options):
         self.latest_template(pod)

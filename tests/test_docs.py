@@ -21,12 +21,17 @@ from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import KINDS, blocks_of, commands_of, files_of
 
 DOCS = ROOT / "docs"
-TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("**/*.md"))}
+TEXTS = {
+    page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8")
+    for page in sorted(DOCS.glob("**/*.md"))
+}
 PAGES = {name: list(examples_of(text)) for name, text in TEXTS.items()}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON_ELSEWHERE = {
-    "python/python.md": "stumbles/test_python.py", "python/rules.md": "stumbles/test_python.py", "python/first.md": "test_readme.py",
-}  # fmt: skip
+    "python/python.md": "stumbles/test_python.py",
+    "python/rules.md": "stumbles/test_python.py",
+    "python/first.md": "test_readme.py",
+}
 """Pages whose Python another test runs."""
 
 
@@ -37,7 +42,9 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDTH)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)  # a page's cluster is smaller than more processes
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda _: {0}, raising=False
+    )  # a page's cluster is smaller than more processes
     return tmp_path
 
 
@@ -78,7 +85,8 @@ def test_a_file_is_read(page, block, tmp_path, monkeypatch):
 
 
 def read_file(text, folder):
-    """Read *text* as what it is: a Policy, a configuration, a sweep, a scenario or manifests; raise an error for what nobody reads."""
+    """Read *text* as what it is: a Policy, a configuration, a sweep, a scenario or manifests; raise an error
+    for what nobody reads."""
     documents = list(yaml.safe_load_all(text))
     if isinstance(documents[0], list):
         assert list(read_operations((Document(step, "step") for step in documents[0]), folder))
@@ -105,7 +113,9 @@ def test_commands_name_what_is_there(page):
         if Path(words[0]).name == "kubeclassic":
             command, given = named(words[1:])
             known = {option for parameter in command.params for option in parameter.opts}
-            assert [word for word in given if re.fullmatch(r"--?[a-z][\w-]*", word) and word not in known] == [], line
+            assert [
+                word for word in given if re.fullmatch(r"--?[a-z][\w-]*", word) and word not in known
+            ] == [], line
 
 
 def named(words):
@@ -119,7 +129,12 @@ def named(words):
 
 def test_one_line_dumps_a_cluster():
     """The line for kubectl is the same on every page, and that of README."""
-    lines = {line for text in (*TEXTS.values(), README) for line in commands_of(text) if line.startswith("kubectl ")}
+    lines = {
+        line
+        for text in (*TEXTS.values(), README)
+        for line in commands_of(text)
+        if line.startswith("kubectl ")
+    }
     assert len(lines) == 1
 
 

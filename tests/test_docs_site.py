@@ -1,4 +1,5 @@
-"""The site of the documentation is built without a warning, leads nowhere that is not there, and fetches nothing from elsewhere."""
+"""The site of the documentation is built without a warning, leads nowhere that is not there, and fetches
+nothing from elsewhere."""
 
 import os
 import re
@@ -25,7 +26,8 @@ SMALL = 2_000_000
 
 
 class Page(HTMLParser):
-    """A page: where it leads, what it fetches, which places in it have a name, and how often it has each heading."""
+    """A page: where it leads, what it fetches, which places in it have a name, and how often it has each
+    heading."""
 
     def __init__(self, text):
         super().__init__()
@@ -48,14 +50,19 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the site without its index for searches, built in a process of its own; a warning is an error."""
+    """The folder of the site without its index for searches, built in a process of its own; a warning is an
+    error."""
     folder = tmp_path_factory.mktemp("site")
     found_in = os.pathsep.join(path for path in sys.path if path)
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DOCS_SEARCH": "false", "PYTHONPATH": found_in}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -63,16 +70,26 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(site):
     """Every page by its path."""
-    return {path.relative_to(site).as_posix(): Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    return {
+        path.relative_to(site).as_posix(): Page(path.read_text(encoding="utf-8"))
+        for path in site.rglob("*.html")
+    }
 
 
 def test_every_rule_command_schema_and_release_has_a_page(pages):
     """The pages that are made from the code are there, and each file of docs has its page."""
-    wanted = {f"reference/predicates/{name}.html" for name in PREDICATES} | {f"reference/priorities/{name}.html" for name in PRIORITIES}
+    wanted = {f"reference/predicates/{name}.html" for name in PREDICATES} | {
+        f"reference/priorities/{name}.html" for name in PRIORITIES
+    }
     wanted |= {f"reference/plugins/{name}.html" for name in DEFAULT_REGISTRY if name not in PRIORITIES}
     wanted |= {f"reference/commands/{name}.html" for name in COMMANDS}
-    wanted |= {f"reference/schemas/{name}.html" for name in schema_names()} | {f"reference/releases/{name}.html" for name in ALL_RELEASES}
-    wanted |= {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    wanted |= {f"reference/schemas/{name}.html" for name in schema_names()} | {
+        f"reference/releases/{name}.html" for name in ALL_RELEASES
+    }
+    wanted |= {
+        path.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        for path in (ROOT / "docs").rglob("*.md")
+    }
     assert wanted - pages.keys() == set()
 
 
@@ -83,23 +100,40 @@ def test_every_link_leads_somewhere(site, pages):
         for link in page.leads:
             address = urlsplit(link)
             if not address.scheme and path != "404.html":
-                target = os.path.normpath(os.path.join(os.path.dirname(path), unquote(address.path))) if address.path else path
+                target = (
+                    os.path.normpath(os.path.join(os.path.dirname(path), unquote(address.path)))
+                    if address.path
+                    else path
+                )
                 place = unquote(address.fragment)
-                is_there = (site / target).exists() and (not place or target not in pages or place in pages[target].places)
+                is_there = (site / target).exists() and (
+                    not place or target not in pages or place in pages[target].places
+                )
                 lost += [] if is_there else [(path, link)]
     assert lost == []
 
 
 def test_nothing_is_fetched_from_elsewhere(site, pages):
     """Scripts, styles, pictures and fonts come from the site itself."""
-    assert [(path, address) for path, page in pages.items() for address in page.fetches if re.match(r"(https?:)?//", address)] == []
+    assert [
+        (path, address)
+        for path, page in pages.items()
+        for address in page.fetches
+        if re.match(r"(https?:)?//", address)
+    ] == []
     styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
-    assert [found for text in styles for found in re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*\)", text)] == []
+    assert [
+        found for text in styles for found in re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*\)", text)
+    ] == []
 
 
 def test_every_page_has_one_title(pages):
     """Each page has one heading of the first level."""
-    assert {path: page.tags["h1"] for path, page in pages.items() if page.tags["h1"] != 1 and not path.startswith("source/")} == {}
+    assert {
+        path: page.tags["h1"]
+        for path, page in pages.items()
+        if page.tags["h1"] != 1 and not path.startswith("source/")
+    } == {}
 
 
 def test_no_page_is_large(site):

@@ -36,7 +36,8 @@ def shared(names, most=1):
 
 
 def stems(files):
-    """Name of a module -> its folders, but for folders with one file a rule or a command, and for ``__init__``."""
+    """Name of a module -> its folders, but for folders with one file a rule or a command, and for
+    ``__init__``."""
     found = {}
     for path in files:
         folder, _, name = path.rpartition("/")
@@ -66,7 +67,12 @@ class TestNames:
 class TestTexts:
     def test_messages_are_plain(self):
         """No text that a user may read has a quaint word."""
-        quaint = [f"{path}:{line}" for path in sources() for line, said in messages(tree(path)) if QUAINT.search(said)]
+        quaint = [
+            f"{path}:{line}"
+            for path in sources()
+            for line, said in messages(tree(path))
+            if QUAINT.search(said)
+        ]
         assert quaint == []
 
     def test_comments_are_plain(self):

@@ -1,4 +1,5 @@
-"""The house: imports run one way, only the release tables know releases, files and functions stay small, tests say what they test."""
+"""The house: imports run one way, only the release tables know releases, files and functions stay small,
+tests say what they test."""
 
 import ast
 
@@ -83,24 +84,34 @@ ROWS = {
     "cli": f"{BELOW_COMMANDS} __init__.py extenders cli/report cli/console",
     "__main__.py": "cli",
 }
-"""The order of the parts, one floor a line: what these files and folders may import of the lines above them, besides themselves.
+"""The order of the parts, one floor a line: what these files and folders may import of the lines above them,
+besides themselves.
 
-A part within a folder that has a line of its own is not part of that folder's line; a name on the right stands for all that it holds.
+A part within a folder that has a line of its own is not part of that folder's line; a name on the right
+stands for all that it holds.
 """
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/withplugins.py", "choices.py",
-)  # fmt: skip
-"""Where the releases are, besides their texts: of predicates and priorities, of the framework, and the defaults for the help."""
+    "algorithmprovider/releases.py",
+    "framework/releases.py",
+    "framework/tables/withplugins.py",
+    "choices.py",
+)
+"""Where the releases are, besides their texts: of predicates and priorities, of the framework, and the
+defaults for the help."""
 
 MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
-SOURCE_TOKENS, TEST_TOKENS = 605_283, 513_803
-"""The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it smaller lowers these."""
-MAX_LINES, MAX_BODY = 700, 45
-MAX_KINDS_ASKED, MAX_IGNORED = 2, 2
+SOURCE_TOKENS = 605_283
+TEST_TOKENS = 513_803
+"""The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it
+smaller lowers these."""
+MAX_LINES = 700
+MAX_BODY = 45
+MAX_KINDS_ASKED = 2
+MAX_IGNORED = 2
 WHERE_TO_PUT = "## Where do I put ...?"
 MIN_PLACES = 12
 
@@ -128,7 +139,14 @@ class TestEachFile:
 
     def test_no_function_is_long(self):
         """No function body is longer than 45 lines."""
-        assert found(lambda module: [node.lineno for node in house.functions(module) if house.body_lines(node) > MAX_BODY]) == []
+        assert (
+            found(
+                lambda module: [
+                    node.lineno for node in house.functions(module) if house.body_lines(node) > MAX_BODY
+                ]
+            )
+            == []
+        )
 
 
 def found(lines_of, but=()):
@@ -151,7 +169,11 @@ class TestTheOrder:
 
     def test_core_has_ten_floors(self):
         """The longest chain of imports between the packages and root files of core has ten links at most."""
-        units = {path: "/".join(path.split("/")[:2]) for path in sources() if path.startswith("core/") and path != "core/__init__.py"}
+        units = {
+            path: "/".join(path.split("/")[:2])
+            for path in sources()
+            if path.startswith("core/") and path != "core/__init__.py"
+        }
         chain = house.longest_chain(house.imports(), units)
         assert len(chain) <= FLOORS, chain
 
@@ -164,7 +186,9 @@ class TestTheOrder:
         rooms = {path.split("/")[0]: {} for path in sources()}
         for path, imports in house.imports().items():
             room = path.split("/")[0]
-            rooms[room].update({to.split("/")[0]: line for to, line in imports.items() if to.split("/")[0] != room})
+            rooms[room].update(
+                {to.split("/")[0]: line for to, line in imports.items() if to.split("/")[0] != room}
+            )
         assert house.circles(rooms) == []
 
 
@@ -178,7 +202,8 @@ class TestTheWhole:
         assert house.code_tokens(house.test_files()) <= TEST_TOKENS
 
     def test_kinds_are_hardly_asked_for(self):
-        """The source asks at most twice of which kind an engine, a flow or a decision is: they answer for themselves."""
+        """The source asks at most twice of which kind an engine, a flow or a decision is: they answer for
+        themselves."""
         asked = found(house.kinds_asked)
         assert len(asked) <= MAX_KINDS_ASKED, asked
 
@@ -190,7 +215,9 @@ class TestTheWhole:
 
     def test_every_test_says_what_it_tests(self):
         """Each test has a docstring of one sentence."""
-        assert [f"{path.name}: {node.name}" for path, node in all_tests() if not ast.get_docstring(node)] == []
+        assert [
+            f"{path.name}: {node.name}" for path, node in all_tests() if not ast.get_docstring(node)
+        ] == []
 
     def test_every_release_is_known_here(self):
         """The names that no code may use are those of all releases that there are."""
@@ -207,5 +234,9 @@ class TestTheWhole:
 def all_tests():
     """Every test function, with its file."""
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    functions = ((file, node) for file in files for node in house.functions(ast.parse(file.read_text(encoding="utf-8"))))
+    functions = (
+        (file, node)
+        for file in files
+        for node in house.functions(ast.parse(file.read_text(encoding="utf-8")))
+    )
     return ((file, node) for file, node in functions if node.name.startswith("test_"))

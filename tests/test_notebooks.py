@@ -41,7 +41,8 @@ def test_it_is_well_formed(committed):
 
 
 def test_it_says_what_is_committed(committed, executed):
-    """A run gives the committed outputs, the texts and the words of the pictures alike; tests.support.notebooks writes them."""
+    """A run gives the committed outputs, the texts and the words of the pictures alike;
+    tests.support.notebooks writes them."""
     assert notebooks.texts(executed) == notebooks.texts(committed)
     assert notebooks.words(executed) == notebooks.words(committed)
 

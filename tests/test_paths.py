@@ -84,10 +84,17 @@ def revisions(cycle):
 @pytest.mark.parametrize("name", RULES)
 class TestEachRule:
     @sequences(0.4)
-    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), forms=st.tuples(*[st.integers(0, 63)] * 2), data=st.data())
+    @given(
+        release=SOME_RELEASES,
+        seed=st.integers(0, 1 << 20),
+        forms=st.tuples(*[st.integers(0, 63)] * 2),
+        data=st.data(),
+    )
     def test_remembered_is_worked_out_anew(self, name, release, seed, forms, data):
         """Whatever happens to the cluster, what is remembered of a rule is what it would answer."""
-        rule, subject, verbs = RULES[name], subject_of(name), verbs_of(name)
+        rule = RULES[name]
+        subject = subject_of(name)
+        verbs = verbs_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         steps = beginning(seed, verbs) + data.draw(steps_of(verbs))
         for number, step in enumerate(steps):
@@ -98,13 +105,16 @@ class TestEachRule:
             rows = judged(cycle)
             found = remembered(rule, cycle, rows)
             with uncached(cycle) as anew:
-                assert found == answer(rule, anew, Batch(cycle.table), rows), f"{name} after step {number} of {steps}"
+                assert found == answer(rule, anew, Batch(cycle.table), rows), (
+                    f"{name} after step {number} of {steps}"
+                )
 
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
     def test_parts_answer_as_the_whole(self, name, release, seed, form):
         """A rule says the same of a node among all, among some, by itself, and in a copy for a trial."""
-        rule, subject = RULES[name], subject_of(name)
+        rule = RULES[name]
+        subject = subject_of(name)
         world = World.of(classic_engine(algorithm(release, COUNTING)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
@@ -122,10 +132,18 @@ class TestEachRule:
             assert answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0]) == (whole[row],)
 
     @sequences(0.1)
-    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), other=st.integers(0, 63), at=st.integers(0, 63))
+    @given(
+        release=SOME_RELEASES,
+        seed=st.integers(0, 1 << 20),
+        form=st.integers(0, 63),
+        other=st.integers(0, 63),
+        at=st.integers(0, 63),
+    )
     def test_a_trial_answers_as_the_deed(self, name, release, seed, form, other, at):
-        """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod is there."""
-        rule, subject = RULES[name], subject_of(name)
+        """A rule that reads nothing but the node says of a copy with one pod more what it says once the pod
+        is there."""
+        rule = RULES[name]
+        subject = subject_of(name)
         if rule.reads & (ELSEWHERE | Reads.EFFECTS):
             return
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
@@ -144,19 +162,29 @@ class TestEachRule:
         assert found == answer(rule, cycle, Batch(cycle.table, np.array([row], np.intp)), [0])
 
     @sequences(0.3)
-    @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63), others=st.lists(st.integers(0, 63), max_size=4))
+    @given(
+        release=SOME_RELEASES,
+        seed=st.integers(0, 1 << 20),
+        form=st.integers(0, 63),
+        others=st.lists(st.integers(0, 63), max_size=4),
+    )
     def test_what_is_declared_ahead(self, name, release, seed, form, others):
-        """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods that came after it declared."""
-        rule, subject = RULES[name], subject_of(name)
+        """What follows from a rule's declaration, whole and row by row, is what it answers, also for pods
+        that came after it declared."""
+        rule = RULES[name]
+        subject = subject_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
         pod = pod_form(subject, form)
         cycle = world.engine.begin(pod)
         declared = declaration_of(rule, cycle)
-        before, rows = revisions(cycle), judged(cycle)
+        before = revisions(cycle)
+        rows = judged(cycle)
         for number, other in enumerate(others if rows else ()):
-            world.engine.assume(pod_form(subject, other, f"more{number}"), cycle.table.names[rows[other % len(rows)]])
+            world.engine.assume(
+                pod_form(subject, other, f"more{number}"), cycle.table.names[rows[other % len(rows)]]
+            )
         cycle = world.engine.begin(pod)
         if declared is None or not cycle.has_metadata or revisions(cycle) != before:
             return
@@ -168,18 +196,23 @@ class TestEachRule:
     @sequences(2)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20), form=st.integers(0, 63))
     def test_a_rule_that_declares_nothing_makes_no_difference(self, name, release, seed, form):
-        """A rule without clauses or sums for a pod objects to no node and scores all alike, until a node, a term or an owner changes."""
-        rule, subject = RULES[name], subject_of(name)
+        """A rule without clauses or sums for a pod objects to no node and scores all alike, until a node, a
+        term or an owner changes."""
+        rule = RULES[name]
+        subject = subject_of(name)
         if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is None:
             return
-        world, idle_at = World.of(classic_engine(algorithm(release, GATES)), subject=subject), None
+        world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
+        idle_at = None
         pod = pod_form(subject, form)
         for step in [*beginning(seed, verbs_of(name)), *drawn(random.Random(seed), verbs_of(name), 30)]:
             world.take(step)
             cycle = world.engine.begin(pod)
             now = cycle.table.changed.node_revision, *revisions(cycle)
             declared = declaration_of(rule, cycle) if cycle.has_metadata and idle_at != now else None
-            is_idle = declared is not None and not (declared if isinstance(rule, Predicate) else declared.each)
+            is_idle = declared is not None and not (
+                declared if isinstance(rule, Predicate) else declared.each
+            )
             if not cycle.has_metadata:
                 idle_at = None
             elif idle_at == now or is_idle:
@@ -190,8 +223,10 @@ class TestEachRule:
     @sequences(0.1)
     @given(release=SOME_RELEASES, seed=st.integers(0, 1 << 20))
     def test_pods_of_one_key_get_one_answer(self, name, release, seed):
-        """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no objection."""
-        rule, subject = RULES[name], subject_of(name)
+        """Pods for which a rule's key is equal get the same answers, and those whom it does not concern no
+        objection."""
+        rule = RULES[name]
+        subject = subject_of(name)
         world = World.of(classic_engine(algorithm(release, GATES)), subject=subject)
         for step in beginning(seed, verbs_of(name), 20):
             world.take(step)
@@ -210,13 +245,31 @@ class TestEachRule:
 ALL = {"percentageOfNodesToScore": 100}
 POLICY = {
     "predicates": [
-        *({"name": name} for name in ("GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MatchInterPodAffinity")),
+        *(
+            {"name": name}
+            for name in (
+                "GeneralPredicates",
+                "NoDiskConflict",
+                "PodToleratesNodeTaints",
+                "MatchInterPodAffinity",
+            )
+        ),
         {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": [REGION]}}},
-        {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["gone"], "presence": False}}},
+        {
+            "name": "CheckNodeLabelPresence",
+            "argument": {"labelsPresence": {"labels": ["gone"], "presence": False}},
+        },
     ],
     "priorities": [
-        *({"name": name, "weight": 2} for name in ("MostRequestedPriority", "SelectorSpreadPriority", "ImageLocalityPriority")),
-        {"name": "LabelPreferred", "weight": 1, "argument": {"labelPreference": {"label": "disk", "presence": True}}},
+        *(
+            {"name": name, "weight": 2}
+            for name in ("MostRequestedPriority", "SelectorSpreadPriority", "ImageLocalityPriority")
+        ),
+        {
+            "name": "LabelPreferred",
+            "weight": 1,
+            "argument": {"labelPreference": {"label": "disk", "presence": True}},
+        },
         {"name": "Spread", "weight": 3, "argument": {"serviceAntiAffinity": {"label": ZONE}}},
     ],
 }
@@ -243,7 +296,8 @@ def engine_of(configuration, memory_bytes):
 
 
 FORGETFUL = (1 << 30) + 1
-"""Much memory, but all is forgotten in each cycle that no pod and no node has, and mostly all counters begin anew."""
+"""Much memory, but all is forgotten in each cycle that no pod and no node has, and mostly all counters begin
+anew."""
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
@@ -263,7 +317,8 @@ class TestSchedules:
     @sequences(0.2)
     @given(subject=st.sampled_from(SUBJECTS), seed=st.integers(0, 1 << 20), data=st.data())
     def test_the_quick_way_is_the_long_way(self, configuration, memory_bytes, subject, seed, data):
-        """Whatever happened before, each pod gets the host, the message and the victims that it gets without memory and with details."""
+        """Whatever happened before, each pod gets the host, the message and the victims that it gets without
+        memory and with details."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0, memory_bytes)]
         world = World.of(*engines, subject=subject, details=(False, True, True))
         verbs = (*SCHEDULING, "retry", *OWNERS[:2], *VOLUMES[:4])
@@ -277,22 +332,35 @@ class TestSchedules:
             assert details[:1] == details[1:], f"step {number} of {steps}"
             detailed += zip(decisions[1:], details, strict=True)
         assert len({engine.ties.last_node_index for engine in engines}) == 1
-        assert all(decision.record(details=True) == record for decision, record in detailed), "details changed afterwards"
+        assert all(decision.record(details=True) == record for decision, record in detailed), (
+            "details changed afterwards"
+        )
 
     @sequences(0.1)
-    @given(subject=st.sampled_from(SUBJECTS), forms=st.tuples(*[st.integers(0, 63)] * 2), seed=st.integers(0, 1 << 20), data=st.data())
+    @given(
+        subject=st.sampled_from(SUBJECTS),
+        forms=st.tuples(*[st.integers(0, 63)] * 2),
+        seed=st.integers(0, 1 << 20),
+        data=st.data(),
+    )
     def test_details_read_at_once_are_whole(self, configuration, memory_bytes, subject, forms, seed, data):
         """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         engines[0].transient_details = True
         world = World.of(*engines, subject=subject, details=(True, True))
         again = [("schedule", 0, form) for form in forms]
-        for number, step in enumerate((*beginning(seed, SCHEDULING), *again, *data.draw(steps_of(SCHEDULING, 8)), *again, *again)):
+        for number, step in enumerate(
+            (*beginning(seed, SCHEDULING), *again, *data.draw(steps_of(SCHEDULING, 8)), *again, *again)
+        ):
             records = [decision.record(details=True) for decision in world.take(step)]
             assert records[:1] == records[1:], f"step {number}"
 
     @sequences(0.1)
-    @given(forms=st.lists(st.integers(0, 63), min_size=1, max_size=3), seed=st.integers(0, 1 << 20), count=st.integers(3, 40))
+    @given(
+        forms=st.lists(st.integers(0, 63), min_size=1, max_size=3),
+        seed=st.integers(0, 1 << 20),
+        count=st.integers(3, 40),
+    )
     def test_equal_pods_one_after_another(self, configuration, memory_bytes, forms, seed, count):
         """Runs of equal pods, which are foreseen, get the hosts that they get one by one."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
@@ -307,7 +375,8 @@ class TestSchedules:
     @sequences(0.05)
     @given(form=st.integers(0, 63), seed=st.integers(0, 1 << 20), count=st.integers(3, 30), data=st.data())
     def test_many_nodes(self, configuration, memory_bytes, form, seed, count, data):
-        """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods come and go."""
+        """So do pods of a cluster that is large enough for the search to stop early, while nodes and pods
+        come and go."""
         engines = [engine_of(configuration, size) for size in (memory_bytes, 0)]
         world = World.of(*engines, details=(False, True), nodes=150)
         for step in beginning(seed, SCHEDULING, 6, 150):
@@ -324,9 +393,15 @@ class TestSchedules:
 class TestWhatNoRowShows:
     def test_a_pass_that_visits_a_node_twice(self):
         """A pod that fits on no node of such a pass is told of all nodes when the next pass visits each once."""
-        world = World.of(engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150)
+        world = World.of(
+            engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150
+        )
         refused = []
-        for step in (*beginning(0, SCHEDULING, 6, 150), *[("schedule", 0, 28), ("node", 0, 0)], *[("schedule", 0, 28)] * 2):
+        for step in (
+            *beginning(0, SCHEDULING, 6, 150),
+            *[("schedule", 0, 28), ("node", 0, 0)],
+            *[("schedule", 0, 28)] * 2,
+        ):
             records = [decision.record() for decision in world.take(step)]
             assert records[:1] == records[1:]
             refused += [record["error"] for record in records[:1] if step == ("schedule", 0, 28)]
@@ -335,9 +410,16 @@ class TestWhatNoRowShows:
 
     @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
     def test_a_peer_on_a_name_without_node(self, release):
-        """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for all nodes."""
+        """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for
+        all nodes."""
         rule = RULES["ServiceAffinity"]
-        made = engine(node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", labels={"app": "x"}), SERVICE, release=release)
+        made = engine(
+            node("a", labels={REGION: "r1"}),
+            node("b"),
+            pod("1", on="b", labels={"app": "x"}),
+            SERVICE,
+            release=release,
+        )
         incoming = pod("new", labels={"app": "x"})
         before = remembered(rule, made.begin(incoming), [0, 1])
         EventFeed(made).put(pod("2", on="absent", labels={"app": "x"}))

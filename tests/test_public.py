@@ -16,7 +16,9 @@ MODULES = (kubeclassic, options, plugins, results, rules, traces)
 NAMES = [(module, name) for module in MODULES for name in module.__all__]
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES])
+@pytest.mark.parametrize(
+    ("module", "name"), NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES]
+)
 def test_every_public_name_is_there(module, name):
     """Each public name leads somewhere, is listed by ``dir``, and is in one module alone."""
     assert getattr(module, name) is not None
@@ -41,6 +43,12 @@ def test_all_are_imported_at_once():
 def test_importing_is_cheap():
     """The import alone loads neither numpy nor anything else that takes its time."""
     script = f"{FIND}\nimport kubeclassic.rules; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
-    assert {name for name in loaded if name.startswith("kubeclassic")} == {"kubeclassic", "kubeclassic.exports", "kubeclassic.rules"}
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert {name for name in loaded if name.startswith("kubeclassic")} == {
+        "kubeclassic",
+        "kubeclassic.exports",
+        "kubeclassic.rules",
+    }
     assert not set(HEAVY) & set(loaded)

@@ -28,7 +28,8 @@ SOME_UNSCHEDULABLE = 1
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_runs(line, monkeypatch):
-    """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes part unaided."""
+    """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes
+    part unaided."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
@@ -50,21 +51,29 @@ def test_it_opens_with_what_it_is_for(monkeypatch):
     monkeypatch.setenv("COLUMNS", WIDTH)
     opening = README.partition("\n## ")[0]
     (example,) = examples_of(opening)
-    assert opening.index("kubectl get -o json") < opening.index(example.command) < opening.index("1.12 to 1.36")
+    assert (
+        opening.index("kubectl get -o json") < opening.index(example.command) < opening.index("1.12 to 1.36")
+    )
     status, text = example.run()
     assert status == 0
     assert example.fits(text), text
 
 
 def test_it_leads_to_five_pages():
-    """The index of the documentation begins with the same five pages as the end of README, and so does the page of first steps."""
+    """The index of the documentation begins with the same five pages as the end of README, and so does the
+    page of first steps."""
     begin = "five pages are enough to begin"
     five = re.findall(r"\]\(docs/([^)]+)\)", README.partition(begin)[2].partition(".\n")[0])
     assert len(five) == 5
     index, start = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("index.md", "start.md"))
-    rows = re.findall(r"^\| [^|]+ \| \[[^]]+\]\(([^)]+)\) \|$", index.partition("## Where to begin")[2], flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| [^|]+ \| \[[^]]+\]\(([^)]+)\) \|$", index.partition("## Where to begin")[2], flags=re.MULTILINE
+    )
     assert rows == five
-    assert re.findall(r"^\* .*\]\(([^)]+)\)", start.partition("## Where to go on")[2], flags=re.MULTILINE) == five[1:]
+    assert (
+        re.findall(r"^\* .*\]\(([^)]+)\)", start.partition("## Where to go on")[2], flags=re.MULTILINE)
+        == five[1:]
+    )
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])
@@ -89,7 +98,8 @@ def test_its_python_runs(monkeypatch, capsys):
 
 
 def test_the_first_steps_in_python_run(monkeypatch, capsys):
-    """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has its say."""
+    """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has
+    its say."""
     monkeypatch.chdir(ROOT)
     run_python((ROOT / "docs" / "python" / "first.md").read_text(encoding="utf-8"))
     first, failed, totals, *others, explained, plugin = capsys.readouterr().out.splitlines()
@@ -112,8 +122,13 @@ def test_links_lead_somewhere():
 CLASSIC = ("examples/classic/cluster.yaml", "--policy", "examples/classic/policy.json")
 
 
-@pytest.mark.parametrize("cluster", [("examples/cluster",), CLASSIC, ("examples/drain/cluster.yaml",), ("examples/gang/cluster.yaml",)])
-@pytest.mark.parametrize("question", ["simulate", "capacity --pod examples/capacity/small-pod.yaml", "drain --auto"])
+@pytest.mark.parametrize(
+    "cluster",
+    [("examples/cluster",), CLASSIC, ("examples/drain/cluster.yaml",), ("examples/gang/cluster.yaml",)],
+)
+@pytest.mark.parametrize(
+    "question", ["simulate", "capacity --pod examples/capacity/small-pod.yaml", "drain --auto"]
+)
 def test_no_example_warns_of_itself(question, cluster, monkeypatch):
     """Each example is a cluster of its release: nothing in it is missing, or unknown there."""
     monkeypatch.chdir(ROOT)
@@ -125,7 +140,9 @@ def test_no_example_warns_of_itself(question, cluster, monkeypatch):
 def test_developers_pages_name_what_is_there(name):
     """Each path to a file that these pages name, made-up ones apart, leads to one."""
     paths = re.findall(r"`((?:[a-z]+|\.ci)/[\w./-]+)`", (ROOT / name).read_text(encoding="utf-8"))
-    assert [path for path in paths if not (ROOT / path).exists()] == ["core/release/facts/1.37.txt"] * (name == "CONTRIBUTING.md")
+    assert [path for path in paths if not (ROOT / path).exists()] == ["core/release/facts/1.37.txt"] * (
+        name == "CONTRIBUTING.md"
+    )
 
 
 def test_it_is_short():
@@ -136,7 +153,12 @@ def test_it_is_short():
 
 def test_every_extra_is_named():
     """The tables of extras, here and on the page of first steps, have each extra that setup.cfg declares."""
-    section = (ROOT / "setup.cfg").read_text(encoding="utf-8").partition("[options.extras_require]\n")[2].partition("\n[")[0]
+    section = (
+        (ROOT / "setup.cfg")
+        .read_text(encoding="utf-8")
+        .partition("[options.extras_require]\n")[2]
+        .partition("\n[")[0]
+    )
     declared = set(re.findall(r"^(\w+) =$", section, flags=re.MULTILINE))
     for page in (README, (ROOT / "docs" / "start.md").read_text(encoding="utf-8")):
         table = page.partition("| extra | for |")[2].partition("\n\n")[0]

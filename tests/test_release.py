@@ -58,7 +58,11 @@ class TestChanges:
         """No line is long, and each entry ends with a full stop."""
         entries = re.split(r"^\* ", changes, flags=re.MULTILINE)[1:]
         assert [line for line in changes.splitlines() if len(line) > LONGEST] == []
-        assert [entry for entry in (entry.split("\n\n")[0].strip() for entry in entries) if not entry.endswith(".")] == []
+        assert [
+            entry
+            for entry in (entry.split("\n\n")[0].strip() for entry in entries)
+            if not entry.endswith(".")
+        ] == []
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,9 @@ NO_CPU = "0/1 nodes are available: 1 Insufficient cpu."
 
 def scheduler(*objects, **options):
     """A scheduler for a cluster of *objects*."""
-    return Scheduler(Cluster(objects), options_of({"release": None if "profile" in options else "1.16", **options}))
+    return Scheduler(
+        Cluster(objects), options_of({"release": None if "profile" in options else "1.16", **options})
+    )
 
 
 def hosts(decisions):
@@ -57,14 +59,18 @@ class TestSchedule:
         classes = manifest("PriorityClass", "high", value=7)
         limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
         ours = scheduler(node("a", cpu="2"), classes)
-        decision = ours.schedule(manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]}))
+        decision = ours.schedule(
+            manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]})
+        )
         assert (decision.host, decision.pod.priority) == ("a", 7)
         assert not ours.cluster.pods
         assert ours.schedule(pod("q", requests={"cpu": 1})).host is None
 
     def test_arrays_and_names(self):
         """A decision carries rows and totals as arrays, and the same by name."""
-        decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})).schedule("p")
+        decision = scheduler(
+            node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})
+        ).schedule("p")
         details = decision.details
         assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
         assert details.totals.tolist() == list(decision.scores.values())
@@ -73,7 +79,9 @@ class TestSchedule:
 
     def test_a_decision_stays_as_it_was(self):
         """What a decision says does not change with the cluster."""
-        ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, requests={"cpu": 2}) for name in "pqrst"))
+        ours = scheduler(
+            node("a"), node("b", cpu="1"), node("c"), *(pod(name, requests={"cpu": 2}) for name in "pqrst")
+        )
         first = ours.schedule("p")
         told = first.record(details=True)
         again = scheduler(*ours.cluster.objects).schedule("p")
@@ -93,9 +101,15 @@ class TestSchedule:
             ("nope", 'pod: expected a pod without a node, got "nope"'),
             ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
             (pod("placed"), 'pod: expected a pod without a node, got "default/placed", which is on node a'),
-            (pod("bound", on="a"), 'pod: expected a pod without a node, got "default/bound", which is on node a'),
+            (
+                pod("bound", on="a"),
+                'pod: expected a pod without a node, got "default/bound", which is on node a',
+            ),
             (manifest("Node", "b"), "pod: expected one Pod, got Node b"),
-            (pod("p", priorityClassName="x"), "Pod default/p: refused by the API server: no PriorityClass with name x was found"),
+            (
+                pod("p", priorityClassName="x"),
+                "Pod default/p: refused by the API server: no PriorityClass with name x was found",
+            ),
         ],
     )
     def test_refusals(self, given, message):
@@ -108,11 +122,15 @@ class TestSchedule:
 class TestRun:
     @pytest.mark.parametrize("release", ENDS)
     def test_as_simulate_does(self, release, root):
-        """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the same."""
+        """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
+        same."""
         scenario = Files.read(root / "examples" / "cluster").scenario()
         ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
         engine = Scheduler(Cluster(), release)._run.engine
-        wanted = [decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()]
+        wanted = [
+            decision.record(details=True)
+            for decision in Simulation(scenario, engine, details=True).decisions()
+        ]
         assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
         plain = Scheduler(ours.cluster, release).run()
         assert hosts(plain) == [found["host"] for found in wanted]
@@ -132,8 +150,11 @@ class TestRun:
         assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
 
     def test_who_is_preempted(self):
-        """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it again."""
-        ours = scheduler(node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
+        """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
+        again."""
+        ours = scheduler(
+            node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
+        )
         assert hosts(ours.run()) == ["a", None, "a"]
         assert ours.waiting == ()
         ours.cluster.update(ours.cluster.find(Pod, "low"))
@@ -141,9 +162,16 @@ class TestRun:
 
     def test_a_preemptor_that_is_scheduled_by_hand(self):
         """One pod at a time, the caller tries again; its nomination holds meanwhile."""
-        ours = scheduler(node("a", cpu="2"), pod("low", on="a", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5))
+        ours = scheduler(
+            node("a", cpu="2"),
+            pod("low", on="a", requests={"cpu": 2}),
+            pod("high", requests={"cpu": 2}, priority=5),
+        )
         decision = ours.schedule("high")
-        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
+        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
+            "a",
+            ["low"],
+        )
         assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
         assert hosts(ours.run()) == ["a"]
 
@@ -151,7 +179,9 @@ class TestRun:
         """Without a choice only those are tried that ask for this scheduler."""
         cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
         assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
-        assert [decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()] == ["theirs"]
+        assert [
+            decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()
+        ] == ["theirs"]
 
 
 class TestExplain:
@@ -159,7 +189,9 @@ class TestExplain:
     def test_nothing_moves(self, release):
         """An explanation is the decision to come, however often it is asked for."""
         nodes = [node(f"n{number}") for number in range(130)]
-        ours = scheduler(*nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5)
+        ours = scheduler(
+            *nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5
+        )
         for name in "pqrst":
             asked = [ours.explain(name).record(details=True) for _ in range(3)]
             assert asked == [ours.schedule(name).record(details=True)] * 3
@@ -168,7 +200,8 @@ class TestExplain:
     def test_volumes_stay_free(self, release, root):
         """Explaining a pod with volumes decides nothing about them."""
         cluster = Cluster.load(root / "examples" / "cluster")
-        asked, told = Scheduler(cluster, release), Scheduler(cluster, release)
+        asked = Scheduler(cluster, release)
+        told = Scheduler(cluster, release)
         for item in told.waiting:
             asked.explain(item)
         assert hosts(asked.run()) == hosts(told.run())
@@ -178,14 +211,17 @@ class TestTheCluster:
     def test_two_schedulers_do_not_touch_each_other(self):
         """What one scheduler places, another does not see, nor does the cluster."""
         cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one, other = Scheduler(cluster, "1.12"), Scheduler(cluster)
+        one = Scheduler(cluster, "1.12")
+        other = Scheduler(cluster)
         assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
         assert [item.name for item in cluster.pending] == ["p", "q"]
 
     def test_bindings_that_the_cluster_hears_of(self):
-        """A binding that is put into the cluster reaches every scheduler; who decided it takes it as confirmed."""
+        """A binding that is put into the cluster reaches every scheduler; who decided it takes it as
+        confirmed."""
         cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one, other = Scheduler(cluster), Scheduler(cluster)
+        one = Scheduler(cluster)
+        other = Scheduler(cluster)
         cluster.update(one.schedule("p").pod.bound_to("a"))
         assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
         cluster.delete(cluster.find(Pod, "p"))
@@ -233,7 +269,8 @@ def last_name(pod, nodes, i, cycle):
 
 
 class OnlyLast(Plugin):
-    """A plugin of one's own: it turns down every node but the last in the alphabet, and counts whom it reserved."""
+    """A plugin of one's own: it turns down every node but the last in the alphabet, and counts whom it
+    reserved."""
 
     name = "OnlyLast"
     reserved: ClassVar[list[str]] = []
@@ -258,7 +295,10 @@ class TestProfiles:
     PACKING: ClassVar[Any] = {
         "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
         "pluginConfig": [
-            {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}}
+            {
+                "name": "NodeResourcesFit",
+                "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}},
+            }
         ],
     }
 
@@ -274,15 +314,26 @@ class TestProfiles:
         """It may be a file, its JSON form or read already, and without a release it is that of profiles."""
         form = document(self.PACKING)
         (tmp_path / "packing.json").write_text(json.dumps(form))
-        for profile in (form, tmp_path / "packing.json", str(tmp_path / "packing.json"), configuration(self.PACKING)):
+        for profile in (
+            form,
+            tmp_path / "packing.json",
+            str(tmp_path / "packing.json"),
+            configuration(self.PACKING),
+        ):
             ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), profile=profile)
             assert ours.algorithm.release.version in (NEW, NEWEST_RELEASE)
             assert ours.schedule("p").host == "c"
 
     def test_several(self):
-        """Pods of every profile wait for it, and each is decided by its own; those of another scheduler do not."""
-        profiles = document({"schedulerName": "default-scheduler"}, {"schedulerName": "packer", **self.PACKING})
-        pods = [pod(name, requests={"cpu": 1}, schedulerName=asks) for name, asks in (("p", ""), ("q", "packer"), ("r", "other"))]
+        """Pods of every profile wait for it, and each is decided by its own; those of another scheduler do
+        not."""
+        profiles = document(
+            {"schedulerName": "default-scheduler"}, {"schedulerName": "packer", **self.PACKING}
+        )
+        pods = [
+            pod(name, requests={"cpu": 1}, schedulerName=asks)
+            for name, asks in (("p", ""), ("q", "packer"), ("r", "other"))
+        ]
         ours = scheduler(*self.NODES, *pods, profile=profiles)
         assert ours.profiles.keys() == {"default-scheduler", "packer"}
         assert [item.name for item in ours.waiting] == ["p", "q"]
@@ -291,11 +342,23 @@ class TestProfiles:
     def test_gates_percentage_and_preemption(self):
         """Each counts."""
         held = pod("p", schedulingGates=[{"name": "quota"}])
-        assert scheduler(*self.NODES, held, release=NEW).schedule("p").error == "waiting for scheduling gates: [quota]"
-        assert scheduler(*self.NODES, held, release=NEW, gates="PodSchedulingReadiness=false").schedule("p").host == "a"
-        many = scheduler(*(node(f"n{i}") for i in range(150)), pod("p"), release=NEW, percentage_of_nodes_to_score=80)
+        assert (
+            scheduler(*self.NODES, held, release=NEW).schedule("p").error
+            == "waiting for scheduling gates: [quota]"
+        )
+        assert (
+            scheduler(*self.NODES, held, release=NEW, gates="PodSchedulingReadiness=false").schedule("p").host
+            == "a"
+        )
+        many = scheduler(
+            *(node(f"n{i}") for i in range(150)), pod("p"), release=NEW, percentage_of_nodes_to_score=80
+        )
         assert len(many.schedule("p").feasible) == 120
-        full = [node("a", cpu="1"), pod("low", on="a", requests={"cpu": 1}), pod("high", requests={"cpu": 1}, priority=5)]
+        full = [
+            node("a", cpu="1"),
+            pod("low", on="a", requests={"cpu": 1}),
+            pod("high", requests={"cpu": 1}, priority=5),
+        ]
         assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
         found = scheduler(*full, release=NEW).schedule("high").preemption
         assert found.node == "a"
@@ -329,7 +392,8 @@ class TestConfiguration:
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_a_batch_to_try_a_rule_with(self, release):
-        """A batch has all nodes as they are now, with the template of the pod; a rule can be called with it, and nothing moves."""
+        """A batch has all nodes as they are now, with the template of the pod; a rule can be called with it,
+        and nothing moves."""
         ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), pod("q"), release=release)
         given, nodes, cycle = ours.batch("q")
         assert (nodes.n, given.requests, cycle.pod.name) == (3, {}, "q")
@@ -338,13 +402,22 @@ class TestConfiguration:
         host = ours.explain("p").host
         assert ours.schedule("p").host == host
         after = ours.batch("q")[1]
-        assert {after.name(at): int(after.pod_count[at]) for at in range(3)} == {"a": 0, "b": 0, "c": 0} | {host: 1}
+        assert {after.name(at): int(after.pod_count[at]) for at in range(3)} == {"a": 0, "b": 0, "c": 0} | {
+            host: 1
+        }
 
     def test_policy(self, root):
         """A Policy may be a file or its JSON form."""
-        policies = [{"predicates": [{"name": "HostName"}]}, root / "examples" / "policies" / "bin-packing.json"]
+        policies = [
+            {"predicates": [{"name": "HostName"}]},
+            root / "examples" / "policies" / "bin-packing.json",
+        ]
         found = [scheduler(*self.NODES, policy=policy).algorithm for policy in policies]
-        assert [rule.name for rule in found[0].predicates] == ["CheckNodeUnschedulable", "HostName", "PodToleratesNodeTaints"]
+        assert [rule.name for rule in found[0].predicates] == [
+            "CheckNodeUnschedulable",
+            "HostName",
+            "PodToleratesNodeTaints",
+        ]
         assert "FillNodesUp" in {rule.name for rule, _ in found[1].priorities}
 
     @pytest.mark.parametrize("gates", [{"EvenPodsSpread": True}, "EvenPodsSpread=true"])
@@ -360,7 +433,12 @@ class TestConfiguration:
 
     @pytest.mark.parametrize(
         ("tie_break", "expected"),
-        [("release", "aaa"), ("first", "aaa"), ("round-robin", "abc"), (lambda ties, times: (ties - 1, True), "ccc")],
+        [
+            ("release", "aaa"),
+            ("first", "aaa"),
+            ("round-robin", "abc"),
+            (lambda ties, times: (ties - 1, True), "ccc"),
+        ],
     )
     def test_tie_break(self, tie_break, expected):
         """Which of the best is a matter of taste: by name, or by a function of one's own."""
@@ -376,11 +454,23 @@ class TestConfiguration:
                 UnknownNameError,
                 'provider: plugin "DefaultProvidor" has not been registered, expected DefaultProvider',
             ),
-            ({"gates": {"EvenPodSpread": True}}, UnknownNameError, 'gates: unrecognized feature gate: EvenPodSpread; did you mean "Even'),
+            (
+                {"gates": {"EvenPodSpread": True}},
+                UnknownNameError,
+                'gates: unrecognized feature gate: EvenPodSpread; did you mean "Even',
+            ),
             ({"gates": "EvenPodsSpread"}, PolicyError, "missing bool value for EvenPodsSpread"),
             ({"policy": "nope.json"}, PolicyError, "missing policy config file nope.json"),
-            ({"tie_break": "lots"}, UnknownNameError, 'tie_break: expected release, round-robin, first, random, got "lots"'),
-            ({"hard_pod_affinity_weight": 101}, PolicyError, "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range"),
+            (
+                {"tie_break": "lots"},
+                UnknownNameError,
+                'tie_break: expected release, round-robin, first, random, got "lots"',
+            ),
+            (
+                {"hard_pod_affinity_weight": 101},
+                PolicyError,
+                "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range",
+            ),
         ],
     )
     def test_refusals(self, options, kind, message):

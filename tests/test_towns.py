@@ -1,4 +1,5 @@
-"""Whatever happens in a small town: memory, little memory, no memory, a look at one node and a newcomer agree."""
+"""Whatever happens in a small town: memory, little memory, no memory, a look at one node and a newcomer
+agree."""
 
 import pytest
 from hypothesis import HealthCheck
@@ -12,7 +13,8 @@ from tests.support.towns import PRESSED, RELEASES, Town, days
 
 SETTINGS = examples(0.3, stateful_step_count=30, suppress_health_check=list(HealthCheck))
 TELLING = (4, 10, 14, 31, 37, 50)
-WHICH, VARIANT = st.integers(0, 63), st.integers(0, 5)
+WHICH = st.integers(0, 63)
+VARIANT = st.integers(0, 5)
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +25,8 @@ def every_step_is_verified():
 
 
 class TownMachine(RuleBasedStateMachine):
-    """A town in which anything can happen at any time; each step raises AssertionError where two ways disagree."""
+    """A town in which anything can happen at any time; each step raises AssertionError where two ways
+    disagree."""
 
     release = "1.16"
 
@@ -33,7 +36,8 @@ class TownMachine(RuleBasedStateMachine):
         self.town.begin()
 
     def take(self, verb, which, variant):
-        """Let something happen in one of the variants of this town: a few, so that equal pods come again and again."""
+        """Let something happen in one of the variants of this town: a few, so that equal pods come again and
+        again."""
         self.town.take((verb, which, self.variants[variant % len(self.variants)]))
 
     @rule(verb=st.sampled_from(("node", "drop node", "budget")), which=WHICH, variant=VARIANT)
@@ -60,13 +64,16 @@ class TestTowns:
         run_state_machine_as_test(type("Machine", (TownMachine,), {"release": release}), settings=SETTINGS)
 
     def test_all_that_is_kept_is_used(self, release):
-        """In such a town most decisions are read off, some pods fit nowhere, preempt others, and wait for a node."""
+        """In such a town most decisions are read off, some pods fit nowhere, preempt others, and wait for a
+        node."""
         town = Town(release)
         town.begin()
-        evicted, waited = 0, 0
+        evicted = 0
+        waited = 0
         for step in days(0, 80):
             town.take(step)
-            evicted, waited = len(town.runs[0].evicted), waited + bool(town.engine.nominations)
+            evicted = len(town.runs[0].evicted)
+            waited = waited + bool(town.engine.nominations)
         taken, _ = town.engine.flow.detours()
         assert taken > 20
         assert evicted
@@ -82,7 +89,8 @@ class TestTowns:
 
     @pytest.mark.parametrize("most", [-1, 1 << 20])
     def test_rows_one_by_one_or_in_classes(self, release, most, monkeypatch):
-        """All agree where the rows that moved are looked at one by one, or never are; such towns are often full."""
+        """All agree where the rows that moved are looked at one by one, or never are; such towns are often
+        full."""
         monkeypatch.setattr(board, "MOST_MOVED", most)
         monkeypatch.setattr(board, "ROWS_A_MOVE", 1 << 20)
         town = Town(release, plain=True)

@@ -1,4 +1,5 @@
-"""What the API server's admission plugins do to new pods and claims: priorities by class, and the default storage class.
+"""What the API server's admission plugins do to new pods and claims: priorities by class, and the default
+storage class.
 
 Objects with a ``creationTimestamp`` have been admitted already and stay as they are.
 Upstream: plugin/pkg/admission/priority, plugin/pkg/admission/storage/storageclass/setdefault
@@ -14,10 +15,15 @@ from msgspec.structs import replace
 from ..objects import KubeObject, ObjectMeta, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
 from ..objects.storage import BETA_CLASS
 
-SYSTEM_CLUSTER_CRITICAL = PriorityClass(metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000)
+SYSTEM_CLUSTER_CRITICAL = PriorityClass(
+    metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000
+)
 SYSTEM_NODE_CRITICAL = PriorityClass(metadata=ObjectMeta(name="system-node-critical"), value=2_000_001_000)
 
-_IS_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_IS_DEFAULT_CLASS = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
 
 
 @attrs.frozen(repr=False)
@@ -28,20 +34,26 @@ class Admitted:
     refused: tuple[tuple[KubeObject, str], ...] = ()
 
 
-def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True) -> Admitted:
+def admit(
+    objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, priorities: bool = True
+) -> Admitted:
     """Give new pods their priority and new claims the default storage class.
 
-    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster. Without *priorities*, as
-    where gate PodPriority is off, new pods lose their priority and the name of its class, and no class is looked up.
+    Priority classes and storage classes come from *objects* and *known*, the objects of an existing cluster.
+    Without *priorities*, as where gate PodPriority is off, new pods lose their priority and the name of its
+    class, and no class is looked up.
     """
     given = tuple(objects)
     everything = (SYSTEM_CLUSTER_CRITICAL, SYSTEM_NODE_CRITICAL, *known, *given)
     classes = {found.name: found for found in everything if isinstance(found, PriorityClass)}
     storage = [
-        found for found in everything
-        if isinstance(found, StorageClass) and any(found.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
-    ]  # fmt: skip
-    admitted, refused = list[KubeObject](), list[tuple[KubeObject, str]]()
+        found
+        for found in everything
+        if isinstance(found, StorageClass)
+        and any(found.annotations.get(mark) == "true" for mark in _IS_DEFAULT_CLASS)
+    ]
+    admitted = list[KubeObject]()
+    refused = list[tuple[KubeObject, str]]()
     for found in given:
         made: KubeObject | str = found
         if found.metadata.creation_timestamp is not None:
@@ -58,8 +70,10 @@ def admit(objects: Iterable[KubeObject], known: Iterable[KubeObject] = (), *, pr
 
 
 def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
-    """The pod with its class's priority, or why it is refused, in upstream's words; a priority without a class stays."""
-    name, given = pod.spec.priority_class_name, pod.spec.preemption_policy
+    """The pod with its class's priority, or why it is refused, in upstream's words; a priority without a
+    class stays."""
+    name = pod.spec.priority_class_name
+    given = pod.spec.preemption_policy
     if not name and pod.spec.priority is not None:
         return pod
     # Pods that name none get the class marked ``globalDefault``; of several the one with the lowest value.
@@ -79,7 +93,12 @@ def _with_priority(pod: Pod, classes: Mapping[str, PriorityClass]) -> Pod | str:
             f"priority admission controller computed {wanted} from the given PriorityClass name"
         )
     name = chosen.name if chosen else ""
-    return replace(pod, spec=replace(pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given))
+    return replace(
+        pod,
+        spec=replace(
+            pod.spec, priority=priority, priority_class_name=name, preemption_policy=wanted or given
+        ),
+    )
 
 
 def _without_priority(pod: Pod) -> Pod:
@@ -89,7 +108,9 @@ def _without_priority(pod: Pod) -> Pod:
     return replace(pod, spec=replace(pod.spec, priority=None, priority_class_name=""))
 
 
-def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClass]) -> PersistentVolumeClaim | str:
+def _with_storage_class(
+    claim: PersistentVolumeClaim, defaults: list[StorageClass]
+) -> PersistentVolumeClaim | str:
     """The claim with the default class, if there is one and the claim names none; an empty text is a name."""
     if claim.spec.storage_class_name is not None or BETA_CLASS in claim.annotations or not defaults:
         return claim

@@ -51,7 +51,8 @@ def with_defaults(decoded: K) -> K:
 
 
 def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
-    """A controller with a selector from its template's labels, if it has none and its kind and API version have that default.
+    """A controller with a selector from its template's labels, if it has none and its kind and API version
+    have that default.
 
     *document* is the controller in JSON form: decoded objects do not hold the template.
     """
@@ -70,7 +71,7 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
     return decoded
 
 
-# --- resources ------------------------------------------------------------------------------------------------------
+# --- resources ----------------------------------------------------------------------------------------------
 
 
 def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
@@ -79,7 +80,7 @@ def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
     return amounts if rounded == amounts else Map(rounded)
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
 def _pod(pod: Pod) -> Pod:
@@ -88,11 +89,21 @@ def _pod(pod: Pod) -> Pod:
 
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
-    """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the host's network and so on."""
-    given = spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes
+    """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the
+    host's network and so on."""
+    given = (
+        spec.scheduler_name,
+        spec.host_network,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.volumes,
+    )
     if _are_complete(*given):
         return spec
-    amounts = [held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits)]
+    amounts = [
+        held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits)
+    ]
     return replace(spec, **_needed(notation(spec.overhead, *amounts), *given))
 
 
@@ -137,12 +148,19 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
         return replace(port, protocol=protocol, host_port=host_port)
 
     def complete(container: Container) -> Container:
-        limits, requests = _rounded(container.limits), _rounded(container.requests)
+        limits = _rounded(container.limits)
+        requests = _rounded(container.requests)
         absent = {name: amount for name, amount in limits.items() if name not in requests}
         ports = _each(complete_port, container.ports)
-        if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
+        if not absent and (limits, requests, ports) == (
+            container.limits,
+            container.requests,
+            container.ports,
+        ):
             return container
-        amounts = ResourceRequirements(limits=limits, requests=Map({**requests, **absent}) if absent else requests)
+        amounts = ResourceRequirements(
+            limits=limits, requests=Map({**requests, **absent}) if absent else requests
+        )
         return replace(container, resources=amounts, ports=ports)
 
     return _each(complete, containers)
@@ -154,7 +172,7 @@ def _volume(source: S) -> S:
     return replace(source, rbd=replace(source.rbd, pool="rbd"))
 
 
-# --- nodes and volumes ----------------------------------------------------------------------------------------------
+# --- nodes and volumes --------------------------------------------------------------------------------------
 
 
 def _node(node: Node) -> Node:
@@ -166,7 +184,8 @@ def _node(node: Node) -> Node:
 
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
-    """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound if it has a claim."""
+    """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound
+    if it has a claim."""
     given = _volume(volume.spec)
     spec = replace(given, capacity=_rounded(given.capacity), volume_mode=given.volume_mode or "Filesystem")
     settled = "Available" if spec.claim_ref is None else "Bound"
@@ -184,12 +203,15 @@ def _storage_class(found: StorageClass) -> StorageClass:
 
 
 def _limit_range(found: LimitRange) -> LimitRange:
-    """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
+    """Containers get the greatest limit as default limit, that as default request, and else the smallest
+    request."""
     limits = []
     for item in found.spec.limits:
         if item.type == "Container":
             default = Map({**item.max, **item.default})
-            item = replace(item, default=default, default_request=Map({**item.min, **default, **item.default_request}))
+            item = replace(
+                item, default=default, default_request=Map({**item.min, **default, **item.default_request})
+            )
         limits.append(item)
     return replace(found, spec=LimitRangeSpec(limits=tuple(limits)))
 

@@ -1,4 +1,5 @@
-"""The claims that are made for pods, from ResourceClaimTemplates and for volumes, as the controller manager makes them.
+"""The claims that are made for pods, from ResourceClaimTemplates and for volumes, as the controller manager
+makes them.
 
 Upstream: pkg/controller/resourceclaim/controller.go.
 """
@@ -34,9 +35,13 @@ def templates_in(objects: Iterable[KubeObject]) -> Templates:
     return {item.key: item for item in objects if isinstance(item, ResourceClaimTemplate)}
 
 
-def with_device_claims(objects: Sequence[KubeObject], known: Iterable[KubeObject] = ()) -> tuple[KubeObject, ...]:
-    """*objects* with the claims of pods that have no node yet, each before its pod; *known*: what the cluster has already."""
-    templates, found = templates_in((*known, *objects)), list[KubeObject]()
+def with_device_claims(
+    objects: Sequence[KubeObject], known: Iterable[KubeObject] = ()
+) -> tuple[KubeObject, ...]:
+    """*objects* with the claims of pods that have no node yet, each before its pod; *known*: what the cluster
+    has already."""
+    templates = templates_in((*known, *objects))
+    found = list[KubeObject]()
     for item in objects if templates else ():
         if isinstance(item, Pod) and item.spec.resource_claims and not item.spec.node_name:
             item, claims = claims_made_for(item, templates)
@@ -46,16 +51,22 @@ def with_device_claims(objects: Sequence[KubeObject], known: Iterable[KubeObject
 
 
 def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceClaim]]:
-    """*pod* with the names of its claims in its status, and the claims that are made; of templates that are not there none is."""
-    statuses, claims = list(pod.status.resource_claim_statuses), list[ResourceClaim]()
+    """*pod* with the names of its claims in its status, and the claims that are made; of templates that are
+    not there none is."""
+    statuses = list(pod.status.resource_claim_statuses)
+    claims = list[ResourceClaim]()
     there = {status.name for status in statuses}
     for claim in pod.spec.resource_claims:
         template = templates.get(f"{pod.namespace}/{claim.resource_claim_template_name}")
         if claim.name not in there and template is not None:
-            made = ResourceClaim(metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec)
+            made = ResourceClaim(
+                metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec
+            )
             statuses.append(PodResourceClaimStatus(name=claim.name, resource_claim_name=made.name))
             claims.append(made)
-    return (pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses))) if claims else pod), claims
+    return (
+        pod.with_status(replace(pod.status, resource_claim_statuses=tuple(statuses))) if claims else pod
+    ), claims
 
 
 def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
@@ -64,15 +75,24 @@ def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
     Upstream: pkg/controller/volume/ephemeral/controller.go.
     """
     return [
-        PersistentVolumeClaim(metadata=_metadata(pod, volume.name, volume.ephemeral.metadata), spec=volume.ephemeral.spec)
-        for volume in pod.spec.volumes if volume.ephemeral is not None and volume.persistent_volume_claim is None
-    ]  # fmt: skip
+        PersistentVolumeClaim(
+            metadata=_metadata(pod, volume.name, volume.ephemeral.metadata), spec=volume.ephemeral.spec
+        )
+        for volume in pod.spec.volumes
+        if volume.ephemeral is not None and volume.persistent_volume_claim is None
+    ]
 
 
 def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     name = f"{pod.name}-{name}"
-    return ObjectMeta(name=name, namespace=pod.namespace, labels=like.labels, annotations=like.annotations, owner_references=(owner,))
+    return ObjectMeta(
+        name=name,
+        namespace=pod.namespace,
+        labels=like.labels,
+        annotations=like.annotations,
+        owner_references=(owner,),
+    )
 
 
 def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:
@@ -80,9 +100,15 @@ def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[
     found = []
     for one in slices:
         if one.spec.node_name == like:
-            pool = replace(one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}")
+            pool = replace(
+                one.spec.pool, name=name if one.spec.pool.name == like else f"{one.spec.pool.name}-{name}"
+            )
             metadata = replace(one.metadata, name=f"{one.name}-{name}", uid="")
-            found.append(replace(one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None))
+            found.append(
+                replace(
+                    one, metadata=metadata, spec=replace(one.spec, node_name=name, pool=pool), manifest=None
+                )
+            )
     return tuple(found)
 
 

@@ -1,4 +1,5 @@
-"""What the API server's LimitRanger does to new pods: requests and limits by default, and refusals of those out of bounds.
+"""What the API server's LimitRanger does to new pods: requests and limits by default, and refusals of those
+out of bounds.
 
 Upstream: plugin/pkg/admission/limitranger/admission.go
 """
@@ -15,7 +16,8 @@ from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Po
 from ..objects.quantity import Quantity
 
 Amounts = Mapping[str, Quantity]
-CONTAINER, POD = "Container", "Pod"
+CONTAINER = "Container"
+POD = "Pod"
 
 
 def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRange]:
@@ -25,11 +27,13 @@ def limit_ranges(objects: Iterable[KubeObject], namespace: str) -> list[LimitRan
 
 
 def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
-    """*pod* with the requests and limits that *ranges* give containers which say none; the same object if that changes nothing."""
+    """*pod* with the requests and limits that *ranges* give containers which say none; the same object if
+    that changes nothing."""
     spec = pod.spec
     for found in ranges:
         # Of two items the later one counts.
-        limits, requests = dict[str, Quantity](), dict[str, Quantity]()
+        limits = dict[str, Quantity]()
+        requests = dict[str, Quantity]()
         for item in found.spec.limits:
             if item.type == CONTAINER:
                 limits |= item.default
@@ -41,14 +45,16 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
             amounts = Map({**limits, **container.limits}), Map({**requests, **container.requests})
             return replace(container, resources=ResourceRequirements(limits=amounts[0], requests=amounts[1]))
 
-        containers, init_containers = tuple(map(merged, spec.containers)), tuple(map(merged, spec.init_containers))
+        containers = tuple(map(merged, spec.containers))
+        init_containers = tuple(map(merged, spec.init_containers))
         if (containers, init_containers) != (spec.containers, spec.init_containers):
             spec = replace(spec, containers=containers, init_containers=init_containers)
     return pod if spec is pod.spec else replace(pod, spec=spec)
 
 
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
-    """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates none."""
+    """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates
+    none."""
     for found in ranges:
         faults = [fault for item in found.spec.limits for fault in _faults(pod, item)]
         if faults:
@@ -56,7 +62,7 @@ def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
     return None
 
 
-# --- bounds ---------------------------------------------------------------------------------------------------------
+# --- bounds -------------------------------------------------------------------------------------------------
 
 
 def _faults(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
@@ -74,22 +80,35 @@ def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
     # Upstream: a sum is there only for a resource of which every container says something.
     for name in {name for names in known for name in names if not all(name in others for others in known)}:
         found = [use[name] for use in uses(pod, amounts_of) if name in use]
-        total = {**total, name: max(found)} if found else {other: quantity for other, quantity in total.items() if other != name}
+        total = (
+            {**total, name: max(found)}
+            if found
+            else {other: quantity for other, quantity in total.items() if other != name}
+        )
     return total
 
 
 def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
     both = (("request", requests), ("limit", limits))
-    for word, wanted, is_out, order in (("minimum", item.min, lt, both), ("maximum", item.max, gt, both[::-1])):
+    for word, wanted, is_out, order in (
+        ("minimum", item.min, lt, both),
+        ("maximum", item.max, gt, both[::-1]),
+    ):
         for name, bound in sorted(wanted.items()):
             # Only the first of the two is required.
             amounts = [(kind, found.get(name)) for kind, found in order]
-            out = [f", but {kind} is {amount}" for kind, amount in amounts if amount is not None and is_out(amount, bound)]
+            out = [
+                f", but {kind} is {amount}"
+                for kind, amount in amounts
+                if amount is not None and is_out(amount, bound)
+            ]
             said = f".  No {amounts[0][0]} is specified" if amounts[0][1] is None else out[0] if out else ""
             if said:
                 yield f"{word} {name} usage per {item.type} is {bound}{said}"
     for name, bound in sorted(item.max_limit_request_ratio.items()):
-        request, limit, said = requests.get(name), limits.get(name), ""
+        request = requests.get(name)
+        limit = limits.get(name)
+        said = ""
         if not request:
             said = "no request is specified or request is 0"
         elif not limit:

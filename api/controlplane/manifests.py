@@ -1,4 +1,5 @@
-"""The manifests of workloads as controllers find them: each has a name, and of two with one name the last counts."""
+"""The manifests of workloads as controllers find them: each has a name, and of two with one name the last
+counts."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ GIVEN_BEFORE = "was given before, the last one counts"
 
 
 def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[Notice, ...]]:
-    """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a notice for each of those.
+    """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a
+    notice for each of those.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
     """
@@ -36,18 +38,23 @@ def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[No
         if identity in found and kind not in KINDS:  # of kinds that become objects, loading has said so
             twice[identity] = None
         found[identity] = manifest
-    return tuple(found.values()), tuple(Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice)
+    return tuple(found.values()), tuple(
+        Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice
+    )
 
 
 def identity_of(manifest: Manifest) -> Identity:
     """Kind, namespace and name of a manifest; no name is an empty one."""
     metadata = metadata_of(manifest)
-    namespace, name = (value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name")))
+    namespace, name = (
+        value if isinstance(value, str) else "" for value in (metadata.get("namespace"), metadata.get("name"))
+    )
     return str(manifest.get("kind", "")), namespace or "default", name
 
 
 def prefix_of(manifest: Manifest, where: object) -> str:
-    """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* for one without any name."""
+    """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
+    for one without any name."""
     metadata = metadata_of(manifest)
     found = metadata.get("generateName")
     prefix = found if isinstance(found, str) else ""

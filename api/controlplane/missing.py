@@ -1,4 +1,5 @@
-"""What the input of a whole cluster lacks although it could matter: one notice for each kind of object, only where it could."""
+"""What the input of a whole cluster lacks although it could matter: one notice for each kind of object, only
+where it could."""
 
 from __future__ import annotations
 
@@ -41,15 +42,17 @@ OTHER_NAME = "its image {} is on nodes as {}, and names are compared literally, 
 NO_PODS = "no Pod in the input, so nodes count as empty (kubectl get pods -A)"
 NO_PRIORITY_CLASSES = "no PriorityClass in the input, although pods name some (kubectl get priorityclasses)"
 NO_SERVICES = "no Service in the input, so pods are not spread by service (kubectl get services)"
-NO_BUDGETS = "no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
+NO_BUDGETS = (
+    "no PodDisruptionBudget in the input, so preemption protects no pods (kubectl get poddisruptionbudgets)"
+)
 
 
 def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) -> Iterator[Notice]:
-    """What *objects*, all of a cluster, lack and their waiting pods could need. *lacks_classes*: pods name priority classes
-    that are not there.
+    """What *objects*, all of a cluster, lack and their waiting pods could need. *lacks_classes*: pods name
+    priority classes that are not there.
 
-    Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by hand lacks what it
-    lacks on purpose.
+    Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by
+    hand lacks what it lacks on purpose.
     """
     everyone = [item for item in objects if isinstance(item, Pod)]
     waiting = [pod for pod in everyone if not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)]
@@ -59,7 +62,11 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         kind = PEERS.get(owner.kind) if owner is not None else None
         if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
             yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
-        lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
+        lacks = {
+            _lack(pod, volume.persistent_volume_claim, there)
+            for volume in pod.spec.volumes
+            if volume.persistent_volume_claim
+        }
         for what in sorted(filter(None, lacks)):
             yield Notice(f"Pod {pod.key}", what)
     nodes = [item for item in objects if isinstance(item, Node)]
@@ -76,12 +83,15 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield Notice("", NO_SERVICES)
     # A waiting pod may preempt those on nodes that have a lower priority.
     highest = max((pod.priority for pod in waiting), default=0)
-    if not there.has(PodDisruptionBudget) and any(pod.spec.node_name and pod.priority < highest for pod in everyone):
+    if not there.has(PodDisruptionBudget) and any(
+        pod.spec.node_name and pod.priority < highest for pod in everyone
+    ):
         yield Notice("", NO_BUDGETS)
 
 
 def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[Notice]:
-    """What pods ask for and nodes have nothing to compare with: keys of domains, and images that nodes list by another name."""
+    """What pods ask for and nodes have nothing to compare with: keys of domains, and images that nodes list
+    by another name."""
     keys = {key for node in nodes for key in node.labels}
     names = {name for node in nodes for image in node.status.images for name in image.names}
     by_end: dict[str, str] = {}
@@ -89,7 +99,11 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
         by_end.setdefault(name.rpartition("/")[2], name)
     for pod in waiting if nodes else ():
         # The topology keys of the pod's hard constraints.
-        hard = [one.topology_key for one in pod.spec.topology_spread_constraints if one.when_unsatisfiable == "DoNotSchedule"]
+        hard = [
+            one.topology_key
+            for one in pod.spec.topology_spread_constraints
+            if one.when_unsatisfiable == "DoNotSchedule"
+        ]
         affinity = pod.spec.affinity
         for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
             hard += [term.topology_key for term in (part.required if part is not None else ())]
@@ -97,7 +111,9 @@ def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[N
             yield Notice(f"Pod {pod.key}", NO_DOMAIN.format(key))
         images = [one.image for one in pod.spec.containers if one.image and by_end]
         # As they are compared: with the tag latest where they have none.
-        for image in dict.fromkeys(image if ":" in image.rpartition("/")[2] else f"{image}:latest" for image in images):
+        for image in dict.fromkeys(
+            image if ":" in image.rpartition("/")[2] else f"{image}:latest" for image in images
+        ):
             other = by_end.get(image.rpartition("/")[2], "")
             if image not in names and (other.endswith(f"/{image}") or image.endswith(f"/{other}")):
                 yield Notice(f"Pod {pod.key}", OTHER_NAME.format(image, other))
@@ -120,14 +136,26 @@ def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObje
         claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
         lacks = _lack(pod, name, there) if name else ""
         if lacks == NO_CLAIM:
-            yield f"PersistentVolumeClaim {pod.namespace}/{name}", PersistentVolumeClaim, f"{pod.namespace}/{name}"
+            yield (
+                f"PersistentVolumeClaim {pod.namespace}/{name}",
+                PersistentVolumeClaim,
+                f"{pod.namespace}/{name}",
+            )
         elif claim is not None and lacks == NO_VOLUME:
             volume = claim.spec.volume_name
             yield f"PersistentVolume {volume}, the volume of claim {claim.key},", PersistentVolume, volume
         elif claim is not None and lacks == NO_CLASS:
-            yield f"StorageClass {claim.storage_class}, the class of claim {claim.key},", StorageClass, claim.storage_class
+            yield (
+                f"StorageClass {claim.storage_class}, the class of claim {claim.key},",
+                StorageClass,
+                claim.storage_class,
+            )
         elif claim is not None and not claim.spec.volume_name and there.makes_none(claim.storage_class):
-            yield f"a free PersistentVolume of class {claim.storage_class}, which claim {claim.key} waits for,", PersistentVolume, ""
+            yield (
+                f"a free PersistentVolume of class {claim.storage_class}, which claim {claim.key} waits for,",
+                PersistentVolume,
+                "",
+            )
 
 
 def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
@@ -140,7 +168,11 @@ def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObjec
         elif template and not there.has(ResourceClaimTemplate, made):
             yield f"ResourceClaimTemplate {made}", ResourceClaimTemplate, made
         for request in () if claim is None else claim.spec.devices.requests:
-            for name in (each.device_class_name for each in request.asks if not there.has(DeviceClass, each.device_class_name)):
+            for name in (
+                each.device_class_name
+                for each in request.asks
+                if not there.has(DeviceClass, each.device_class_name)
+            ):
                 yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
 
 
@@ -172,7 +204,11 @@ class _There:
         storage_class = self.get(StorageClass, name)
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
         free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
-        return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
+        return (
+            storage_class is not None
+            and storage_class.provisioner == NO_PROVISIONER
+            and next(free, None) is None
+        )
 
 
 def _lack(pod: Pod, name: str, there: _There) -> str:

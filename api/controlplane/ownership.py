@@ -1,8 +1,8 @@
 """Workload manifests as values, and which pods belong to which of them.
 
-A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a controller.
-A dump can lack the ReplicaSets between a Deployment and its pods. Pods whose ReplicaSet is missing count for the Deployment whose selector
-matches them, so that they are not made a second time.
+A pod belongs to a workload by owner reference, else by selector, as controllers adopt pods without a
+controller. A dump can lack the ReplicaSets between a Deployment and its pods. Pods whose ReplicaSet is
+missing count for the Deployment whose selector matches them, so that they are not made a second time.
 Upstream: pkg/controller/controller_ref_manager.go
 """
 
@@ -90,11 +90,14 @@ class Workload(Part):
     @property
     def is_finished(self) -> bool:
         """Whether a Job has completed or failed."""
-        return any(one.type in ("Complete", "Failed") and one.status == "True" for one in self.status.conditions)
+        return any(
+            one.type in ("Complete", "Failed") and one.status == "True" for one in self.status.conditions
+        )
 
     @property
     def effective_selector(self) -> LabelSelector | None:
-        """The selector, by default the labels of the template; None for a Job without one, whose pods get labels of their own."""
+        """The selector, by default the labels of the template; None for a Job without one, whose pods get
+        labels of their own."""
         if self.selector is not None or self.kind in ("Job", "CronJob"):
             return self.selector
         metadata = (self.spec.template or {}).get("metadata")
@@ -104,10 +107,13 @@ class Workload(Part):
     def as_owner(self) -> OwnerReference:
         """The owner reference that its controller puts into what it makes."""
         uid = self.metadata.uid or f"{self.namespace}/{self.name}"
-        return OwnerReference(kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True)
+        return OwnerReference(
+            kind=self.kind, name=self.name, uid=uid, api_version=self.api_version, controller=True
+        )
 
     def controls(self, metadata: ObjectMeta) -> bool:
-        """Whether an object with this *metadata* belongs to the workload: by UID if both are known, else by kind and name."""
+        """Whether an object with this *metadata* belongs to the workload: by UID if both are known, else by
+        kind and name."""
         owner = metadata.controller
         if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
             return False
@@ -121,10 +127,16 @@ class Workload(Part):
         """The pod of the template: in the workload's namespace, owned by it, without a name."""
         decoded = None
         if self.spec.template is not None:
-            decoded = decode_kind("Pod", self.spec.template, f"{self.kind} {self.name}: spec.template", strict=strict)
+            decoded = decode_kind(
+                "Pod", self.spec.template, f"{self.kind} {self.name}: spec.template", strict=strict
+            )
         if not isinstance(decoded, Pod):
-            raise ManifestError(f"{self.kind} {self.name}: spec.template: expected a pod template, got nothing")
-        metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
+            raise ManifestError(
+                f"{self.kind} {self.name}: spec.template: expected a pod template, got nothing"
+            )
+        metadata = replace(
+            decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),)
+        )
         return with_defaults(replace(decoded, metadata=metadata))
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:
@@ -147,7 +159,8 @@ class Workload(Part):
 
 def read_workload(document: Mapping[str, Any]) -> Workload:
     """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    kind, spec = str(document.get("kind", "")), document.get("spec")
+    kind = str(document.get("kind", ""))
+    spec = document.get("spec")
     if kind == "ReplicationController" and isinstance(spec, dict) and isinstance(spec.get("selector"), dict):
         document = {**document, "spec": {**spec, "selector": {"matchLabels": spec["selector"]}}}
     try:
@@ -156,7 +169,7 @@ def read_workload(document: Mapping[str, Any]) -> Workload:
         raise ManifestError(f"{describe(document)}: {mismatch}") from None
 
 
-# --- whose a pod is -------------------------------------------------------------------------------------------------
+# --- whose a pod is -----------------------------------------------------------------------------------------
 
 HASH_LABEL = "pod-template-hash"
 _Place: TypeAlias = tuple[str, str, str]
@@ -177,7 +190,8 @@ class LostReplicaSet:
 
 @attrs.define(repr=False)
 class Ownership:
-    """Who controls whom among *workloads*, their live pods, and *replica_sets*, the keys of those that are known in another form."""
+    """Who controls whom among *workloads*, their live pods, and *replica_sets*, the keys of those that are
+    known in another form."""
 
     workloads: list[Workload]
     replica_sets: frozenset[str] = frozenset()
@@ -211,9 +225,11 @@ class Ownership:
                 self._by_owner.setdefault((pod.namespace, owner.kind, owner.name), []).append(pod)
 
     def pods_of(self, workload: Workload) -> list[Pod]:
-        """The live pods of a workload. Those that it adopts, which no other controls and its selector matches, are its own from then on."""
+        """The live pods of a workload. Those that it adopts, which no other controls and its selector
+        matches, are its own from then on."""
         named = self._by_owner.setdefault((workload.namespace, workload.kind, workload.name), [])
-        selector, groups = workload.effective_selector, self._orphans.get(workload.namespace, {})
+        selector = workload.effective_selector
+        groups = self._orphans.get(workload.namespace, {})
         for labels in [labels for labels in groups if groups[labels] and matches(selector, labels)]:
             named += groups.pop(labels)
         return [pod for pod in named if pod.metadata.controller is None or workload.controls(pod.metadata)]
@@ -230,11 +246,12 @@ class Ownership:
         return found if found is not None and found.controls(workload.metadata) else None
 
     def has_pods_of_jobs(self, cron_job: Workload) -> bool:
-        """Whether pods of a Job that is not in the input show that *cron_job* runs: Jobs are named after their CronJob."""
+        """Whether pods of a Job that is not in the input show that *cron_job* runs: Jobs are named after
+        their CronJob."""
         places = ((namespace, kind, name.rpartition("-")[0]) for namespace, kind, name in self._by_owner)
         return (cron_job.namespace, "Job", cron_job.name) in places
 
-    # --- missing ReplicaSets ----------------------------------------------------------------------------------------
+    # --- missing ReplicaSets --------------------------------------------------------------------------------
 
     def lost_replica_sets(self, deployment: Workload) -> list[LostReplicaSet]:
         """The ReplicaSets of *deployment* that its pods show and the input lacks, the newest last."""
@@ -273,7 +290,8 @@ class Ownership:
 
 
 def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -> Workload | None:
-    """The Deployment whose selector matches *pod*; of several the one that *replica_set* is named after, else the first."""
+    """The Deployment whose selector matches *pod*; of several the one that *replica_set* is named after, else
+    the first."""
     named = deployments.get(replica_set.rpartition("-")[0])
     candidates = ([named] if named is not None else []) + list(deployments.values())
     return next((found for found in candidates if matches(found.effective_selector, pod.labels)), None)

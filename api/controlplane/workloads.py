@@ -1,4 +1,5 @@
-"""From workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) to their pods.
+"""From workloads (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController) to
+their pods.
 
 Makes what a workload's controller would still make. Names are counted up instead of random.
 Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
@@ -38,7 +39,15 @@ from ..objects import (
 from ..reading.notices import Notice
 from .ownership import HASH_LABEL, LostReplicaSet, Ownership, Workload, read_workload
 
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
+WORKLOADS = (
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "ReplicationController",
+)
 
 MAX_MADE = 500_000
 """How many pods are made at most; the largest clusters that Kubernetes supports have 150,000."""
@@ -67,15 +76,24 @@ class Made:
     notices: tuple[Notice, ...] = ()
 
 
-def expand(workloads: Iterable[Mapping[str, Any]], known: Known = Known(), *, cron_jobs: bool = False, strict: bool = True) -> Made:
+def expand(
+    workloads: Iterable[Mapping[str, Any]],
+    known: Known = Known(),
+    *,
+    cron_jobs: bool = False,
+    strict: bool = True,
+) -> Made:
     """What the controllers of *workloads*, manifests in JSON form, would add to a cluster that has *known*.
 
-    These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The names are deterministic.
-    Existing pods of a workload count, unless they have finished or are being deleted. CronJobs make the pods of one Job with *cron_jobs*.
-    Raises :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
+    These are pods with owner references, the ReplicaSets of Deployments and the claims of StatefulSets. The
+    names are deterministic. Existing pods of a workload count, unless they have finished or are being
+    deleted. CronJobs make the pods of one Job with *cron_jobs*. Raises
+    :class:`~kubeclassic.exceptions.ManifestError` for a workload that cannot be read.
     """
     read = [read_workload(document) for document in workloads if document.get("kind") in WORKLOADS]
-    expansion = _Expansion(known.nodes, Ownership(read, frozenset(found.key for found in known.replica_sets)), cron_jobs, strict)
+    expansion = _Expansion(
+        known.nodes, Ownership(read, frozenset(found.key for found in known.replica_sets)), cron_jobs, strict
+    )
     expansion.claims.update(claim.key for claim in known.claims)
     expansion.taken.update(pod.key for pod in known.pods)
     expansion.owners.take_in(known.pods)
@@ -114,7 +132,9 @@ class _Expansion:
     def check_room(self, workload: Workload, wanted: int) -> None:
         """Raise ManifestError if *wanted* more pods are too many."""
         if len(self.made) + wanted > MAX_MADE:
-            got = f"expected at most {MAX_MADE:,} pods in all, got {wanted:,} to make after {len(self.made):,}"
+            got = (
+                f"expected at most {MAX_MADE:,} pods in all, got {wanted:,} to make after {len(self.made):,}"
+            )
             raise ManifestError(f"{workload.kind} {workload.namespace}/{workload.name}: {got}")
 
     def top_up(self, workload: Workload, wanted: int, labels: Mapping[str, str] | None = None) -> None:
@@ -139,21 +159,25 @@ def _labelled(pod: Pod, labels: Mapping[str, str]) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, labels=Map({**pod.labels, **labels})))
 
 
-# --- replicas -------------------------------------------------------------------------------------------------------
+# --- replicas -----------------------------------------------------------------------------------------------
 
 
 def _replicas(expansion: _Expansion, workload: Workload) -> None:
-    """The pods of a ReplicaSet or ReplicationController; a Deployment among the workloads handles its own ReplicaSets."""
+    """The pods of a ReplicaSet or ReplicationController; a Deployment among the workloads handles its own
+    ReplicaSets."""
     owner = expansion.owners.owner_of(workload)
     if owner is None or owner.kind != "Deployment":
         expansion.top_up(workload, workload.spec.replicas)
 
 
 def _deployment(expansion: _Expansion, deployment: Workload) -> None:
-    """The newest ReplicaSet gets the pods that the others lack; without any, one is made as the controller would do it."""
+    """The newest ReplicaSet gets the pods that the others lack; without any, one is made as the controller
+    would do it."""
     replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
     lost = expansion.owners.lost_replica_sets(deployment)
-    unknown = [found for found in lost if f"{deployment.namespace}/{found.name}" not in expansion.owners.replica_sets]
+    unknown = [
+        found for found in lost if f"{deployment.namespace}/{found.name}" not in expansion.owners.replica_sets
+    ]
     for found in unknown:
         # Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together.
         _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
@@ -170,7 +194,9 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     *older, newest = replica_sets
     for replica_set in older:
         expansion.top_up(replica_set, replica_set.spec.replicas)
-    expansion.top_up(newest, max(newest.spec.replicas, lacking - sum(replica_set.spec.replicas for replica_set in older)))
+    expansion.top_up(
+        newest, max(newest.spec.replicas, lacking - sum(replica_set.spec.replicas for replica_set in older))
+    )
 
 
 def _revision(replica_set: Workload) -> int:
@@ -190,7 +216,9 @@ def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
     return replace(deployment, kind="ReplicaSet", metadata=metadata)
 
 
-def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: ObjectMeta, template_hash: str) -> None:
+def _add_replica_set(
+    expansion: _Expansion, deployment: Workload, metadata: ObjectMeta, template_hash: str
+) -> None:
     labels = deployment.pod(expansion.strict).labels
     selector = deployment.selector or LabelSelector(match_labels=labels)
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
@@ -199,14 +227,18 @@ def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: Obje
     expansion.made.append(ReplicaSet(metadata=labelled, spec=ControllerSpec(selector=narrowed)))
 
 
-# --- stateful sets --------------------------------------------------------------------------------------------------
+# --- stateful sets ------------------------------------------------------------------------------------------
 
 
 def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     """Pods ``name-0`` to ``name-(replicas-1)``, each with its own claims."""
     expansion.check_room(workload, workload.spec.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
-    claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
+    claims = [
+        claim
+        for claim in workload.claim_templates(expansion.strict)
+        if isinstance(claim, PersistentVolumeClaim)
+    ]
     first = workload.spec.ordinals.start
     for ordinal in range(first, first + workload.spec.replicas):
         name = f"{workload.name}-{ordinal}"
@@ -214,7 +246,12 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
             continue
         for claim in claims:
             labels = Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})})
-            metadata = replace(claim.metadata, name=f"{claim.name}-{name}", namespace=workload.metadata.namespace, labels=labels)
+            metadata = replace(
+                claim.metadata,
+                name=f"{claim.name}-{name}",
+                namespace=workload.metadata.namespace,
+                labels=labels,
+            )
             made = replace(claim, metadata=metadata)
             if made.key not in expansion.claims:
                 expansion.claims.add(made.key)
@@ -226,7 +263,7 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
         expansion.add_pod(labelled, name, volumes=(*volumes.values(), *others))
 
 
-# --- daemon sets and jobs -------------------------------------------------------------------------------------------
+# --- daemon sets and jobs -----------------------------------------------------------------------------------
 
 
 def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
@@ -267,7 +304,9 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
         expansion.notice(workload, QUIET_CRON_JOB)
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    job = read_workload({**(workload.spec.job_template or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata})
+    job = read_workload(
+        {**(workload.spec.job_template or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata}
+    )
     _job(expansion, job)
 
 
@@ -285,15 +324,22 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
 _ALWAYS = tuple(
     Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
     for condition, effect in (
-        ("not-ready", "NoExecute"), ("unreachable", "NoExecute"), ("disk-pressure", "NoSchedule"), ("memory-pressure", "NoSchedule"),
-        ("pid-pressure", "NoSchedule"), ("unschedulable", "NoSchedule"),
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
     )
-)  # fmt: skip
-_ON_HOST_NETWORK = (Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule"),)
+)
+_ON_HOST_NETWORK = (
+    Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule"),
+)
 
 
 def runs_on(spec: PodSpec, node: Node) -> bool:
-    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must allow it."""
+    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must
+    allow it."""
     if spec.node_name and spec.node_name != node.name:
         return False
     if not set_selector(spec.node_selector)(node.labels):
@@ -302,7 +348,11 @@ def runs_on(spec: PodSpec, node: Node) -> bool:
     if required is not None and not node_selector_matches(required, node.labels, node.name):
         return False
     tolerations = daemon_tolerations(spec)
-    return all(tolerates(tolerations, taint) for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute"))
+    return all(
+        tolerates(tolerations, taint)
+        for taint in node.spec.taints
+        if taint.effect in ("NoSchedule", "NoExecute")
+    )
 
 
 def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
@@ -322,4 +372,11 @@ def target_node(pod: Pod) -> str | None:
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
     terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
     fields = (field for term in terms for field in term.match_fields)
-    return next((f.values[0] for f in fields if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1), None)
+    return next(
+        (
+            f.values[0]
+            for f in fields
+            if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1
+        ),
+        None,
+    )

@@ -1,4 +1,5 @@
-"""Durations as Go writes them, such as ``1m30s``, and moments. Upstream: ParseDuration and Duration.String in Go's package time."""
+"""Durations as Go writes them, such as ``1m30s``, and moments. Upstream: ParseDuration and Duration.String in
+Go's package time."""
 
 from __future__ import annotations
 
@@ -11,12 +12,23 @@ from typing import Any
 
 from ..reading.mismatch import Mismatch
 
-UNITS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+UNITS: Mapping[str, float] = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "\u03bcs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}
 """Unit -> its seconds. There are two characters for micro."""
 _SMALL = ((10**6, "ms"), (10**3, "\u00b5s"), (1, "ns"))
 """Units below the second, with their nanoseconds."""
 _PART = re.compile(r"([0-9]++\.?+[0-9]*+|\.[0-9]++)([^0-9.]++)")
-_WHOLE = re.compile(rf"(?:{_PART.pattern})+")  # early Pythons 3.11, such as 3.11.2, match a possessive group wrongly
+_WHOLE = re.compile(
+    rf"(?:{_PART.pattern})+"
+)  # early Pythons 3.11, such as 3.11.2, match a possessive group wrongly
 _LONGEST = (2**63 - 1) / 1e9
 """Seconds: a duration is an int64 of nanoseconds."""
 
@@ -62,7 +74,9 @@ def duration_text(seconds: float) -> str:
 
 def _decimal(nanoseconds: int, size: int) -> str:
     whole, rest = divmod(nanoseconds, size)
-    return f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".") if rest else str(whole)
+    return (
+        f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".") if rest else str(whole)
+    )
 
 
 @lru_cache(maxsize=100_000)

@@ -1,6 +1,7 @@
 """Which label keys, label values and selectors are valid: the original's checks, with its texts.
 
-Upstream: k8s.io/apimachinery pkg/util/validation IsQualifiedName, IsValidLabelValue; pkg/labels NewRequirement
+Upstream: k8s.io/apimachinery pkg/util/validation IsQualifiedName, IsValidLabelValue; pkg/labels
+NewRequirement
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _VALUE = f"({_NAME})?"
-_MAX_NAME, _MAX_SUBDOMAIN, _INT64_DIGITS = 63, 253, 19
+_MAX_NAME = 63
+_MAX_SUBDOMAIN = 253
+_INT64_DIGITS = 19
 
 _CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 _BAD_NAME = f"must {_CHARACTERS} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
@@ -28,13 +31,24 @@ _BAD_SUBDOMAIN = (
     f"an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
 )
 
-_ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v", '"': r"\"", "\\": r"\\"}
+_ESCAPES = {
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    '"': r"\"",
+    "\\": r"\\",
+}
 
 
 class SelectorError(KubeclassicError, ValueError):
     """A label or node selector is not valid; the text is upstream's.
 
-    *without_key* is the text of the releases that do not name the key of an invalid value; for other faults the two are equal.
+    *without_key* is the text of the releases that do not name the key of an invalid value; for other faults
+    the two are equal.
     """
 
     def __init__(self, text: str, without_key: str | None = None) -> None:
@@ -61,7 +75,9 @@ def is_valid_label_key(key: str) -> tuple[str, ...]:
     """What is wrong with a label key (a qualified name), in upstream's words; empty for a valid one."""
     prefix, slash, name = key.partition("/")
     if "/" in name:
-        return (f"a qualified name {_BAD_NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",)
+        return (
+            f"a qualified name {_BAD_NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        )
     if not slash:
         return tuple(_faults_of_name(key))
     return tuple(f"prefix part {fault}" for fault in _faults_of_prefix(prefix)) + tuple(_faults_of_name(name))

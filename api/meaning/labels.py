@@ -1,8 +1,8 @@
 """Which labels and nodes a selector matches. Equal selectors are compiled once.
 
-A compiled selector is a function of the labels. It is :func:`everything` or :func:`nothing` itself where it can be, so that a
-caller may test ``matcher is everything``.
-Upstream: k8s.io/apimachinery pkg/labels; pkg/apis/core/v1/helper/helpers.go
+A compiled selector is a function of the labels. It is :func:`everything` or :func:`nothing` itself where it
+can be, so that a caller may test ``matcher is everything``. Upstream: k8s.io/apimachinery pkg/labels;
+pkg/apis/core/v1/helper/helpers.go
 """
 
 from __future__ import annotations
@@ -35,11 +35,12 @@ def nothing(labels: Mapping[str, str]) -> bool:
     return False
 
 
-# --- label selectors ------------------------------------------------------------------------------------------------
+# --- label selectors ----------------------------------------------------------------------------------------
 
 
 def selector_matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether *selector* matches; None matches nothing, an empty one everything. Raises :class:`SelectorError` for an invalid one."""
+    """Whether *selector* matches; None matches nothing, an empty one everything. Raises
+    :class:`SelectorError` for an invalid one."""
     return compile_selector(selector)(labels)
 
 
@@ -64,7 +65,8 @@ def compile_selector(selector: LabelSelector | None) -> Matcher:
 
 @lru_cache(maxsize=_CACHED)
 def set_selector(pairs: Map[str] | None) -> Matcher:
-    """The test for a map of labels; None, an empty map, and one with an invalid key or value match everything.
+    """The test for a map of labels; None, an empty map, and one with an invalid key or value match
+    everything.
 
     Upstream: pkg/labels/selector.go SelectorFromSet (1.27 has dropped the check: :func:`pairs_match`)
     """
@@ -93,7 +95,8 @@ def _all_of(tests: list[Matcher]) -> Matcher:
 
 def _test(expression: Requirement) -> Matcher:
     """The test of one valid expression."""
-    key, values = expression.key, frozenset(expression.values)
+    key = expression.key
+    values = frozenset(expression.values)
     match expression.operator:
         case "In":
             return lambda labels: labels.get(key) in values
@@ -112,12 +115,13 @@ def _test(expression: Requirement) -> Matcher:
     return compare
 
 
-# --- node selectors -------------------------------------------------------------------------------------------------
+# --- node selectors -----------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=_CACHED)
 def match_expressions_selector(expressions: tuple[Requirement, ...]) -> Matcher:
-    """The test for a node selector's expressions; without any it matches nothing. Raises :class:`SelectorError`.
+    """The test for a node selector's expressions; without any it matches nothing. Raises
+    :class:`SelectorError`.
 
     Upstream: pkg/apis/core/v1/helper/helpers.go NodeSelectorRequirementsAsSelector
     """
@@ -154,7 +158,9 @@ def compile_node_term(term: NodeSelectorTerm) -> NodeMatcher:
     if not term.match_expressions and not term.match_fields:
         return _no_node
     try:
-        by_labels = match_expressions_selector(term.match_expressions) if term.match_expressions else everything
+        by_labels = (
+            match_expressions_selector(term.match_expressions) if term.match_expressions else everything
+        )
     except SelectorError:
         return _no_node
     if any(field.operator not in ("In", "NotIn") or len(field.values) != 1 for field in term.match_fields):
@@ -162,7 +168,9 @@ def compile_node_term(term: NodeSelectorTerm) -> NodeMatcher:
     if not term.match_fields:
         return lambda labels, name: by_labels(labels)
     fields = term.match_fields
-    return lambda labels, name: by_labels(labels) and (name is None or all(_field_holds(field, name) for field in fields))
+    return lambda labels, name: (
+        by_labels(labels) and (name is None or all(_field_holds(field, name) for field in fields))
+    )
 
 
 def _no_node(labels: Mapping[str, str], name: str | None) -> bool:
@@ -175,7 +183,7 @@ def _field_holds(field: Requirement, name: str) -> bool:
     return (actual == field.values[0]) == (field.operator == "In")
 
 
-# --- selectors as texts, taints, zones ------------------------------------------------------------------------------
+# --- selectors as texts, taints, zones ----------------------------------------------------------------------
 
 
 _SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")
@@ -192,7 +200,9 @@ def parse_selector(text: str) -> Matcher:
     (True, False)
     """
     parts = re.split(r",(?![^(]*\))", text) if text.strip() else []
-    return compile_selector(LabelSelector(match_expressions=tuple(_requirement(part.strip()) for part in parts)))
+    return compile_selector(
+        LabelSelector(match_expressions=tuple(_requirement(part.strip()) for part in parts))
+    )
 
 
 def _requirement(part: str) -> Requirement:
@@ -205,7 +215,9 @@ def _requirement(part: str) -> Requirement:
         return Requirement(key=key, operator=_OPERATORS[operator], given_values=(value,))
     if found := _KEY.fullmatch(part):
         return Requirement(key=found[2], operator="DoesNotExist" if found[1] else "Exists")
-    raise SelectorError(f'expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, got "{part}"')
+    raise SelectorError(
+        f'expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, got "{part}"'
+    )
 
 
 def tolerates(tolerations: Iterable[Toleration], taint: Taint) -> bool:
@@ -229,7 +241,8 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
         # Upstream: an empty key with operator Equal covers every key that has this value.
         return toleration.value == taint.value
     if toleration.operator in COMPARISONS:
-        wanted, found = whole_of(toleration.value), whole_of(taint.value)
+        wanted = whole_of(toleration.value)
+        found = whole_of(taint.value)
         return None not in (wanted, found) and COMPARISONS[toleration.operator](found, wanted)
     return toleration.operator == "Exists"
 
@@ -248,9 +261,12 @@ def whole_of(text: str) -> int | None:
     return int64_or_none(text) if _WHOLE.fullmatch(text) else None
 
 
-TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
-ZONES, BETA_PLACES = (TOPOLOGY_ZONE, BETA_ZONE), (BETA_ZONE, BETA_REGION)
+TOPOLOGY_ZONE = "topology.kubernetes.io/zone"
+TOPOLOGY_REGION = "topology.kubernetes.io/region"
+BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION = "failure-domain.beta.kubernetes.io/region"
+ZONES = (TOPOLOGY_ZONE, BETA_ZONE)
+BETA_PLACES = (BETA_ZONE, BETA_REGION)
 PLACES = (*ZONES, TOPOLOGY_REGION, BETA_REGION)
 """All labels that say where a node is."""
 

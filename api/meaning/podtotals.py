@@ -1,7 +1,9 @@
-"""What the containers of a pod need together: its containers and sidecars in the end, and what runs with each init container before.
+"""What the containers of a pod need together: its containers and sidecars in the end, and what runs with each
+init container before.
 
-A sidecar is an init container with restart policy Always. It goes on running, so it counts beside the containers, and beside each init
-container that comes after it. Upstream: component-helpers/resource/helpers.go.
+A sidecar is an init container with restart policy Always. It goes on running, so it counts beside the
+containers, and beside each init container that comes after it. Upstream:
+component-helpers/resource/helpers.go.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .selectors import NodeSelector
 DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
 """What a taint of a device does: the first one nothing."""
 
-# --- claims of a pod ------------------------------------------------------------------------------------------------
+# --- claims of a pod ----------------------------------------------------------------------------------------
 
 
 class PodResourceClaim(HashedPart):
@@ -31,7 +31,7 @@ class PodResourceClaimStatus(HashedPart):
     resource_claim_name: str | None = None
 
 
-# --- what is asked for ----------------------------------------------------------------------------------------------
+# --- what is asked for --------------------------------------------------------------------------------------
 
 
 class CELDeviceSelector(HashedPart):
@@ -112,7 +112,8 @@ class DeviceRequest(HashedPart):
 
 
 class DeviceConstraint(HashedPart):
-    """All devices of these requests (none named: of all) have the same value of an attribute, or all different ones."""
+    """All devices of these requests (none named: of all) have the same value of an attribute, or all
+    different ones."""
 
     requests: tuple[str, ...] = ()
     match_attribute: str | None = None
@@ -130,11 +131,12 @@ class ResourceClaimSpec(HashedPart):
     devices: DeviceClaim = DeviceClaim()
 
 
-# --- what was allocated ---------------------------------------------------------------------------------------------
+# --- what was allocated -------------------------------------------------------------------------------------
 
 
 class DeviceRequestAllocationResult(Part):
-    """A device, and the request that it was allocated for: ``request/subrequest`` where one of several alternatives was taken."""
+    """A device, and the request that it was allocated for: ``request/subrequest`` where one of several
+    alternatives was taken."""
 
     request: str = ""
     driver: str = ""
@@ -218,7 +220,7 @@ class ResourceClaimTemplate(KubeObject):
     spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
 
 
-# --- what there is --------------------------------------------------------------------------------------------------
+# --- what there is ------------------------------------------------------------------------------------------
 
 
 class DeviceClassSpec(Part):
@@ -246,8 +248,16 @@ class DeviceAttribute(HashedPart):
 
     @property
     def type(self) -> str:
-        """``int``, ``bool``, ``string`` or ``version``, in the order in which upstream looks; "" for a type that is not known."""
-        return next((name for name in ("int", "bool", "string", "version") if getattr(self, f"as_{name}") is not None), "")
+        """``int``, ``bool``, ``string`` or ``version``, in the order in which upstream looks; "" for a type
+        that is not known."""
+        return next(
+            (
+                name
+                for name in ("int", "bool", "string", "version")
+                if getattr(self, f"as_{name}") is not None
+            ),
+            "",
+        )
 
     @property
     def value(self) -> int | bool | str:
@@ -306,7 +316,8 @@ class DeviceTaint(HashedPart):
 
 
 class Device(HashedPart):
-    """A device of a slice. A name of an attribute or capacity without a domain is in the domain of the driver."""
+    """A device of a slice. A name of an attribute or capacity without a domain is in the domain of the
+    driver."""
 
     name: str = ""
     attributes: Map[DeviceAttribute] = NO_ATTRIBUTES
@@ -334,7 +345,8 @@ class ResourcePool(Part):
 
 
 class ResourceSliceSpec(Part):
-    """Devices of one driver and pool, and the nodes that reach them: one, all, or those that a selector matches."""
+    """Devices of one driver and pool, and the nodes that reach them: one, all, or those that a selector
+    matches."""
 
     driver: str = ""
     pool: ResourcePool = ResourcePool()

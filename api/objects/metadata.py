@@ -1,4 +1,5 @@
-"""What objects of every kind have: name, labels, owners, conditions. And :class:`Map`, the hashable dict for maps."""
+"""What objects of every kind have: name, labels, owners, conditions. And :class:`Map`, the hashable dict for
+maps."""
 
 from __future__ import annotations
 
@@ -13,7 +14,16 @@ from .quantity import Int64, Quantity
 
 V = TypeVar("V")
 
-_SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip": "IP", "ips": "IPs", "uri": "URI", "uuid": "UUID"}
+_SPELLED = {
+    "cidr": "CIDR",
+    "cidrs": "CIDRs",
+    "https": "HTTPS",
+    "id": "ID",
+    "ip": "IP",
+    "ips": "IPs",
+    "uri": "URI",
+    "uuid": "UUID",
+}
 
 
 def json_name(attribute: str) -> str:
@@ -27,7 +37,8 @@ def json_name(attribute: str) -> str:
 
 
 class OneOf:
-    """The words that a text of the API may be where the API server checks it; with *optional* it may also be empty."""
+    """The words that a text of the API may be where the API server checks it; with *optional* it may also be
+    empty."""
 
     def __init__(self, *words: str, optional: bool = False) -> None:
         self.words = (*words, "") if optional else words
@@ -45,7 +56,8 @@ _FROZEN: dict[str, Any] = {"frozen": True}  # a type checker would want to see "
 
 
 class Part(Struct, rename=json_name, **_FROZEN):
-    """An object of the API, or a part of one, with the fields that are read here, nested and named as there. It cannot be changed."""
+    """An object of the API, or a part of one, with the fields that are read here, nested and named as there.
+    It cannot be changed."""
 
 
 class HashedPart(Part, cache_hash=True):
@@ -118,7 +130,9 @@ class ObjectMeta(Part):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages the object: the first with ``controller: true``."""
-        for owner in self.owner_references:  # a generator would take thrice as long, and every pod that is fed is asked
+        for owner in (
+            self.owner_references
+        ):  # a generator would take thrice as long, and every pod that is fed is asked
             if owner.controller:
                 return owner
         return None
@@ -132,7 +146,8 @@ class TemplateMeta(HashedPart):
 
 
 MANIFEST = "manifest"
-"""The attribute of objects that is no field of the API, does not count where they are compared, and is not shown."""
+"""The attribute of objects that is no field of the API, does not count where they are compared, and is not
+shown."""
 
 
 def is_value(kind: Any) -> bool:
@@ -151,7 +166,9 @@ def attributes(kind: Any) -> Mapping[str, Any]:
 def json_names(kind: Any) -> Mapping[str, str]:
     """The API's names of the attributes of a class."""
     if attrs.has(kind):
-        return {field.name: field.metadata.get("name") or json_name(field.name) for field in attrs.fields(kind)}
+        return {
+            field.name: field.metadata.get("name") or json_name(field.name) for field in attrs.fields(kind)
+        }
     return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
 
 
@@ -163,7 +180,8 @@ class KubeObject(Part):
 
     metadata: ObjectMeta = ObjectMeta()
     manifest: Mapping[str, Any] | None = field(default=None, name="")
-    """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
+    """The JSON form that it was read from, where that is kept: for those who write the object back, or send
+    it on."""
 
     def __eq__(self, other: object) -> bool:
         return self._compared == other._compared if type(other) is type(self) else NotImplemented

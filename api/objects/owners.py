@@ -1,6 +1,7 @@
 """What pods can belong to: services, controllers, disruption budgets, priority classes, namespaces.
 
-And what limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling itself does not read them.
+And what limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling
+itself does not read them.
 """
 
 from __future__ import annotations

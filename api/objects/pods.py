@@ -173,10 +173,12 @@ class PodSpec(Part):
 
     @property
     def rule_volumes(self) -> tuple[Volume, ...]:
-        """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which no rule reads."""
+        """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which
+        no rule reads."""
         read = []
         for volume in self.volumes:
-            # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not in that of a claim.
+            # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks,
+            # but not in that of a claim.
             if _SOURCES(volume) != _NO_SOURCES:
                 read.append(volume)
             elif volume.claim is not None:
@@ -256,4 +258,6 @@ class Pod(KubeObject):
 
     def bound_to(self, node_name: str) -> Pod:
         """A copy of the pod on *node_name*."""
-        return Pod(metadata=self.metadata, spec=self.spec.on(node_name), status=self.status, manifest=self.manifest)
+        return Pod(
+            metadata=self.metadata, spec=self.spec.on(node_name), status=self.status, manifest=self.manifest
+        )

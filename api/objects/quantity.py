@@ -1,7 +1,8 @@
 """Kubernetes quantities (``500m``, ``1.5Gi``, ``2e3``): exact values that round and overflow as in Go.
 
-Upstream: k8s.io/apimachinery pkg/api/resource. There a short quantity is an int64 and a power of ten, a longer one is a big
-decimal. The two overflow differently, so :class:`Quantity` remembers which one it is in Go.
+Upstream: k8s.io/apimachinery pkg/api/resource. There a short quantity is an int64 and a power of ten, a
+longer one is a big decimal. The two overflow differently, so :class:`Quantity` remembers which one it is in
+Go.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _MAX_EXPONENT = 4096
 
 _SYNTAX = re.compile(r"([+-]?+)0*+([0-9]*+)(?:(\.)([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)", re.ASCII)
 _LONGEST = 4200
-"""The characters that a quantity may have. Python reads numbers of up to 4,300 digits; upstream has no limit."""
+"""The characters that a quantity may have. Python reads numbers of up to 4,300 digits; upstream has no limit.
+"""
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
@@ -66,9 +68,16 @@ class Quantity:
     _text: str
 
     def __init__(
-        self, nanos: int = 0, unscaled: int = 0, scale: int = 0, is_big: bool = False, style: str = "decimal", text: str = ""
+        self,
+        nanos: int = 0,
+        unscaled: int = 0,
+        scale: int = 0,
+        is_big: bool = False,
+        style: str = "decimal",
+        text: str = "",
     ) -> None:
-        """*unscaled* times ten to the *scale*; *is_big*: a big decimal in Go; *text*: as written, where Go keeps that."""
+        """*unscaled* times ten to the *scale*; *is_big*: a big decimal in Go; *text*: as written, where Go
+        keeps that."""
         object.__setattr__(self, "nanos", nanos)
         object.__setattr__(self, "_unscaled", unscaled)
         object.__setattr__(self, "_scale", scale)
@@ -114,7 +123,8 @@ class Quantity:
 
     @property
     def written(self) -> str:
-        """As Go writes it after reading it: as it was written where that looks canonical, else in its canonical form.
+        """As Go writes it after reading it: as it was written where that looks canonical, else in its
+        canonical form.
 
         >>> [Quantity.parse(text).written for text in ("4000m", "1500m", "04", "1.5", "1.500", "2048Ki", "2047Ki", "100E-3")]
         ['4', '1500m', '04', '1500m', '1.500', '2Mi', '2047Ki', '100E-3']
@@ -122,7 +132,8 @@ class Quantity:
         return self._text or str(self)
 
     def value(self) -> int:
-        """The amount rounded away from zero to a whole number, an int64; see :meth:`milli_value` for what does not fit."""
+        """The amount rounded away from zero to a whole number, an int64; see :meth:`milli_value` for what
+        does not fit."""
         return self._at_scale(0)
 
     def milli_value(self) -> int:
@@ -140,7 +151,8 @@ class Quantity:
 
     def _at_scale(self, scale: int) -> int:
         if self._is_big:
-            # A big decimal divided by `10 ** up`, or multiplied if *up* is negative, with the original's odd cases.
+            # A big decimal divided by `10 ** up`, or multiplied if *up* is negative, with the original's odd
+            # cases.
             unscaled = self._unscaled
             up = scale - self._scale
             if up <= 0:
@@ -164,16 +176,24 @@ class Quantity:
         if not isinstance(other, Quantity):
             return NotImplemented
         scale = min(self._scale, other._scale)
-        unscaled = self._unscaled * 10 ** (self._scale - scale) + other._unscaled * 10 ** (other._scale - scale)
+        unscaled = self._unscaled * 10 ** (self._scale - scale) + other._unscaled * 10 ** (
+            other._scale - scale
+        )
         style = self._style if self.nanos else other._style
         if self._is_big or other._is_big:
             return _make(unscaled, scale, True, style)
         if not self._unscaled or not other._unscaled:
             kept = self if self._unscaled else other
             return _make(kept._unscaled, kept._scale, False, style)
-        # Whether the sum of two short quantities stays short: the scaled operands and the total must be int64s.
+        # Whether the sum of two short quantities stays short: the scaled operands and the total must be
+        # int64s.
         operands = (part._unscaled * 10 ** (part._scale - scale) for part in (self, other))
-        return _make(unscaled, scale, not all(-MAX_INT64 <= number <= MAX_INT64 for number in (*operands, unscaled)), style)
+        return _make(
+            unscaled,
+            scale,
+            not all(-MAX_INT64 <= number <= MAX_INT64 for number in (*operands, unscaled)),
+            style,
+        )
 
     def __neg__(self) -> Quantity:
         return _make(-self._unscaled, self._scale, self._is_big, self._style)
@@ -197,7 +217,8 @@ class Quantity:
         return f"Quantity.of({str(self)!r})"
 
     def __str__(self) -> str:
-        """The canonical text: exact, without fraction, with the largest suffix possible, binary or decimal as it was written."""
+        """The canonical text: exact, without fraction, with the largest suffix possible, binary or decimal as
+        it was written."""
         if self._style == "binary" and abs(self.nanos) >= 1024 * 10**9 and self.nanos % 10**9 == 0:
             number = self.nanos // 10**9
             exponent = 0
@@ -219,7 +240,8 @@ class Quantity:
 
 
 def notation(*amounts: Mapping[str, Quantity]) -> tuple[object, ...]:
-    """The form of each amount, for caches: equal amounts may be written otherwise, as 1Gi and 1073741824, and each object keeps its own."""
+    """The form of each amount, for caches: equal amounts may be written otherwise, as 1Gi and 1073741824, and
+    each object keeps its own."""
     return tuple([amount.form for held in amounts for amount in held.values()])
 
 
@@ -273,9 +295,17 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
         made = _make(digits, scale, False, style)
         # Upstream: the text is kept if it counts as canonical: 1.500 does, 0.1 does not.
-        return _kept(made, text) if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0") else made
+        return (
+            _kept(made, text)
+            if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0")
+            else made
+        )
     _require_digit(text, number)
-    return _make(_to_nanos(digits, scale), _NANO, True, style) if digits else _make(0, max(scale, _NANO), True, style)
+    return (
+        _make(_to_nanos(digits, scale), _NANO, True, style)
+        if digits
+        else _make(0, max(scale, _NANO), True, style)
+    )
 
 
 def _to_nanos(digits: int, scale: int) -> int:

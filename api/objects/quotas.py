@@ -1,4 +1,5 @@
-"""What limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling itself does not read them."""
+"""What limits the pods of a namespace when they are created: ResourceQuotas and LimitRanges. Scheduling
+itself does not read them."""
 
 from __future__ import annotations
 

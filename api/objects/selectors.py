@@ -9,7 +9,8 @@ from msgspec import field
 from .metadata import NO_STRINGS, FieldWords, HashedPart, Map, OneOf
 from .quantity import Int32
 
-_REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
@@ -27,7 +28,8 @@ class Requirement(HashedPart):
 
 
 class LabelSelector(HashedPart):
-    """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything, None nothing."""
+    """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything,
+    None nothing."""
 
     match_labels: Map[str] = NO_STRINGS
     match_expressions: Annotated[tuple[Requirement, ...], FieldWords(operator=OneOf(*_LABEL_OPERATORS))] = ()

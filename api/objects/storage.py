@@ -11,7 +11,7 @@ from .metadata import NO_QUANTITIES, HashedPart, KubeObject, Map, OneOf, Part, T
 from .quantity import Int32, Quantity
 from .selectors import LabelSelector, NodeSelector
 
-# --- disks ----------------------------------------------------------------------------------------------------------
+# --- disks --------------------------------------------------------------------------------------------------
 
 
 class GCEPersistentDisk(HashedPart):
@@ -76,7 +76,7 @@ class VolumeSource(HashedPart):
     csi: CSI | None = None
 
 
-# --- volumes --------------------------------------------------------------------------------------------------------
+# --- volumes ------------------------------------------------------------------------------------------------
 
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 """The annotation that once named the class of a volume or claim, and still counts before the field."""
@@ -165,7 +165,6 @@ class PersistentVolumeClaimSpec(Part):
     selector: LabelSelector | None = None
     volume_mode: VolumeMode | None = None
 
-
     @property
     def requests(self) -> Map[Quantity]:
         return self.resources.requests
@@ -216,7 +215,9 @@ class StorageClass(KubeObject):
     namespaced: ClassVar[bool] = False
 
     provisioner: str = ""
-    volume_binding_mode: Annotated[str, OneOf("Immediate", "WaitForFirstConsumer", optional=True)] | None = None
+    volume_binding_mode: Annotated[str, OneOf("Immediate", "WaitForFirstConsumer", optional=True)] | None = (
+        None
+    )
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 

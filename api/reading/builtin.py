@@ -1,4 +1,5 @@
-"""The kinds that are read, by API group: an object is its group and kind, so that a ``Node`` of another group is no node."""
+"""The kinds that are read, by API group: an object is its group and kind, so that a ``Node`` of another group
+is no node."""
 
 from __future__ import annotations
 
@@ -17,12 +18,14 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
     "extensions": ("v1beta1", "DaemonSet Deployment Job ReplicaSet"),
     "policy": (_STABLE, "PodDisruptionBudget"),
     "resource.k8s.io": (
-        "v1alpha3 v1beta1 v1beta2 v1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
+        "v1alpha3 v1beta1 v1beta2 v1",
+        "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
     ),
     "scheduling.k8s.io": (_STABLE, "PriorityClass"),
     "storage.k8s.io": (_STABLE, "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment"),
-}  # fmt: skip
-"""Group -> its versions, and its kinds that are read. Group and version are an apiVersion; that of the first group has no slash."""
+}
+"""Group -> its versions, and its kinds that are read. Group and version are an apiVersion; that of the first
+group has no slash."""
 _KNOWN = {
     (kind, f"{group}/{version}".removeprefix("/"))
     for group, (versions, kinds) in _GROUPS.items()
@@ -33,7 +36,8 @@ _KINDS = {kind for kind, _ in _KNOWN}
 
 
 def is_built_in(kind: str, api_version: Any = None) -> bool:
-    """Whether *kind* of *api_version* is read here as one of Kubernetes' own; without an apiVersion the kind alone decides.
+    """Whether *kind* of *api_version* is read here as one of Kubernetes' own; without an apiVersion the kind
+    alone decides.
 
     >>> is_built_in("Deployment", "extensions/v1beta1"), is_built_in("Node", "longhorn.io/v1beta2"), is_built_in("Pod", "v2")
     (True, False, False)
@@ -42,7 +46,8 @@ def is_built_in(kind: str, api_version: Any = None) -> bool:
 
 
 def kind_with_group(kind: str, api_version: Any = None) -> str:
-    """A kind in messages: with its group, unless it is built in; with its version where that alone is not known.
+    """A kind in messages: with its group, unless it is built in; with its version where that alone is not
+    known.
 
     >>> kind_with_group("Node", "longhorn.io/v1beta2"), kind_with_group("Node", "v1"), kind_with_group("Node", "v2")
     ('Node (longhorn.io)', 'Node', 'Node (v2)')

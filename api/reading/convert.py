@@ -1,7 +1,9 @@
-"""Quick reading of JSON values into the classes of objects, by msgspec; what it refuses is read again value by value, by :mod:`.typed`.
+"""Quick reading of JSON values into the classes of objects, by msgspec; what it refuses is read again value
+by value, by :mod:`.typed`.
 
-Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images. Specs of pods are read by their
-text: those of one owner differ in it by the node and the name of the token's volume, and share one object.
+Equal parts of objects become one object, where many objects have them: labels, amounts, owners, images. Specs
+of pods are read by their text: those of one owner differ in it by the node and the name of the token's
+volume, and share one object.
 """
 
 from __future__ import annotations
@@ -45,7 +47,11 @@ def other_types(kind: Any, value: Any) -> Any:
     if kind is Quantity:
         return Quantity.parse(value)
     item = kind.__args__[0]
-    if type(value) is dict and {str}.issuperset(map(type, value.values())) and sum(map(len, value.values())) < _LONGEST:
+    if (
+        type(value) is dict
+        and {str}.issuperset(map(type, value.values()))
+        and sum(map(len, value.values())) < _LONGEST
+    ):
         return _shared_map(item, tuple(value.items()))
     return _map(item, value)
 
@@ -59,7 +65,7 @@ def _map(item: Any, value: Any) -> Map[Any]:
     return Map(msgspec.convert(value, dict[str, item], dec_hook=other_types))
 
 
-# --- enumerations ---------------------------------------------------------------------------------------------------
+# --- enumerations -------------------------------------------------------------------------------------------
 
 
 Worded: TypeAlias = "OneOf | Mapping[str, Worded] | None"
@@ -70,11 +76,19 @@ Worded: TypeAlias = "OneOf | Mapping[str, Worded] | None"
 def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
     if get_origin(annotation) is Annotated:
         inner, note, *_ = get_args(annotation)
-        return note if isinstance(note, OneOf) else _worded(inner, note if isinstance(note, FieldWords) else None)
+        return (
+            note
+            if isinstance(note, OneOf)
+            else _worded(inner, note if isinstance(note, FieldWords) else None)
+        )
     if is_value(annotation):
-        hints, names = get_type_hints(annotation, include_extras=True), json_names(annotation)
+        hints = get_type_hints(annotation, include_extras=True)
+        names = json_names(annotation)
         own = words.fields if words is not None else {}
-        fields = {names[attribute]: own.get(attribute) or _worded(hints[attribute]) for attribute in attributes(annotation)}
+        fields = {
+            names[attribute]: own.get(attribute) or _worded(hints[attribute])
+            for attribute in attributes(annotation)
+        }
         return {name: inner for name, inner in fields.items() if inner is not None} or None
     return next((found for part in get_args(annotation) if (found := _worded(part, words)) is not None), None)
 
@@ -94,7 +108,7 @@ def _fits(value: Any, words: Worded) -> bool:
     return all(_fits(value.get(name), inner) for name, inner in words.items())
 
 
-# --- what is shared -------------------------------------------------------------------------------------------------
+# --- what is shared -----------------------------------------------------------------------------------------
 
 
 _known: dict[Any, Any] = {}
@@ -117,7 +131,9 @@ def shared(found: V) -> V:
     if isinstance(found, o.Pod) and found.status.container_statuses:
         statuses = found.status.container_statuses
         resources = [one.resources for one in statuses if one.resources is not None]
-        amounts = [one.allocated_resources for one in statuses] + [held for one in resources for held in (one.requests, one.limits)]
+        amounts = [one.allocated_resources for one in statuses] + [
+            held for one in resources for held in (one.requests, one.limits)
+        ]
         force_setattr(found.status, "container_statuses", _one(statuses, *amounts))
     if isinstance(found, o.Node):
         force_setattr(found.status, "images", tuple(map(_one, found.status.images)))
@@ -125,9 +141,10 @@ def shared(found: V) -> V:
     return found
 
 
-# --- specs of pods --------------------------------------------------------------------------------------------------
+# --- specs of pods ------------------------------------------------------------------------------------------
 
-# What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads.
+# What the name of the volume with a pod's token begins with; five random characters follow, which no rule
+# reads.
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 _NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
 _MOST_BYTES = 1 << 25
@@ -149,17 +166,26 @@ _size = [0]
 
 def pod_of_texts(parts: Parts) -> o.Pod | None:
     """The pod with these fields; None: it has to be looked at as a whole."""
-    if not parts.keys() <= {"apiVersion", "kind", "metadata", "spec", "status"} or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"':
+    if (
+        not parts.keys() <= {"apiVersion", "kind", "metadata", "spec", "status"}
+        or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"'
+    ):
         return None
     known, node = _spec_in(bytes(parts.get("spec", b"{}")))
     if known is None or not known.is_plain or not known.is_strict:
         return None
-    metadata, status = _part(o.ObjectMeta, parts.get("metadata")), _part(o.PodStatus, parts.get("status"))
-    return None if metadata is None or status is None else shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
+    metadata = _part(o.ObjectMeta, parts.get("metadata"))
+    status = _part(o.PodStatus, parts.get("status"))
+    return (
+        None
+        if metadata is None or status is None
+        else shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
+    )
 
 
 def _part(kind: type[V], text: Raw | None) -> V | None:
-    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one twice."""
+    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one
+    twice."""
     if text is None:
         return kind()
     part: Any = kind
@@ -188,11 +214,17 @@ def spec_of(document: Any, strict: bool) -> o.PodSpec | None:
 
 def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
     """What is known of *text*, and the node in it."""
-    common, node = text, ""
+    common = text
+    node = ""
     if (at := text.find(b'"nodeName"')) >= 0 and (match := _NODE.match(text, at)):
-        common, node = b'%b""%b' % (text[: match.start(1) - 1], text[match.end() :]), match[1].decode()
+        common = b'%b""%b' % (text[: match.start(1) - 1], text[match.end() :])
+        node = match[1].decode()
     token = b""
-    if (at := common.find(b'"kube-api-access-')) >= 0 and (match := _TOKEN.match(common, at)) and b'"ephemeral"' not in common:
+    if (
+        (at := common.find(b'"kube-api-access-')) >= 0
+        and (match := _TOKEN.match(common, at))
+        and b'"ephemeral"' not in common
+    ):
         token = match[0]
         common = common.replace(token, b'"kube-api-access-"')
     if common not in _specs:
@@ -206,11 +238,14 @@ def _spec_in(text: bytes) -> tuple[_KnownSpec | None, str]:
 
 def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpec | None:
     """What a text says that did not come before."""
-    given, value = quick_value(text), quick_value(common)
+    given = quick_value(text)
+    value = quick_value(common)
     if given is None or value is None or type(given[0]) is not dict:
         return None
     # The same text in another place, such as a label of that name, does not differ from pod to pod.
-    if (given[0].get("nodeName") or "") != node or (token and text.count(token) != _times_in(given[0], token)):
+    if (given[0].get("nodeName") or "") != node or (
+        token and text.count(token) != _times_in(given[0], token)
+    ):
         return None
     try:
         spec = quickly(o.PodSpec, value[0])
@@ -222,8 +257,15 @@ def _read_spec(text: bytes, common: bytes, node: str, token: bytes) -> _KnownSpe
 def _times_in(spec: Any, token: bytes) -> int:
     """How often a volume is named where it is declared and mounted."""
     try:
-        containers = [one for name in ("containers", "initContainers", "ephemeralContainers") for one in spec.get(name) or ()]
-        named = [*(spec.get("volumes") or ()), *(mount for one in containers for mount in one.get("volumeMounts") or ())]
+        containers = [
+            one
+            for name in ("containers", "initContainers", "ephemeralContainers")
+            for one in spec.get(name) or ()
+        ]
+        named = [
+            *(spec.get("volumes") or ()),
+            *(mount for one in containers for mount in one.get("volumeMounts") or ()),
+        ]
         return sum(encoded(one.get("name")) == token for one in named)
     except (AttributeError, TypeError):
         return -1

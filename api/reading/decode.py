@@ -1,7 +1,8 @@
 """From the API's JSON form to the values of :mod:`..objects`, also from older versions of resource.k8s.io.
 
-A null counts as absent; unknown fields are ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
-Strict decoding refuses unknown words in enumerations as the API server would; lenient decoding keeps them.
+A null counts as absent; unknown fields are ignored; no defaults are filled in (see
+:mod:`..controlplane.defaults`). Strict decoding refuses unknown words in enumerations as the API server
+would; lenient decoding keeps them.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from .typed import entries
 __all__ = ["decode", "decode_kind", "describe"]
 
 
-def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False) -> KubeObject | None:
+def decode(
+    document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False
+) -> KubeObject | None:
     """The object in *document*; None for a kind, or an API group, that scheduling does not read.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* (file, document, kind and name; if empty, kind and name) and the path
-    to the wrong field.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* (file, document, kind and name; if
+    empty, kind and name) and the path to the wrong field.
     """
     kind = document.get("kind") if isinstance(document, Mapping) else None
     if not isinstance(kind, str):
@@ -44,7 +47,8 @@ def decode_kind(
     strict: bool = True,
     keeps_manifest: bool = False,
 ) -> KubeObject | None:
-    """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind.
+    """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its
+    kind.
 
     With *keeps_manifest* the object has the document as its ``manifest``.
     """
@@ -69,7 +73,7 @@ def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> 
     return made
 
 
-# --- older versions -------------------------------------------------------------------------------------------------
+# --- older versions -----------------------------------------------------------------------------------------
 
 
 _EXACT = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
@@ -85,7 +89,11 @@ def newer(kind: str, document: Any) -> Any:
 def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], Any]) -> Any:
     """*value* with the objects of the list at *path* changed."""
     if not path:
-        return [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
+        return (
+            [change(item) if isinstance(item, dict) else item for item in value]
+            if isinstance(value, list)
+            else value
+        )
     name, *rest = path
     if not isinstance(value, dict) or value.get(name) is None:
         return value
@@ -122,7 +130,8 @@ def describe(document: object, kind: str = "") -> str:
     """``Node worker-7``: a document's kind and, if it has one, its name."""
     if not isinstance(document, Mapping):
         return kind or "manifest"
-    metadata, given = document.get("metadata"), document.get("kind")
+    metadata = document.get("metadata")
+    given = document.get("kind")
     kind = kind or (given if isinstance(given, str) else "")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return f"{kind} {name}".strip() if name and isinstance(name, str) else kind

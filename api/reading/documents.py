@@ -1,4 +1,5 @@
-"""Reads files into documents: YAML, JSON, JSON Lines, what ``kubectl`` prints, gzipped or not, directories, tar, zip, standard input."""
+"""Reads files into documents: YAML, JSON, JSON Lines, what ``kubectl`` prints, gzipped or not, directories,
+tar, zip, standard input."""
 
 from __future__ import annotations
 
@@ -18,7 +19,16 @@ from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_fi
 from .formats.jsonvalues import LongList, Repeats, is_list_without_kind, json_values, long_list
 from .mismatch import shown, without_kind
 
-__all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
+__all__ = [
+    "Document",
+    "File",
+    "PathLike",
+    "json_lines",
+    "only_document",
+    "parsed",
+    "read_documents",
+    "read_files",
+]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -64,9 +74,12 @@ class File:
 
     def documents(self) -> Iterator[Document]:
         """Each object; each object of an array is a document of its own."""
-        number, content = 0, self.content
+        number = 0
+        content = self.content
         try:
-            values, is_yaml = _values(content, self.where, self.name.removesuffix(".gz")) if content else ((), False)
+            values, is_yaml = (
+                _values(content, self.where, self.name.removesuffix(".gz")) if content else ((), False)
+            )
             for value, repeats in values:
                 for data in value if isinstance(value, list) else [value]:
                     number += 1
@@ -75,16 +88,22 @@ class File:
                         raise ManifestError(f"{place}: expected a Kubernetes object, got {shown(data)}")
                     repeated = repeats.paths(data)
                     for path in filter(_SWALLOWS.match, repeated):
-                        raise ManifestError(f"{place}: {path}: given twice, expected once; put a line with --- between two objects")
+                        raise ManifestError(
+                            f"{place}: {path}: given twice, expected once; put a line with --- between two objects"
+                        )
                     yield Document(data, place, self.found, repeated, is_yaml)
         except ManifestError as error:
             if (found := _TEMPLATE.search(content)) is None:
                 raise
-            place, marks = str(error).partition(": ")[0], "{{ ... }}" if found[0] == b"{{" else "{% ... %}"
-            raise ManifestError(f"{place}: got a template ({marks}): render it first, as `helm template` does") from None
+            place = str(error).partition(": ")[0]
+            marks = "{{ ... }}" if found[0] == b"{{" else "{% ... %}"
+            raise ManifestError(
+                f"{place}: got a template ({marks}): render it first, as `helm template` does"
+            ) from None
 
     def refuse_without_kind(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.ManifestError` for a long list without a kind, before all of it is read."""
+        """Raise :class:`~kubeclassic.exceptions.ManifestError` for a long list without a kind, before all of
+        it is read."""
         if self.given is not None or self.found or self.name.endswith(".gz"):
             return
         with suppress(OSError), pieces_of(self.name) as stream:
@@ -93,26 +112,32 @@ class File:
 
     @contextmanager
     def long_list(self) -> Iterator[LongList | None]:
-        """The only document, still in the file, if it is a long list in JSON; None too where only :meth:`documents` can read it."""
+        """The only document, still in the file, if it is a long list in JSON; None too where only
+        :meth:`documents` can read it."""
         if self.given is None:
             with pieces_of(self.name) as stream:
                 yield long_list(stream)
         else:
-            yield long_list(io.BytesIO(self.given)) if len(self.given) >= _LONG and _looks_like_json(self.given) else None
+            yield (
+                long_list(io.BytesIO(self.given))
+                if len(self.given) >= _LONG and _looks_like_json(self.given)
+                else None
+            )
 
 
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
     """The documents of files, directories and ``-`` (standard input), in order.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line and column, and for
-    an object with two kinds, specs and so on: a line with ``---`` is missing there.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` for missing, unreadable and broken files, with line
+    and column, and for an object with two kinds, specs and so on: a line with ``---`` is missing there.
     """
     for file in read_files(paths, stdin):
         yield from file.documents()
 
 
 def only_document(path: PathLike, wanted: str) -> Document:
-    """The document of a file that has one, which *wanted* names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """The document of a file that has one, which *wanted* names. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     documents = list(read_documents(path))
     if len(documents) != 1:
         raise ManifestError(f"{path}: expected one {wanted}, got {len(documents)} documents")
@@ -130,7 +155,9 @@ def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = Non
             yield from _files_of(read_stream(stdin), "standard input", "")
         elif "\0" not in name and os.path.isdir(name):
             for file in manifests_in(name):
-                yield from _in_pieces(file, found=True) or [File(file, file, True, unpacked(read_file(file), file))]
+                yield from _in_pieces(file, found=True) or [
+                    File(file, file, True, unpacked(read_file(file), file))
+                ]
         else:
             yield from _in_pieces(name) or _files_of(read_file(name), name, name)
 
@@ -172,21 +199,31 @@ def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
 
 
 def parsed(content: str | bytes, where: str) -> list[Any]:
-    """The values of a text, JSON or YAML, within all the bounds that files have. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """The values of a text, JSON or YAML, within all the bounds that files have. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return [value for value, _ in _values(unpacked(raw, where), where, "")[0]]
 
 
 def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:
-    """The values of a file, and whether it is YAML: JSON if it looks like that. YAML would include JSON, but is slower to read."""
+    """The values of a file, and whether it is YAML: JSON if it looks like that. YAML would include JSON, but
+    is slower to read."""
     content = _CHATTER.sub(lambda lines: b"\n" * lines[0].count(b"\n"), content)
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
         # Refuse what kubectl prints for people.
-        form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
+        form = (
+            "table of kubectl get"
+            if _TABLE.match(content)
+            else "text of kubectl describe"
+            if _DESCRIPTION.match(content)
+            else ""
+        )
         if form:
-            raise ManifestError(f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json")
+            raise ManifestError(
+                f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json"
+            )
         return _yaml_values(content, where), True
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where), False

@@ -9,13 +9,19 @@ from ...exceptions import ManifestError
 from .mismatch import shown
 
 LISTS: Mapping[str, tuple[str, str]] = {
-    "namespaces": ("v1", "Namespace"), "priorityClasses": ("scheduling.k8s.io/v1", "PriorityClass"),
-    "storageClasses": ("storage.k8s.io/v1", "StorageClass"), "pvs": ("v1", "PersistentVolume"), "pvcs": ("v1", "PersistentVolumeClaim"),
-    "nodes": ("v1", "Node"), "pods": ("v1", "Pod"),
-}  # fmt: skip
+    "namespaces": ("v1", "Namespace"),
+    "priorityClasses": ("scheduling.k8s.io/v1", "PriorityClass"),
+    "storageClasses": ("storage.k8s.io/v1", "StorageClass"),
+    "pvs": ("v1", "PersistentVolume"),
+    "pvcs": ("v1", "PersistentVolumeClaim"),
+    "nodes": ("v1", "Node"),
+    "pods": ("v1", "Pod"),
+}
 """A list of the export -> apiVersion and kind of its objects, in the order in which they are taken."""
 CONFIG = "schedulerConfig"
-NOT_READ = "the scheduler's configuration in it is not read; `kubeclassic import simulator --profile FILE` writes it"
+NOT_READ = (
+    "the scheduler's configuration in it is not read; `kubeclassic import simulator --profile FILE` writes it"
+)
 
 
 def is_simulator_export(data: Mapping[str, Any]) -> bool:
@@ -32,6 +38,8 @@ def simulator_items(data: Mapping[str, Any], where: str) -> list[Mapping[str, An
             raise ManifestError(f"{where}: {name}: expected a list, got {shown(found)}")
         for number, item in enumerate(found, 1):
             if not isinstance(item, dict):
-                raise ManifestError(f"{where}: {name}: item {number}: expected a Kubernetes object, got {shown(item)}")
+                raise ManifestError(
+                    f"{where}: {name}: item {number}: expected a Kubernetes object, got {shown(item)}"
+                )
             items.append({"apiVersion": api_version, **item, "kind": kind})
     return items

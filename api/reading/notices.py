@@ -1,6 +1,8 @@
-"""What is odd in the input, but no error: one notice for each place, and one line for all notices that say the same.
+"""What is odd in the input, but no error: one notice for each place, and one line for all notices that say
+the same.
 
-Some notices are about what does not count in an answer (:class:`Unread`): then the answer itself says so, in a sentence.
+Some notices are about what does not count in an answer (:class:`Unread`): then the answer itself says so, in
+a sentence.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class Notice:
         return self.where if self.about is None else self.about
 
     def bears_on(self, names: Collection[str]) -> bool:
-        """Whether it is about one of the objects *names*, or about the cluster as a whole: what is in no namespace.
+        """Whether it is about one of the objects *names*, or about the cluster as a whole: what is in no
+        namespace.
 
         >>> [Notice(where, "").bears_on({"Pod shop/web-0"}) for where in ("Pod shop/web-0", "Pod shop/web-1", "Node a", "")]
         [True, False, True, True]
@@ -51,10 +54,12 @@ class Notice:
 
 @attrs.frozen
 class Unread(Notice):
-    """Something of an object that does not count, since the release does not read it: the answer may be too hopeful."""
+    """Something of an object that does not count, since the release does not read it: the answer may be too
+    hopeful."""
 
     thing: str = ""
-    """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole sentence."""
+    """What does not count, in the plural where there can be several: ``sidecars``. Empty: *what* is the whole
+    sentence."""
     why: str = ""
     """``1.27 does not support them``."""
     field: str = ""
@@ -88,7 +93,8 @@ class NoticeGroup:
     notices: tuple[Notice, ...]
 
     def __str__(self) -> str:
-        first, more = self.notices[0], len(self.notices) - 1
+        first = self.notices[0]
+        more = len(self.notices) - 1
         return one_line(f"{first.where} and {more:,} more: {first.what}") if more else str(first)
 
     @property
@@ -105,14 +111,25 @@ class NoticeGroup:
     @property
     def pods(self) -> list[str]:
         """Affected pods, as namespace/name."""
-        return [notice.subject.removeprefix(_POD) for notice in self.notices if notice.subject.startswith(_POD)]
+        return [
+            notice.subject.removeprefix(_POD) for notice in self.notices if notice.subject.startswith(_POD)
+        ]
 
     def record(self) -> InputWarning:
         """As data."""
         first = self.notices[0]
         about = first if isinstance(first, Unread) else Unread("", "")
-        others = tuple(notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD))
-        return InputWarning(self.text, about.field or None, about.release or None, about.gate or None, tuple(self.pods), others)
+        others = tuple(
+            notice.where for notice in self.notices if notice.where and not notice.where.startswith(_POD)
+        )
+        return InputWarning(
+            self.text,
+            about.field or None,
+            about.release or None,
+            about.gate or None,
+            tuple(self.pods),
+            others,
+        )
 
 
 class InputWarning(Record):
@@ -148,7 +165,8 @@ def grouped(notices: Iterable[Notice]) -> tuple[NoticeGroup, ...]:
 
 
 def in_groups(notices: Iterable[Notice]) -> list[str]:
-    """One line for all notices that say the same, with their number and the first place, in order of first appearance.
+    """One line for all notices that say the same, with their number and the first place, in order of first
+    appearance.
 
     >>> in_groups([Notice("Pod a", "no such class"), Notice("Pod b", "no such class"), Notice("", "no Nodes")])
     ['Pod a and 1 more: no such class', 'no Nodes']
@@ -174,7 +192,8 @@ def refuse_unread(notices: Sequence[Notice]) -> None:
     """Raise :class:`UnreadError` if something does not count in the answer."""
     found = [group for group in grouped(notices) if group.is_unread]
     if found:
-        first, more = found[0], len(found) - 1
+        first = found[0]
+        more = len(found) - 1
         place = first.notices[0].where
         others = f"; {more} more such {'warning' if more == 1 else 'warnings'}" if more else ""
         raise UnreadError(f"--strict: {first.text}{f', first {place}' if place else ''}{others}")

@@ -1,4 +1,5 @@
-"""What is secret in a Policy, a profile or a kubeconfig: these are shown without it, in every output and message."""
+"""What is secret in a Policy, a profile or a kubeconfig: these are shown without it, in every output and
+message."""
 
 from __future__ import annotations
 
@@ -8,15 +9,27 @@ from typing import Any
 
 HIDDEN = "(hidden)"
 SECRET = frozenset(
-    {"certdata", "keydata", "clientcertificatedata", "clientkeydata", "token", "password", "idtoken", "refreshtoken", "clientsecret"}
+    {
+        "certdata",
+        "keydata",
+        "clientcertificatedata",
+        "clientkeydata",
+        "token",
+        "password",
+        "idtoken",
+        "refreshtoken",
+        "clientsecret",
+    }
 )
-"""Fields with credentials, in small letters and without dashes. Those of authorities (``caData``) are public."""
+"""Fields with credentials, in small letters and without dashes. Those of authorities (``caData``) are public.
+"""
 ADDRESSES = frozenset({"urlprefix", "server", "proxyurl"})
 _HOST = re.compile(r"([^@:\[\]]*|\[[^@\]]*\])(:\d*)?")
 
 
 def without_secrets(found: Any, field: str = "") -> Any:
-    """*found*, the JSON form of a document or what its *field* has, with :data:`HIDDEN` in place of credentials."""
+    """*found*, the JSON form of a document or what its *field* has, with :data:`HIDDEN` in place of
+    credentials."""
     name = re.sub("[-_]", "", field).lower()
     if found is None or name in SECRET:
         return found and HIDDEN
@@ -30,7 +43,8 @@ def without_secrets(found: Any, field: str = "") -> Any:
 
 
 def without_user(url: str) -> str:
-    """*url* with :data:`HIDDEN` in place of user and password; of one that is wrong, where they may begin or end.
+    """*url* with :data:`HIDDEN` in place of user and password; of one that is wrong, where they may begin or
+    end.
 
     >>> without_user("https://user:word@host:9/x"), without_user("http://[::1]:9/a@b"), without_user("https://u:wo/rd@host")
     ('https://(hidden)@host:9/x', 'http://[::1]:9/a@b', 'https://(hidden)@host')

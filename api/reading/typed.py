@@ -1,8 +1,9 @@
-"""Reads JSON values into the classes that say what they are: which fields there are, and of what type, is in the annotations.
+"""Reads JSON values into the classes that say what they are: which fields there are, and of what type, is in
+the annotations.
 
-It goes value by value, and its errors have the path to the wrong one. A null counts as absent, in maps and lists of texts as empty;
-unknown fields are ignored. With *strict* words that :class:`~..objects.metadata.OneOf` does not have are refused as the API server would,
-else kept.
+It goes value by value, and its errors have the path to the wrong one. A null counts as absent, in maps and
+lists of texts as empty; unknown fields are ignored. With *strict* words that
+:class:`~..objects.metadata.OneOf` does not have are refused as the API server would, else kept.
 """
 
 from __future__ import annotations
@@ -28,8 +29,16 @@ V = TypeVar("V")
 Reader: TypeAlias = Callable[[Any], V]
 """Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
 
-_NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.TopologySelectorLabelRequirement, o.OwnerReference, o.CSINodeDriver)
-"""Items that the API server refuses if they are empty, so null there is never on purpose; other null items have the defaults."""
+_NEVER_NULL = (
+    o.Container,
+    o.Volume,
+    o.Requirement,
+    o.TopologySelectorLabelRequirement,
+    o.OwnerReference,
+    o.CSINodeDriver,
+)
+"""Items that the API server refuses if they are empty, so null there is never on purpose; other null items
+have the defaults."""
 
 
 @attrs.frozen
@@ -49,7 +58,8 @@ def read(kind: type[V], value: Any, strict: bool = False) -> V:
 @cache
 def reader(annotation: Any, strict: bool = False, words: FieldWords | None = None) -> Reader[Any]:
     """The reader of values of a type; *words*: what its fields may be in this place."""
-    origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part not in (NoneType, ...)]
+    origin = get_origin(annotation)
+    parts = [part for part in get_args(annotation) if part not in (NoneType, ...)]
     if annotation in _LEAVES:
         return _LEAVES[annotation]
     if origin is Annotated:
@@ -112,7 +122,7 @@ def record(kind: Callable[..., V], table: Table) -> Reader[V]:
     return read_record
 
 
-# --- lists and maps -------------------------------------------------------------------------------------------------
+# --- lists and maps -----------------------------------------------------------------------------------------
 
 
 def entries(value: Any) -> Mapping[str, Any]:
@@ -154,7 +164,7 @@ def _map_of(read_item: Reader[V], null: V | None) -> Reader[Map[V]]:
     return read_map
 
 
-# --- single values --------------------------------------------------------------------------------------------------
+# --- single values ------------------------------------------------------------------------------------------
 
 
 def text(value: Any) -> str:

@@ -1,7 +1,8 @@
 """Fields that a JSON object has beyond those that are known, and other looks at values in JSON form.
 
-The fields that the API has, read here or not, in any release from 1.12 to 1.36, are in ``apifields.txt``, taken from the JSON tags of
-upstream's types (k8s.io/api and k8s.io/apimachinery): what else a manifest says is a mistake.
+The fields that the API has, read here or not, in any release from 1.12 to 1.36, are in ``apifields.txt``,
+taken from the JSON tags of upstream's types (k8s.io/api and k8s.io/apimachinery): what else a manifest says
+is a mistake.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _STEP = re.compile(r"[^.\[\]]+")
 
 
 Fields: TypeAlias = "Mapping[str, Fields | None]"
-"""JSON name -> the fields of the object, or of each object of the list, that the field holds; None: it holds something else."""
+"""JSON name -> the fields of the object, or of each object of the list, that the field holds; None: it holds
+something else."""
 
 
 def named(names: str, **nested: Fields) -> dict[str, Fields | None]:
@@ -47,14 +49,18 @@ def fields_of(annotation: Any) -> Fields | None:
     if any(isinstance(note, ReadBy) for note in get_args(annotation)):
         return None
     if is_value(annotation):
-        hints, names = get_type_hints(annotation, include_extras=True), json_names(annotation)
+        hints = get_type_hints(annotation, include_extras=True)
+        names = json_names(annotation)
         return {names[attribute]: fields_of(hints[attribute]) for attribute in attributes(annotation)}
     parts = () if get_origin(annotation) is Map else get_args(annotation)
     return next((found for part in parts if (found := fields_of(part)) is not None), None)
 
 
-def unknown_fields(value: Any, fields: Fields | None, path: str = "", *, any_case: bool = False) -> Iterator[str]:
-    """The paths of the fields in the JSON *value* that *fields* does not have, with *any_case* in any case of letters.
+def unknown_fields(
+    value: Any, fields: Fields | None, path: str = "", *, any_case: bool = False
+) -> Iterator[str]:
+    """The paths of the fields in the JSON *value* that *fields* does not have, with *any_case* in any case of
+    letters.
 
     >>> list(unknown_fields({"items": [{"name": 1}, {"nam": 2}]}, named("", items=named("name"))))
     ['items[1].nam']
@@ -62,7 +68,9 @@ def unknown_fields(value: Any, fields: Fields | None, path: str = "", *, any_cas
     return (path for path, _ in misnamed(value, fields, path, any_case))
 
 
-def misnamed(value: Any, fields: Fields | None, path: str = "", any_case: bool = False) -> Iterator[tuple[str, str]]:
+def misnamed(
+    value: Any, fields: Fields | None, path: str = "", any_case: bool = False
+) -> Iterator[tuple[str, str]]:
     """Like :func:`unknown_fields`, with the names that are near.
 
     >>> list(misnamed({"nam": 2}, named("name")))
@@ -126,8 +134,10 @@ MAX_NESTING = 200
 
 
 def check_nesting(value: Any, where: object) -> None:
-    """Raise :class:`~kubeclassic.exceptions.ManifestError` for objects and lists in one another beyond :data:`MAX_NESTING`."""
-    level, depth = [value], 0
+    """Raise :class:`~kubeclassic.exceptions.ManifestError` for objects and lists in one another beyond
+    :data:`MAX_NESTING`."""
+    level = [value]
+    depth = 0
     while level := [part for part in level if isinstance(part, (dict, list))]:
         depth += 1
         if depth > MAX_NESTING:
@@ -135,10 +145,11 @@ def check_nesting(value: Any, where: object) -> None:
         level = [item for part in level for item in (part.values() if isinstance(part, dict) else part)]
 
 
-# --- the fields of the API ------------------------------------------------------------------------------------------
+# --- the fields of the API ----------------------------------------------------------------------------------
 
-# The fields that the API has, read here or not, in any release from 1.12 to 1.36: what else a manifest says is a mistake.
-# The names are in ``apifields.txt``, taken from the JSON tags of upstream's types (k8s.io/api and k8s.io/apimachinery).
+# The fields that the API has, read here or not, in any release from 1.12 to 1.36: what else a manifest says
+# is a mistake. The names are in ``apifields.txt``, taken from the JSON tags of upstream's types (k8s.io/api
+# and k8s.io/apimachinery).
 
 
 def api_fields(kind: str, api_version: Any = "") -> Fields | None:
@@ -159,7 +170,11 @@ def has_only(name: str, value: Any) -> bool:
     """Whether *value* has only the fields of the API's type of that name in Go, at all levels."""
     try:
         msgspec.convert(value, type_with_all_fields(name))
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):  # other fields, or a single value in place of an object
+    except (
+        msgspec.ValidationError,
+        RecursionError,
+        UnicodeEncodeError,
+    ):  # other fields, or a single value in place of an object
         return not any(misnamed(value, _fields(name)))
     return True
 
@@ -167,14 +182,17 @@ def has_only(name: str, value: Any) -> bool:
 @cache
 def type_with_all_fields(name: str) -> Any:
     """A class that takes these fields and no others, with anything in them."""
-    kinds = {field: type_with_all_fields(kind) | None | UnsetType if kind else Any for field, kind in _types()[name].items()}
+    kinds = {
+        field: type_with_all_fields(kind) | None | UnsetType if kind else Any
+        for field, kind in _types()[name].items()
+    }
     attributes = {f"f{number}": field for number, field in enumerate(kinds)}
     fields = [(attribute, kinds[field], UNSET) for attribute, field in attributes.items()]
     one = msgspec.defstruct(name, fields, rename=attributes, forbid_unknown_fields=True)
     return one | list[one]  # type: ignore[valid-type]  # it is a class
 
 
-# --- the table ------------------------------------------------------------------------------------------------------
+# --- the table ----------------------------------------------------------------------------------------------
 
 
 @cache
@@ -183,7 +201,10 @@ def _types() -> Mapping[str, Mapping[str, str]]:
     text = (get_data(__name__.rpartition(".")[0], "apifields.txt") or b"").decode()
     lines = text.replace("\n  ", " ").splitlines()
     split = (line.split() for line in lines if not line.startswith("#"))
-    return {name.rstrip(":"): {field: kind for field, _, kind in (part.partition(":") for part in parts)} for name, *parts in split}
+    return {
+        name.rstrip(":"): {field: kind for field, _, kind in (part.partition(":") for part in parts)}
+        for name, *parts in split
+    }
 
 
 @cache

@@ -1,7 +1,8 @@
-"""What an API server refuses in pods and nodes though its form is right: weights, skews, amounts, selectors, names given twice.
+"""What an API server refuses in pods and nodes though its form is right: weights, skews, amounts, selectors,
+names given twice.
 
-Objects from a cluster have none of this. Scheduling takes it as the original would if it were there, so it is a warning, or an error
-under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
+Objects from a cluster have none of this. Scheduling takes it as the original would if it were there, so it is
+a warning, or an error under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from .mismatch import shown
 Told: TypeAlias = Iterator[str]
 """Paths, with what is there and what is wanted."""
 WEIGHTS = range(1, 101)
-_REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _SUFFIX = "; an API server would refuse it"
 
 
 class CountsAs(str):
-    """What to say of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly without a word; so do we."""
+    """What to say of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly
+    without a word; so do we."""
 
 
 @attrs.define(repr=False)
@@ -40,7 +43,8 @@ class Validation:
     _fine: dict[tuple[int, ...], Any] = attrs.Factory(dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
-        """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""
+        """What there is to say about *item*; each path begins with *path*. What is only a warning is a
+        :class:`CountsAs`."""
         if type(item) not in _LOOKED_AT:
             return []
         looked_at, parts = _LOOKED_AT[type(item)]
@@ -50,22 +54,35 @@ class Validation:
         found = [text for where, part, check in parts(item) if part for text in check(part, where)]
         if not found:
             self._fine[key] = values
-        return [CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}" for text in found]
+        return [
+            CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}"
+            for text in found
+        ]
 
     def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
-        """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing of what cannot be read."""
+        """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing
+        of what cannot be read."""
         spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
         inner: Any = data
         for name in spec.split("."):
             inner = inner.get(name) if isinstance(inner, Mapping) else None
-        found, claims = ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
+        found, claims = (
+            ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
+        )
         templates = [(f"{spec}.template", "Pod", found.get("template"))]
         listed = claims if isinstance(claims, list) else ()
-        templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(listed)]
+        templates += [
+            (f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim)
+            for i, claim in enumerate(listed)
+        ]
         told = []
         for path, kind, template in templates:
             with suppress(ManifestError):
-                told += self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
+                told += (
+                    self.refused(decode_kind(kind, template), f"{path}.")
+                    if isinstance(template, Mapping)
+                    else []
+                )
         return told
 
 
@@ -97,20 +114,28 @@ _OF_PODS = "containers init_containers affinity tolerations topology_spread_cons
 _LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any], Iterable[_Part]]]] = {
     Pod: (attrgetter(*(f"spec.{name}" for name in _OF_PODS.split())), _pod_parts),
     Node: (attrgetter("spec.taints", "status.allocatable", "status.capacity"), _node_parts),
-    PersistentVolume: (lambda item: (item.spec.capacity,), lambda item: [("spec.capacity", item.spec.capacity, _huge)]),
-    PersistentVolumeClaim: (lambda item: (item.spec.requests,), lambda item: [("spec.resources.requests", item.spec.requests, _huge)]),
+    PersistentVolume: (
+        lambda item: (item.spec.capacity,),
+        lambda item: [("spec.capacity", item.spec.capacity, _huge)],
+    ),
+    PersistentVolumeClaim: (
+        lambda item: (item.spec.requests,),
+        lambda item: [("spec.resources.requests", item.spec.requests, _huge)],
+    ),
 }
 """Class -> what of its objects is looked at, and each of these with its place and how."""
 
 
-# --- amounts and names ----------------------------------------------------------------------------------------------
+# --- amounts and names --------------------------------------------------------------------------------------
 
 
 def _huge(amounts: Map[Quantity], path: str) -> Told:
     for name, amount in amounts.items():
         if abs(round_away(amount.nanos, 10**6 if name == "cpu" else 10**9)) >= MAX_INT64:
             counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
-            yield CountsAs(f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits")
+            yield CountsAs(
+                f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits"
+            )
 
 
 def _amounts(amounts: Map[Quantity], path: str) -> Told:
@@ -143,7 +168,7 @@ def _key(key: str, path: str, name: str = "key") -> Told:
         yield f"{path}.{name}: expected a label's key, got nothing"
 
 
-# --- taints and tolerations -----------------------------------------------------------------------------------------
+# --- taints and tolerations ---------------------------------------------------------------------------------
 
 
 def _taints(taints: tuple[Taint, ...], path: str) -> Told:
@@ -162,7 +187,7 @@ def _tolerations(tolerations: tuple[Toleration, ...], path: str) -> Told:
             yield f"{path}[{index}].effect: expected NoExecute, got {shown(one.effect)} beside tolerationSeconds"
 
 
-# --- spreading and affinity -----------------------------------------------------------------------------------------
+# --- spreading and affinity ---------------------------------------------------------------------------------
 
 
 def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -> Told:
@@ -180,7 +205,8 @@ def _constraints(constraints: tuple[TopologySpreadConstraint, ...], path: str) -
 
 def _affinity(affinity: Affinity, path: str) -> Told:
     if affinity.node_affinity is not None:
-        where, required = f"{path}.nodeAffinity", affinity.node_affinity.required
+        where = f"{path}.nodeAffinity"
+        required = affinity.node_affinity.required
         if required is not None and not required.node_selector_terms:
             yield f"{where}.{_REQUIRED}.nodeSelectorTerms: expected one at least, got none"
         for index, term in enumerate(() if required is None else required.node_selector_terms):
@@ -188,7 +214,10 @@ def _affinity(affinity: Affinity, path: str) -> Told:
         for index, one in enumerate(affinity.node_affinity.preferred):
             yield from _weight(one.weight, f"{where}.{_PREFERRED}[{index}]")
             yield from _node_term(one.preference, f"{where}.{_PREFERRED}[{index}].preference")
-    for name, found in (("podAffinity", affinity.pod_affinity), ("podAntiAffinity", affinity.pod_anti_affinity)):
+    for name, found in (
+        ("podAffinity", affinity.pod_affinity),
+        ("podAntiAffinity", affinity.pod_anti_affinity),
+    ):
         for index, required_term in enumerate(() if found is None else found.required):
             yield from _pod_term(required_term, f"{path}.{name}.{_REQUIRED}[{index}]")
         for index, preferred in enumerate(() if found is None else found.preferred):
@@ -208,7 +237,7 @@ def _pod_term(term: PodAffinityTerm, path: str) -> Told:
     yield from _selector(term.namespace_selector, f"{path}.namespaceSelector")
 
 
-# --- selectors ------------------------------------------------------------------------------------------------------
+# --- selectors ----------------------------------------------------------------------------------------------
 
 
 def _selector(selector: LabelSelector | None, path: str) -> Told:

@@ -1,7 +1,8 @@
 """Objects in JSON form: the manifest that they came from, with all that they say otherwise now.
 
-An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts, and the rest stays as it came.
-And ResourceClaims as the API server takes them, in any version of resource.k8s.io: these fields are the same in all.
+An object can differ from its manifest: it got defaults, a node, a nomination. What it says itself counts, and
+the rest stays as it came. And ResourceClaims as the API server takes them, in any version of resource.k8s.io:
+these fields are the same in all.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def current_manifest(item: KubeObject) -> dict[str, Json]:
     if isinstance(item, Pod):
         # What the scheduler itself changes, and may take back.
         written["spec"] = {**written.get("spec", {}), "nodeName": item.spec.node_name}
-        written["status"] = {**written.get("status", {}), "nominatedNodeName": item.status.nominated_node_name}
+        written["status"] = {
+            **written.get("status", {}),
+            "nominatedNodeName": item.status.nominated_node_name,
+        }
     return written
 
 
@@ -46,20 +50,28 @@ def own_fields(value: Any) -> dict[str, Json]:
 def _merged(given: Json, was: Any, now: Any) -> Json:
     """*given*, which said *was*, as it has to be to say *now*."""
     if is_value(type(now)):
-        return _with_fields(given if isinstance(given, dict) else {}, type(now)() if was is None else was, now)
+        return _with_fields(
+            given if isinstance(given, dict) else {}, type(now)() if was is None else was, now
+        )
     if isinstance(now, tuple):
         return _with_items(given, was, now)
     if isinstance(now, dict):
         before = given if isinstance(given, dict) else {}
         same = was if isinstance(was, dict) else {}
-        return {key: before[key] if key in before and same.get(key) == held else _merged(None, None, held) for key, held in now.items()}
+        return {
+            key: before[key] if key in before and same.get(key) == held else _merged(None, None, held)
+            for key, held in now.items()
+        }
     return str(now) if isinstance(now, Quantity) else now
 
 
 def _with_fields(given: Mapping[str, Json], was: Any, now: Any) -> Json:
-    written, names = dict(given), json_names(type(now))
+    written = dict(given)
+    names = json_names(type(now))
     for attribute, default in attributes(type(now)).items():
-        before, held, name = getattr(was, attribute), getattr(now, attribute), names[attribute]
+        before = getattr(was, attribute)
+        held = getattr(now, attribute)
+        name = names[attribute]
         if held == before:
             continue
         if held is None or held == default:
@@ -70,30 +82,45 @@ def _with_fields(given: Mapping[str, Json], was: Any, now: Any) -> Json:
 
 
 def _with_items(given: Json, was: Any, now: tuple[Any, ...]) -> list[Json]:
-    """The items of a list; what an item says that is not read here stays with the one of its name, or else of its place."""
-    before = list(zip(given, was, strict=True)) if isinstance(given, list) and isinstance(was, tuple) and len(given) == len(was) else []
+    """The items of a list; what an item says that is not read here stays with the one of its name, or else of
+    its place."""
+    before = (
+        list(zip(given, was, strict=True))
+        if isinstance(given, list) and isinstance(was, tuple) and len(given) == len(was)
+        else []
+    )
     named = {one.name: (item, one) for item, one in before if getattr(one, "name", "")}
     found = []
     for place, held in enumerate(now):
-        item, one = named.get(getattr(held, "name", "")) or (before[place] if not named and place < len(before) else (None, None))
+        item, one = named.get(getattr(held, "name", "")) or (
+            before[place] if not named and place < len(before) else (None, None)
+        )
         found.append(item if one is not None and one == held else _merged(item, one, held))
     return found
 
 
-# --- claims to devices -----------------------------------------------------------------------------------------------
+# --- claims to devices --------------------------------------------------------------------------------------
 
 NO_CLASSES: Mapping[str, Mapping[str, Any]] = {}
 
 
 def with_finalizers(manifest: Mapping[str, Any], claim: ResourceClaim) -> dict[str, Json]:
-    """The claim of *manifest* with the finalizers of *claim*: for an update of the claim itself, which comes before that of its status."""
-    return {**manifest, "metadata": {**manifest.get("metadata", {}), "finalizers": list(claim.metadata.finalizers)}}
+    """The claim of *manifest* with the finalizers of *claim*: for an update of the claim itself, which comes
+    before that of its status."""
+    return {
+        **manifest,
+        "metadata": {**manifest.get("metadata", {}), "finalizers": list(claim.metadata.finalizers)},
+    }
 
 
 def with_status(
-    manifest: Mapping[str, Any], claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]] = NO_CLASSES, names_requests: bool = False
+    manifest: Mapping[str, Any],
+    claim: ResourceClaim,
+    classes: Mapping[str, Mapping[str, Any]] = NO_CLASSES,
+    names_requests: bool = False,
 ) -> dict[str, Json]:
-    """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*: manifests, by name.
+    """The claim of *manifest* with the devices and users of *claim*: for an update of its status. *classes*:
+    manifests, by name.
 
     With *names_requests* what a class tells drivers names the requests that it is for.
     """
@@ -113,23 +140,40 @@ def with_status(
             asked = []
             for one, name in which:
                 # Its class, or that of the alternative of it that was chosen.
-                alternatives = {f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())}
+                alternatives = {
+                    f"{one['name']}/{other['name']}": other for other in one.get("firstAvailable", ())
+                }
                 asked.append(
                     (
                         alternatives.get(name, one.get("exactly", one)).get("deviceClassName", ""),
                         name or one["name"],
                     )
                 )
-            for name in dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]:
-                named = {"requests": [request for other, request in asked if other == name]} if names_requests else {}
+            for name in (
+                dict.fromkeys(name for name, _ in asked) if names_requests else [name for name, _ in asked]
+            ):
+                named = (
+                    {"requests": [request for other, request in asked if other == name]}
+                    if names_requests
+                    else {}
+                )
                 told = classes.get(name, {}).get("spec", {}).get("config", ())
                 found += [{"source": "FromClass", **one, **named} for one in told]
             for one in devices.get("config", ()):
                 named = one.get("requests")
-                times = 1 if not named else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
+                times = (
+                    1
+                    if not named
+                    else sum(bool({name, whole} & set(named)) for name, whole in chosen.items())
+                )
                 found += [{"source": "FromClaim", **one}] * times
-            made, config = own_fields(allocation), found
-            made["devices"] = {"results": [], **made.get("devices", {}), **({"config": config} if config else {})}
+            made = own_fields(allocation)
+            config = found
+            made["devices"] = {
+                "results": [],
+                **made.get("devices", {}),
+                **({"config": config} if config else {}),
+            }
         status["allocation"] = {**made, **({"allocationTimestamp": since} if since is not None else {})}
     else:
         status.pop("devices", None)

@@ -21,20 +21,25 @@ from ... import __version__
 from ...exceptions import KubeclassicError, RuleError, RuleWarning, visible
 from ...exceptions import one_line as shortened
 
-INPUT, OUTPUT, ERROR = 0, 1, 2
+INPUT = 0
+OUTPUT = 1
+ERROR = 2
 _UNUSABLE = {INPUT: os.O_WRONLY, OUTPUT: os.O_RDONLY, ERROR: os.O_WRONLY}
-"""How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for messages."""
+"""How the null device stands in for a closed stream: reading from it, or writing to it, is an error, but for
+messages."""
 
 
 # The standard streams, which may be closed, full, or unable to show a character.
 
 
 class NoReader(Exception):
-    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a BrokenPipeError."""
+    """The reader of what is written has gone, as ``head`` does. click would make exit status 1 of a
+    BrokenPipeError."""
 
 
 def prepare_streams() -> None:
-    """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
+    """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks
+    are shown as escapes."""
     for number in (INPUT, OUTPUT, ERROR):
         # Keep a closed descriptor from becoming that of the next file that is opened.
         try:
@@ -85,6 +90,8 @@ def end_streams() -> None:
         sys.stderr.flush()
     except OSError:
         silence(ERROR)
+
+
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -98,7 +105,8 @@ class Stopped(BaseException):
 
 
 def unwind_on_signals() -> None:
-    """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays so."""
+    """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays
+    so."""
 
     def stop(number: int, frame: object) -> None:
         for other in _ENDING:
@@ -113,7 +121,10 @@ def unwind_on_signals() -> None:
 
 def end_on_interrupt() -> None:
     """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) == signal.default_int_handler
+    ):
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -132,7 +143,9 @@ def held() -> Iterator[None]:
 
 STANDARD = "-"
 _STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}
-_DESCRIPTOR = re.compile(r"/dev/(?P<stream>stdin|stdout|stderr)|(?:/dev/fd|/proc/(?:self|(?P<process>\d+))/fd)/(?P<number>\d+)")
+_DESCRIPTOR = re.compile(
+    r"/dev/(?P<stream>stdin|stdout|stderr)|(?:/dev/fd|/proc/(?:self|(?P<process>\d+))/fd)/(?P<number>\d+)"
+)
 _MOST_LINKS = 40
 
 
@@ -144,8 +157,9 @@ class OutputError(KubeclassicError):
 def writing(path: str | os.PathLike[str] | None, *, private: bool = False) -> Iterator[IO[str]]:
     """A text stream to *path* (None or ``-``: standard output); *private*: only this user may read the file.
 
-    A file appears, or is replaced, when the block ends well; an error, an interrupt or a signal leaves what was there before. Devices,
-    named pipes and open descriptors (``/dev/stdout``, ``/dev/fd/3``) are written to as they are. Raises :class:`OutputError`.
+    A file appears, or is replaced, when the block ends well; an error, an interrupt or a signal leaves what
+    was there before. Devices, named pipes and open descriptors (``/dev/stdout``, ``/dev/fd/3``) are written
+    to as they are. Raises :class:`OutputError`.
     """
     place = STANDARD if path is None else os.fspath(path)
     if place == STANDARD:
@@ -177,7 +191,7 @@ def takes_unicode(stream: IO[str]) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
-# --- what is written to as it is ------------------------------------------------------------------------------------
+# --- what is written to as it is ----------------------------------------------------------------------------
 
 
 def _descriptor(place: str) -> int | None:
@@ -194,7 +208,7 @@ def _descriptor(place: str) -> int | None:
     return None
 
 
-# --- what is replaced -----------------------------------------------------------------------------------------------
+# --- what is replaced ---------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -236,12 +250,13 @@ def _text(file: str | int) -> IO[str]:
     return open(file, "w", encoding="utf-8", errors="backslashreplace")
 
 
-# --- errors ---------------------------------------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _errors(place: str, *, its_own: bool = False) -> Iterator[None]:
-    """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor of a reader that has gone."""
+    """Errors of the system inside the block name *place*; with *its_own* neither those of another file, nor
+    of a reader that has gone."""
     try:
         yield
     except OSError as error:
@@ -250,19 +265,23 @@ def _errors(place: str, *, its_own: bool = False) -> Iterator[None]:
         raise OutputError(f"{place}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
-# --- lines for people -----------------------------------------------------------------------------------------------
+# --- lines for people ---------------------------------------------------------------------------------------
 
 
 def one_line(text: str) -> str:
-    """*text* without line breaks and control characters; blanks inside a line stay, since messages of upstream have double ones."""
+    """*text* without line breaks and control characters; blanks inside a line stay, since messages of
+    upstream have double ones."""
     return visible(" ".join(filter(None, map(str.strip, text.splitlines()))))
 
 
 def note(text: str) -> None:
-    """A line for people, on standard error, without what a terminal would obey; where that is closed, it is dropped."""
+    """A line for people, on standard error, without what a terminal would obey; where that is closed, it is
+    dropped."""
     with suppress(OSError):
         line = visible(text) if len(text.splitlines()) < 2 else one_line(text)
-        click.echo(line, file=sys.stderr)  # as it is: with err=True click has its own way with consoles that are plain ASCII
+        click.echo(
+            line, file=sys.stderr
+        )  # as it is: with err=True click has its own way with consoles that are plain ASCII
 
 
 def note_lines(lines: Iterable[str]) -> None:
@@ -307,7 +326,9 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
     # The one error of a group that is to be told: a defect before bad input.
     while isinstance(error, BaseExceptionGroup):
         inner = error.exceptions
-        error = next((one for one in inner if isinstance(one, BaseExceptionGroup) or _told(one) is None), inner[0])
+        error = next(
+            (one for one in inner if isinstance(one, BaseExceptionGroup) or _told(one) is None), inner[0]
+        )
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, Stopped):
@@ -324,7 +345,8 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
 
         what = one_line("".join(traceback.format_exception_only(error)))
         note(f"kubeclassic: internal error: {what[:500]}")
-        ran, frames = shlex.join(["kubeclassic", *map(str, given)]), "".join(traceback.format_exception(error))
+        ran = shlex.join(["kubeclassic", *map(str, given)])
+        frames = "".join(traceback.format_exception(error))
         report = f"kubeclassic {__version__}, Python {platform.python_version()}, {platform.platform()}\n{ran}\n\n{frames}"
         text = "the text above"
         with suppress(OSError):
@@ -364,14 +386,15 @@ def status_after(status: int) -> int:
 
 @contextmanager
 def needing_extra(command: str, extra: str) -> Iterator[None]:
-    """Imports of the block that *command* needs; where a library is not there, a line says which *extra* of the package has it."""
+    """Imports of the block that *command* needs; where a library is not there, a line says which *extra* of
+    the package has it."""
     try:
         yield
     except ModuleNotFoundError as error:
         raise KubeclassicError(f"{command} needs {error.name}: pip install 'kubeclassic[{extra}]'") from None
 
 
-# --- bad input ------------------------------------------------------------------------------------------------------
+# --- bad input ----------------------------------------------------------------------------------------------
 
 
 def _told(error: BaseException) -> str | None:
@@ -390,8 +413,12 @@ def _told(error: BaseException) -> str | None:
         return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
-        return reason if error.filename is None else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
+        return (
+            reason
+            if error.filename is None
+            else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
+        )
     return None
 
 
-# --- defects --------------------------------------------------------------------------------------------------------
+# --- defects ------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Progress of work that takes over two seconds: a bar of rich at a terminal, on standard error.
 
-The work counts into a :class:`Work`, and a thread of its own shows that from time to time, so that a step costs nothing but the count.
-``KUBECLASSIC_PROGRESS=0`` in the environment turns it off.
+The work counts into a :class:`Work`, and a thread of its own shows that from time to time, so that a step
+costs nothing but the count. ``KUBECLASSIC_PROGRESS=0`` in the environment turns it off.
 
     >>> Work("scheduling", total=8152, unit="pods", done=1200).told(), Work("reading", word="cluster.json").told()
     ('1,200 of 8,152 pods', 'cluster.json')
@@ -18,7 +18,8 @@ from functools import partial
 
 import attrs
 
-TO_BAR, REFRESH = 2.0, 0.2
+TO_BAR = 2.0
+REFRESH = 0.2
 """Seconds until a bar appears, and between two looks of it."""
 WORDS = ("progress.percentage", "progress.remaining", "progress.elapsed", "progress.spinner")
 """What rich colours in cyan and yellow, which is not readable on white."""
@@ -28,7 +29,8 @@ _SHOWN = threading.Lock()
 
 @attrs.define(eq=False, repr=False)
 class Work:
-    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end is not known."""
+    """What is under way: *done* of *total* of a *unit*, and a *word* on the latest; without a total its end
+    is not known."""
 
     what: str
     total: int | None = None
@@ -38,11 +40,13 @@ class Work:
 
     def at(self, done: int, total: int) -> None:
         """So much is done, of so much as is known now."""
-        self.done, self.total = done, total
+        self.done = done
+        self.total = total
 
     def tell(self, done: int, word: str = "") -> None:
         """So much is done, and a word on the latest."""
-        self.done, self.word = done, word
+        self.done = done
+        self.word = word
 
     def told(self) -> str:
         """What is done, and the latest word."""
@@ -54,7 +58,8 @@ class Work:
 
 @contextmanager
 def counting(total: int | None, what: str, unit: str = "") -> Iterator[Callable[[int, str], None]]:
-    """For work that reports its own progress: call the yielded function with the number done and a short text."""
+    """For work that reports its own progress: call the yielded function with the number done and a short
+    text."""
     with working(what, total, unit) as work:
         yield work.tell
 
@@ -67,7 +72,9 @@ def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def working(what: str, total: int | None = None, unit: str = "", *, word: str = "", shown: bool = True) -> Iterator[Work]:
+def working(
+    what: str, total: int | None = None, unit: str = "", *, word: str = "", shown: bool = True
+) -> Iterator[Work]:
     """Show the yielded work while the block runs."""
     work = Work(what, total, unit, word=word)
     is_off = os.environ.get("KUBECLASSIC_PROGRESS") == "0" or os.environ.get("TERM") == "dumb"
@@ -96,9 +103,12 @@ def _bar(work: Work, over: threading.Event) -> None:
 
     console = Console(stderr=True, theme=Theme(dict.fromkeys(WORDS, "none")))
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[word]}", markup=False),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[word]}", markup=False),
         TimeElapsedColumn(),
-    )  # fmt: skip
+    )
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
         task = progress.add_task(work.what, total=work.total, word=work.told())
         while True:

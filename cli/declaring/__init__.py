@@ -1,1 +1,2 @@
-"""What commands are declared with: groups, options, their types and names. Heavy modules are imported only when a command runs."""
+"""What commands are declared with: groups, options, their types and names. Heavy modules are imported only
+when a command runs."""

@@ -1,4 +1,5 @@
-"""What commands are made of: groups that import a command when it is asked for, help in sections, and files that may not be the same."""
+"""What commands are made of: groups that import a command when it is asked for, help in sections, and files
+that may not be the same."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from ..console.output import STANDARD, NoReader, OutputError, note
 
 WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 """Parameters that are files to write; every other path is read."""
-MANIFESTS = tuple(suffix + packed for suffix in (".yaml", ".yml", ".json", ".jsonl") for packed in ("", ".gz"))
+MANIFESTS = tuple(
+    suffix + packed for suffix in (".yaml", ".yml", ".json", ".jsonl") for packed in ("", ".gz")
+)
 
 
 def _is_replaced(path: str) -> bool:
@@ -42,24 +45,48 @@ def _is_found_in(path: str, folder: str) -> bool:
     """Whether *path* is a manifest that is there already, in *folder* or below, and not hidden."""
     if not (path.endswith(MANIFESTS) and os.path.isfile(path) and os.path.isdir(folder)):
         return False
-    real, above = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    return real.is_relative_to(above) and not any(part.startswith(".") for part in real.relative_to(above).parts)
+    real = Path(os.path.realpath(path))
+    above = Path(os.path.realpath(folder))
+    return real.is_relative_to(above) and not any(
+        part.startswith(".") for part in real.relative_to(above).parts
+    )
 
 
-INPUT, SCHEDULER, OUTPUT, OTHER = "Input options", "Scheduler options", "Output options", "Other options"
-FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
+INPUT = "Input options"
+SCHEDULER = "Scheduler options"
+OUTPUT = "Output options"
+OTHER = "Other options"
+FIRST = (INPUT, SCHEDULER)
+LAST = (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
-    **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
+    **dict.fromkeys(
+        ("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT
+    ),
     **dict.fromkeys(("--order", "--cron-jobs", "--set"), INPUT),
     **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes"), "New nodes"),
-    **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
+    **dict.fromkeys(
+        (
+            "--release",
+            "--profile",
+            "--feature-gates",
+            "--rules",
+            "--disable-preemption",
+            "--memory",
+            "--no-memory",
+        ),
+        SCHEDULER,
+    ),
     **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
-    **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
+    **dict.fromkeys(
+        ("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"),
+        OUTPUT,
+    ),
     **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
 }
-"""Option -> the section of the help that has it, for every command; those that are not here are in :data:`OTHER`."""
+"""Option -> the section of the help that has it, for every command; those that are not here are in
+:data:`OTHER`."""
 MOST_SHOWN = 15
 """With more options than these ``--help`` shows the common ones alone."""
 PROGRAM = "kubeclassic"
@@ -80,22 +107,32 @@ def _print_all(context: click.Context, parameter: click.Parameter, wanted: bool)
 
 def _help_all(*, hidden: bool) -> click.Option:
     return click.Option(
-        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_print_all, hidden=hidden,
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_all,
+        hidden=hidden,
         help="Show all options, and how the answer is found.",
-    )  # fmt: skip
+    )
 
 
 class Command(click.Command):
     """A command whose help has its options in sections, and which refuses to write over what it reads.
 
-    *reads_folders*: whether a folder among the paths stands for all manifests in it. *outputs*: more options for the output section.
-    *ignored*: flags of kubectl that mean nothing here, and whether each takes a value.
+    *reads_folders*: whether a folder among the paths stands for all manifests in it. *outputs*: more options
+    for the output section. *ignored*: flags of kubectl that mean nothing here, and whether each takes a
+    value.
     """
 
     def __init__(
-        self, *arguments: Any, reads_folders: bool = True, outputs: Collection[str] = (), ignored: Mapping[str, bool] | None = None,
+        self,
+        *arguments: Any,
+        reads_folders: bool = True,
+        outputs: Collection[str] = (),
+        ignored: Mapping[str, bool] | None = None,
         **attributes: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(*arguments, **attributes)
         self.reads_folders: bool = reads_folders
         self.outputs: set[str] = {*outputs}
@@ -114,7 +151,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
-        kept, words = list[str](), iter(args)
+        kept = list[str]()
+        words = iter(args)
         for word in words:
             flag, equals, _ = word.partition("=")
             if flag not in self.ignored:
@@ -147,7 +185,9 @@ class Command(click.Command):
                 continue
             name = next((SECTIONS[name] for name in param.opts if name in SECTIONS), OTHER)
             if not is_short:
-                sections.setdefault(OUTPUT if not self.outputs.isdisjoint(param.opts) else name, []).append(record)
+                sections.setdefault(OUTPUT if not self.outputs.isdisjoint(param.opts) else name, []).append(
+                    record
+                )
             elif isinstance(param, CommonOption) or param is self._everything:
                 sections.setdefault("Options", []).append(record)
         between = (name for name in sections if name not in FIRST + LAST)
@@ -158,9 +198,11 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless it would write to a file that it reads, or twice to one."""
-        outputs, inputs = list[tuple[str, str]](), list[str]()
+        outputs = list[tuple[str, str]]()
+        inputs = list[str]()
         for param in ctx.command.params:
-            value, files = ctx.params.get(param.name or ""), getattr(param.type, "files", None)
+            value = ctx.params.get(param.name or "")
+            files = getattr(param.type, "files", None)
             if files is not None:
                 inputs += map(str, files(value))
             elif isinstance(param.type, click.Path) or param.name in WRITTEN:
@@ -175,7 +217,9 @@ class Command(click.Command):
                 raise OutputError(f"{flag}: expected another file, got {path}, which is an input too")
             for other, earlier in outputs[:place]:
                 if _same(path, earlier):
-                    raise OutputError(f"{flag}: expected another file, got {path}, which is the file of {other} too")
+                    raise OutputError(
+                        f"{flag}: expected another file, got {path}, which is the file of {other} too"
+                    )
         return super().invoke(ctx)
 
 
@@ -209,11 +253,12 @@ def _told_apart() -> Iterator[None]:
         raise NoReader from error
 
 
-# --- commands that are imported when they are asked for -------------------------------------------------------------
+# --- commands that are imported when they are asked for -----------------------------------------------------
 
 
 class CommandPlace(NamedTuple):
-    """The module that declares a command of the same name, what it is for, and under which heading the list of commands has it."""
+    """The module that declares a command of the same name, what it is for, and under which heading the list
+    of commands has it."""
 
     module: str
     short_help: str
@@ -249,7 +294,8 @@ class DeclaredCommands(UserDict[str, click.Command]):
 
 
 class LazyGroup(CommandGroup):
-    """A group of :class:`DeclaredCommands` commands: its help, and the completion of their names, import none of them."""
+    """A group of :class:`DeclaredCommands` commands: its help, and the completion of their names, import none
+    of them."""
 
     commands: DeclaredCommands
 
@@ -280,11 +326,19 @@ class LazyGroup(CommandGroup):
         longest = max(map(len, self.commands))
         for group in dict.fromkeys(place.group for place in self.commands.places.values()):
             with formatter.section(group):
-                rows = [(name, place.short_help) for name, place in self.commands.places.items() if place.group == group]
+                rows = [
+                    (name, place.short_help)
+                    for name, place in self.commands.places.items()
+                    if place.group == group
+                ]
                 formatter.write_dl([(name.ljust(longest), text) for name, text in rows])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and options that begin so."""
         places = self.commands.places.items()
-        found = [CompletionItem(name, help=place.short_help) for name, place in places if name.startswith(incomplete)]
+        found = [
+            CompletionItem(name, help=place.short_help)
+            for name, place in places
+            if name.startswith(incomplete)
+        ]
         return found + click.Command.shell_complete(self, ctx, incomplete)

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     TextType: TypeAlias = click.ParamType[str]
     ChoiceType: TypeAlias = click.Choice[str]
 else:  # click before 8.2 does not know these types as generic
-    NumberType, TextType, ChoiceType = click.ParamType, click.ParamType, click.Choice
+    NumberType = click.ParamType
+    TextType = click.ParamType
+    ChoiceType = click.Choice
 
 
 class FileName(click.Path):
@@ -52,7 +54,8 @@ class FileName(click.Path):
 
 
 class Whole(NumberType):
-    """A whole number in plain digits: no other alphabet's digits and no underscores, which Python would read too."""
+    """A whole number in plain digits: no other alphabet's digits and no underscores, which Python would read
+    too."""
 
     name = "integer"
 
@@ -67,14 +70,19 @@ class Whole(NumberType):
         number = plain_number(value)
         if number is None:
             self.fail(f"expected a whole number, got {value!r}", param, ctx)
-        if (self.minimum is not None and number < self.minimum) or (self.maximum is not None and number > self.maximum):
-            wanted = f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+        if (self.minimum is not None and number < self.minimum) or (
+            self.maximum is not None and number > self.maximum
+        ):
+            wanted = (
+                f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+            )
             self.fail(f"expected {wanted}, got {value}", param, ctx)
         return number
 
 
 def plain_number(text: str) -> int | None:
-    """The whole number that *text* writes in ASCII digits, perhaps with a sign; None if it does not, or has more than 30 digits.
+    """The whole number that *text* writes in ASCII digits, perhaps with a sign; None if it does not, or has
+    more than 30 digits.
 
     >>> plain_number("50"), plain_number("\\u0665"), plain_number("5_0")
     (50, None, None)
@@ -85,9 +93,13 @@ def plain_number(text: str) -> int | None:
 
 def ratio(text: str) -> tuple[int, ...]:
     """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
-    numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
+    numbers = [
+        number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0
+    ]
     if len(numbers) <= text.count(":"):
-        raise click.BadParameter(f"expected whole numbers of 1 or more with colons between them, such as 3:1, got {text!r}")
+        raise click.BadParameter(
+            f"expected whole numbers of 1 or more with colons between them, such as 3:1, got {text!r}"
+        )
     return tuple(numbers)
 
 
@@ -106,7 +118,7 @@ WHOLE = Whole()
 _GIB = 1 << 30
 
 
-# --- configurations in words ----------------------------------------------------------------------------------------
+# --- configurations in words --------------------------------------------------------------------------------
 
 
 class ConfigurationText(TextType):
@@ -146,7 +158,9 @@ class ExtendersOption(click.Option):
     def _process(self, process: Callable[[str, Any], None], value: str, state: Any) -> None:
         if value in ("record", "replay"):
             if not state.rargs:
-                raise click.BadOptionUsage(self.opts[0], f"{self.opts[0]}: expected {value} FILE, got {value}")
+                raise click.BadOptionUsage(
+                    self.opts[0], f"{self.opts[0]}: expected {value} FILE, got {value}"
+                )
             value = f"{value} {state.rargs.pop(0)}"
         process(value, state)
 
@@ -236,26 +250,34 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
 
 SCHEDULER = [
     click_option(field, **({"callback": _or_environment} if name == "max_pd_vols" else {}))
-    for name, field in FIELDS.items() if declared_of(field).flags
-]  # fmt: skip
+    for name, field in FIELDS.items()
+    if declared_of(field).flags
+]
 
 
 def process_options(default: int | None, said: str) -> Callable[[F], F]:
-    """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
+    """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the
+    *default* number in words."""
     told = f"The number of processes.  [default: {said}]"
     jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
-    dask = click.option("--dask", metavar="ADDRESS", help="Run on this Dask cluster, such as tcp://10.0.0.1:8786.")
+    dask = click.option(
+        "--dask", metavar="ADDRESS", help="Run on this Dask cluster, such as tcp://10.0.0.1:8786."
+    )
     return lambda command: jobs(dask(command))
 
 
 def scheduler_options(command: F) -> F:
-    """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`, named *setup*."""
+    """Give *command* the options that choose a scheduler; it gets them as one :class:`~.setup.Setup`, named
+    *setup*."""
     return packed(command, SCHEDULER, SCHEDULER_SECTION, _setup, "setup")
 
 
 def cluster_options(command: F) -> F:
-    """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`, named *cluster*."""
-    return packed(command, list(map(click_option, ClusterChoice.declared().values())), INPUT, ClusterChoice, "cluster")
+    """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`, named
+    *cluster*."""
+    return packed(
+        command, list(map(click_option, ClusterChoice.declared().values())), INPUT, ClusterChoice, "cluster"
+    )
 
 
 def _setup(**values: Any) -> Setup:
@@ -264,7 +286,9 @@ def _setup(**values: Any) -> Setup:
     return Setup(values)
 
 
-def packed(command: F, options: Sequence[Callable[[Any], Any]], section: str, made: Callable[..., Any], name: str) -> F:
+def packed(
+    command: F, options: Sequence[Callable[[Any], Any]], section: str, made: Callable[..., Any], name: str
+) -> F:
     """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
     fields: list[str] = []
 
@@ -281,21 +305,32 @@ def packed(command: F, options: Sequence[Callable[[Any], Any]], section: str, ma
     return packing  # type: ignore[return-value]  # click looks at the wrapper only
 
 
-# --- where a command's cluster comes from: PATHS, a live cluster that --kubeconfig names, or both ---------------------
+# --- where a command's cluster comes from: PATHS, a live cluster that --kubeconfig names, or both -----------
 
-CONTEXT_HELP = "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
+CONTEXT_HELP = (
+    "The context to use instead of the current one; without --kubeconfig, from the files in KUBECONFIG."
+)
 LIVE_OPTIONS = (
     click.option(
-        "--kubeconfig", cls=CommonOption, type=FILE,
+        "--kubeconfig",
+        cls=CommonOption,
+        type=FILE,
         help="Read a live cluster through this kubeconfig, in addition to PATHS.",
     ),
     click.option("--context", metavar="NAME", help=CONTEXT_HELP),
     click.option(
-        "--allow-missing", multiple=True, metavar="KIND",
+        "--allow-missing",
+        multiple=True,
+        metavar="KIND",
         help="With --kubeconfig or --context: if KIND cannot be listed, assume there is none. Can be repeated.",
     ),
     click.option(
-        "--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help="Always on: all namespaces are read.",
+        "--all-namespaces",
+        "-A",
+        is_flag=True,
+        hidden=True,
+        expose_value=False,
+        help="Always on: all namespaces are read.",
     ),
 )
 SERVER_VERSION = "kubeclassic.server_version"
@@ -321,16 +356,18 @@ class LiveCluster(NamedTuple):
 
 
 def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
-    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *is_needed*: without paths the
-    cluster counts that KUBECONFIG names, and one of them is needed.
+    """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of
+    its *paths*, as a file that is there while the command runs. *needs*: kinds that it has to read, whatever
+    else the cluster has. *is_needed*: without paths the cluster counts that KUBECONFIG names, and one of them
+    is needed.
     """
 
     def taking(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
             if is_needed and not live.is_named and not values["paths"]:
-                last, named = values.get("pod"), os.environ.get("KUBECONFIG", "")
+                last = values.get("pod")
+                named = os.environ.get("KUBECONFIG", "")
                 if isinstance(last, str) and Path(last).exists():
                     raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
                 if not named and not live.allow_missing:
@@ -348,18 +385,23 @@ def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Callable[..
 
 
 def takes_paths(*needs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
-    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, is_needed=True)(command))
+    """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold,
+    and one of them is needed."""
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(
+        takes_cluster(*needs, is_needed=True)(command)
+    )
 
 
 def with_kubeconfig(command: F) -> F:
-    """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named *live*."""
+    """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named
+    *live*."""
     return packed(command, LIVE_OPTIONS, INPUT, LiveCluster, "live")
 
 
 @contextmanager
 def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path, ...]]:
-    """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
+    """The paths that a live cluster is for the block: a file for this user alone, or none where none is
+    named."""
     if not live.is_named:
         if live.allow_missing:
             raise click.UsageError("--allow-missing needs --kubeconfig or --context")
@@ -377,7 +419,8 @@ def live_paths(live: LiveCluster, needs: Collection[str]) -> Iterator[tuple[Path
 
 
 def fetched(live: LiveCluster, needs: Collection[str]) -> ClusterSnapshot:
-    """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning for each missing kind.
+    """The snapshot of the cluster that :func:`~kubeclassic.live.client.kubeconfig.access_to` finds; a warning
+    for each missing kind.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError`.
     """
@@ -395,7 +438,7 @@ def fetched(live: LiveCluster, needs: Collection[str]) -> ClusterSnapshot:
     return found
 
 
-# --- the answer: its form, where it goes, and a page of it besides ----------------------------------------------------
+# --- the answer: its form, where it goes, and a page of it besides ------------------------------------------
 
 HTML = "html"
 """The form of ``-o`` that is the page itself."""
@@ -422,16 +465,40 @@ class Output:
 
 
 def output_options(
-    forms: Sequence[str], help_of_forms: str, *, verbose: str | None, what: str, headers: bool, page: bool, default: str = "table",
-) -> Callable[[F], F]:  # fmt: skip
-    """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
-    report = click.option("--report", cls=CommonOption, metavar="FILE", help="Also write a self-contained HTML page there.")
+    forms: Sequence[str],
+    help_of_forms: str,
+    *,
+    verbose: str | None,
+    what: str,
+    headers: bool,
+    page: bool,
+    default: str = "table",
+) -> Callable[[F], F]:
+    """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The
+    texts are for the help."""
+    report = click.option(
+        "--report", cls=CommonOption, metavar="FILE", help="Also write a self-contained HTML page there."
+    )
     if forms:
         kinds = click.Choice(list(forms))
-        options = [click.option("-o", "form", cls=CommonOption, type=kinds, default=default, show_default=True, help=help_of_forms)]
+        options = [
+            click.option(
+                "-o",
+                "form",
+                cls=CommonOption,
+                type=kinds,
+                default=default,
+                show_default=True,
+                help=help_of_forms,
+            )
+        ]
         if headers:
-            options.append(click.option("--no-headers", is_flag=True, help="Omit the headers of tables and CSV."))
-        options.append(click.option("--output", metavar="FILE", help=f"Write {what} to this file, whole or not at all."))
+            options.append(
+                click.option("--no-headers", is_flag=True, help="Omit the headers of tables and CSV.")
+            )
+        options.append(
+            click.option("--output", metavar="FILE", help=f"Write {what} to this file, whole or not at all.")
+        )
     else:
         there = FileName(allow_dash=False)
         options = [click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)]

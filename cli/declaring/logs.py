@@ -16,9 +16,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 def log_option(function: F) -> F:
     """``--logging-format`` of a command that has not kube-scheduler's flags."""
     return click.option(
-        "--logging-format", "log_form", type=click.Choice(FORMS), default=TEXT_LINES, show_default=True,
+        "--logging-format",
+        "log_form",
+        type=click.Choice(FORMS),
+        default=TEXT_LINES,
+        show_default=True,
         help="The form of log lines on standard error: text as kube-scheduler's, or JSON.",
-    )(function)  # fmt: skip
+    )(function)
 
 
 def log_of(settings: LogSettings) -> Log:

@@ -17,7 +17,15 @@ from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
-from ...framework.options import FIELDS, declared_of, default_release, follows_nodes, in_words, options_of, version_of
+from ...framework.options import (
+    FIELDS,
+    declared_of,
+    default_release,
+    follows_nodes,
+    in_words,
+    options_of,
+    version_of,
+)
 from ...framework.releases import AUTO, is_auto, telling_versions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 
@@ -33,7 +41,8 @@ def flag_of(name: str) -> str:
 
 @attrs.frozen(slots=False, repr=False)
 class Setup:
-    """What a scheduler is made from, as far as options say. *values*: by the names that Python has; what is not there is the default."""
+    """What a scheduler is made from, as far as options say. *values*: by the names that Python has; what is
+    not there is the default."""
 
     values: Mapping[str, Any]
     called: Callable[[str], str] = flag_of
@@ -59,7 +68,8 @@ class Setup:
 
     @property
     def version(self) -> str:
-        """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release."""
+        """The release without a patch level; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an
+        unknown release."""
         return version_of(self.values)
 
     def settled(self, nodes: Iterable[Node], server: str = "") -> Setup:
@@ -74,27 +84,40 @@ class Setup:
         return list(in_words(self.values))
 
     def check(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for options that the release does not have; no file is read."""
+        """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for options that the release does not have;
+        no file is read."""
         options_of(self.values, self.called)
 
     def refuse_early(self) -> None:
-        """Raise what :attr:`spec` raises, as far as that can be said before the release of the nodes is known."""
+        """Raise what :attr:`spec` raises, as far as that can be said before the release of the nodes is
+        known."""
         if not is_auto(self.release):
             self.spec  # noqa: B018
 
     @cached_property
     def spec(self) -> SchedulerSpec:
-        """What the scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what is refused."""
-        return SchedulerSpec.of(options_of(self.values, self.called), ConfiguredExtenders(self.get("extenders")), self.called)
+        """What the scheduler is made from. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
+        is refused."""
+        return SchedulerSpec.of(
+            options_of(self.values, self.called), ConfiguredExtenders(self.get("extenders")), self.called
+        )
 
     @property
     def may_call_extenders(self) -> bool:
         """Whether extenders may be configured, as far as is known before the cluster is read."""
-        given = any(self.get(name) is not None for name in ("policy_configmap", "policy", "profile", "config"))
-        return given and self.get("extenders") not in ("off", None) and (is_auto(self.release) or self.spec.may_call_extenders)
+        given = any(
+            self.get(name) is not None for name in ("policy_configmap", "policy", "profile", "config")
+        )
+        return (
+            given
+            and self.get("extenders") not in ("off", None)
+            and (is_auto(self.release) or self.spec.may_call_extenders)
+        )
 
 
-OPTIONS: Mapping[str, str] = {declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key}
+OPTIONS: Mapping[str, str] = {
+    declared_of(field).key: name for name, field in FIELDS.items() if declared_of(field).key
+}
 """Key -> the option that it is."""
 RELEASE = re.compile(r"v?[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?|auto")
 """A configuration that is a release alone."""
@@ -114,19 +137,23 @@ class NamedSetup:
     def parse(cls, name: str, text: str, max_pd_vols: int | None = None) -> NamedSetup:
         """Read *text*; *max_pd_vols* is the limit of disks where it says none.
 
-        Raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is a release or ``key=value`` with known keys and values.
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` unless it is a release or ``key=value`` with
+        known keys and values.
         """
         text = f"release={text}" if RELEASE.fullmatch(text) else text
         values = {OPTIONS[key]: _read(name, key, value) for key, value in _pairs(name, text).items()}
         if max_pd_vols is not None:
             values = {"max_pd_vols": max_pd_vols, **values}
-        found = cls(name, text, Setup(values, lambda option: f"--{name}: {declared_of(FIELDS[option]).key or option}"))
+        found = cls(
+            name, text, Setup(values, lambda option: f"--{name}: {declared_of(FIELDS[option]).key or option}")
+        )
         if not is_auto(values.get("release")):
             found.setup.check()
         return found
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
-        """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name, for what is refused."""
+        """A new scheduler; raises :class:`~kubeclassic.exceptions.KubeclassicError`, with the option's name,
+        for what is refused."""
         try:
             return self.setup.spec.engine(config_maps)
         except PolicyError as error:
@@ -145,12 +172,16 @@ def _pairs(name: str, text: str) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in OPTIONS:
-            raise UnknownNameError(f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}")
+            raise UnknownNameError(
+                f"--{name}: expected KEY=VALUE with {', '.join(OPTIONS)}, got {shown(word)}{did_you_mean(key, OPTIONS)}"
+            )
         if key in values:
             raise UnknownNameError(f"--{name}: got {key} twice")
         if not value:
             declared = declared_of(FIELDS[OPTIONS[key]])
-            raise UnknownNameError(f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value")
+            raise UnknownNameError(
+                f"--{name}: expected {key}={declared.example or declared.metavar or 'FILE'}, got {key} without a value"
+            )
         if "\0" in value:
             raise UnknownNameError(f"--{name}: {key}: expected a value, got {shown(value)}")
         values[key] = value
@@ -159,7 +190,8 @@ def _pairs(name: str, text: str) -> dict[str, str]:
 
 def _read(name: str, key: str, text: str) -> Any:
     """*text* as the option of that *key* takes it."""
-    takes, wanted = declared_of(FIELDS[OPTIONS[key]]).takes, ""
+    takes = declared_of(FIELDS[OPTIONS[key]]).takes
+    wanted = ""
     if takes == "file":
         return Path(text)
     if takes == "places":

@@ -1,7 +1,7 @@
 """Records for programs: JSON, and lists that are sorted by a field or written as CSV.
 
-A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``, ``requests.nvidia\\.com/gpu`` or
-``.requests['nvidia.com/gpu']``.
+A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``,
+``requests.nvidia\\.com/gpu`` or ``.requests['nvidia.com/gpu']``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ def path_of(field: str) -> Path:
     >>> path_of(".requests.cpu"), path_of("{.requests['nvidia.com/gpu']}")
     (('requests', 'cpu'), ('requests', 'nvidia.com/gpu'))
     """
-    return tuple(one or two or re.sub(r"\\(.)", r"\1", bare) for one, two, bare in _PART.findall(field.strip().strip("{}")))
+    return tuple(
+        one or two or re.sub(r"\\(.)", r"\1", bare)
+        for one, two, bare in _PART.findall(field.strip().strip("{}"))
+    )
 
 
 def value_at(record: Any, path: Path) -> Any:
@@ -42,19 +45,21 @@ def value_at(record: Any, path: Path) -> Any:
     return record
 
 
-# --- sorting --------------------------------------------------------------------------------------------------------
+# --- sorting ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
 class Sorting:
-    """The order that ``--sort-by`` asks for: by *path*, the greatest first if *descending*; records without a value come last."""
+    """The order that ``--sort-by`` asks for: by *path*, the greatest first if *descending*; records without a
+    value come last."""
 
     path: Path
     descending: bool = False
 
     @classmethod
     def parse(cls, text: str, fields: Collection[str], aliases: Mapping[str, Path]) -> Sorting:
-        """Read the name of a column (one of *aliases*) or a field, whose first part is one of *fields*; with a minus before it, descending.
+        """Read the name of a column (one of *aliases*) or a field, whose first part is one of *fields*; with
+        a minus before it, descending.
 
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
         """
@@ -75,7 +80,9 @@ class Sorting:
             value = values[at]
             return (False, value) if isinstance(value, int | float) else (True, written(value))
 
-        ordered = sorted((at for at, value in enumerate(values) if value is not None), key=rank, reverse=self.descending)
+        ordered = sorted(
+            (at for at, value in enumerate(values) if value is not None), key=rank, reverse=self.descending
+        )
         return [records[at] for at in (*ordered, *others)]
 
 
@@ -88,11 +95,14 @@ def plain_name(header: str) -> str:
     return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", "-", header.strip()).lower()
 
 
-# --- CSV ------------------------------------------------------------------------------------------------------------
+# --- CSV ----------------------------------------------------------------------------------------------------
 
 
-def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()) -> None:
-    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots, and stand together.
+def write_csv(
+    records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()
+) -> None:
+    """Write *records* with a column for each field that any of them has, exact; fields of fields are named
+    with dots, and stand together.
 
     *first*: columns that are there in any case, before all others.
     """
@@ -128,7 +138,7 @@ def written(value: Any) -> str:
     return json.dumps(value) if isinstance(value, Mapping) else str(value)
 
 
-# --- JSON -----------------------------------------------------------------------------------------------------------
+# --- JSON ---------------------------------------------------------------------------------------------------
 
 
 def indented(value: Any) -> str:
@@ -146,12 +156,17 @@ def indented(value: Any) -> str:
     """
     try:
         return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
-    except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
+    except (
+        ValueError,
+        OverflowError,
+        msgspec.DecodeError,
+    ):  # only Python's JSON has infinite numbers, huge ones and halves of characters
         return json.dumps(value, indent=2)
 
 
 def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
-    """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to search with ``grep``.
+    """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to
+    search with ``grep``.
 
     >>> import sys
     >>> write_rows({"pods": [{"pod": "a"}, {"pod": "b"}], "summary": {"placed": 2}}, sys.stdout)

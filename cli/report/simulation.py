@@ -1,4 +1,5 @@
-"""The lists of ``simulate``: the fields that they can be sorted by, and the forms that other commands do not have."""
+"""The lists of ``simulate``: the fields that they can be sorted by, and the forms that other commands do not
+have."""
 
 from __future__ import annotations
 
@@ -30,10 +31,17 @@ class ListedRecords:
         kind = NodeRecord if nodes else ScoredPod if form == "wide" else PodRecord
         fields = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
         # The columns by which ``--sort-by`` can sort -> their fields.
-        found: dict[str, Path] = {"node": ("node",), "name": ("node",), "pods": ("pods", "after"), "max-pods": ("pods", "allocatable")}
+        found: dict[str, Path] = {
+            "node": ("node",),
+            "name": ("node",),
+            "pods": ("pods", "after"),
+            "max-pods": ("pods", "allocatable"),
+        }
         if not nodes:
             found = {plain_name(name): (name,) for name in fields.values()}
-            found |= {plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields}
+            found |= {
+                plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields
+            }
         for resource in resources:
             for title in (plain_name(resource), plain_name(short_name(resource))):
                 found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)
@@ -47,15 +55,22 @@ class ListedRecords:
             return found
         if found.options.nodes:
             return attrs.evolve(found, shown_nodes=self.sorting.sorted(found.shown_nodes))
-        return attrs.evolve(found, outcome=replace(found.outcome, pods=self.sorting.sorted(found.outcome.pods)))
+        return attrs.evolve(
+            found, outcome=replace(found.outcome, pods=self.sorting.sorted(found.outcome.pods))
+        )
 
     def forms(self, found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
-        """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each record."""
+        """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each
+        record."""
         listed = found.shown_nodes if found.options.nodes else found.outcome.pods
 
         def write_names(stream: IO[str]) -> None:
             for record in listed:
-                name = record.node if isinstance(record, NodeRecord) else record.host and f"{record.pod} {record.host}"
+                name = (
+                    record.node
+                    if isinstance(record, NodeRecord)
+                    else record.host and f"{record.pod} {record.host}"
+                )
                 stream.write(f"{visible(name)}\n" if name else "")
 
         return {

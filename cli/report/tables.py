@@ -1,4 +1,5 @@
-"""Tables that fit the terminal: names are shortened in the middle, sentences wrapped, and columns without room go below.
+"""Tables that fit the terminal: names are shortened in the middle, sentences wrapped, and columns without
+room go below.
 
 >>> table = TextTable(["pod", "cpu"], [["shop/web-0", 7], ["shop/a-pod-with-a-long-name", 10]])
 >>> print("\\n".join(table.lines(width=20)))
@@ -45,8 +46,10 @@ def is_number(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, int | float | Figure) and not isinstance(cell, bool))
 
 
-SHORTEST_NAME, SHORTEST_TEXT = 12, 22
-READABLE_NAME, READABLE_TEXT = 20, 44
+SHORTEST_NAME = 12
+SHORTEST_TEXT = 22
+READABLE_NAME = 20
+READABLE_TEXT = 44
 """Widths that are kept where there is room for them: columns go below before names are shorter."""
 LONGEST_LINE = 40
 """A column with longer cells, with blanks in them, is one of sentences."""
@@ -56,7 +59,8 @@ ELLIPSIS = ".."
 
 
 def width_of(stream: IO[str]) -> int | None:
-    """How many columns a table on *stream* may have: the terminal's, or COLUMNS of the environment; None if it is no terminal.
+    """How many columns a table on *stream* may have: the terminal's, or COLUMNS of the environment; None if
+    it is no terminal.
 
     Then nothing is cut, so that programs get all of it.
     """
@@ -91,7 +95,8 @@ def shorten(name: str, width: int) -> str:
 
 @attrs.frozen(repr=False)
 class TextTable:
-    """Rows of cells under *headers*; None is shown as ``-``, and columns of numbers are aligned at their right."""
+    """Rows of cells under *headers*; None is shown as ``-``, and columns of numbers are aligned at their
+    right."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -107,7 +112,11 @@ class TextTable:
         for number, block in enumerate(_blocks(columns, width)):
             if number:
                 # What stands below another block has only the rows of which it says anything.
-                rows = [at for at in range(len(self.rows)) if any(column.texts[at] != shown(None) for column in block[1:])]
+                rows = [
+                    at
+                    for at in range(len(self.rows))
+                    if any(column.texts[at] != shown(None) for column in block[1:])
+                ]
                 if not rows:
                     continue
                 block = [attrs.evolve(one, texts=[one.texts[at] for at in rows]) for one in block]
@@ -130,11 +139,13 @@ class TextTable:
             yield click.style(heads, bold=True) if colour else heads
         for cells in zip(*(column.parts() for column in columns), strict=True):
             for texts in zip_longest(*cells, fillvalue=""):
-                line = GAP.join(column.aligned(text) for text, column in zip(texts, columns, strict=True)).rstrip()
+                line = GAP.join(
+                    column.aligned(text) for text, column in zip(texts, columns, strict=True)
+                ).rstrip()
                 yield line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) if colour else line
 
 
-# --- columns --------------------------------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------------
 
 
 @attrs.define(repr=False)
@@ -173,7 +184,10 @@ class _Column:
         """The lines of each cell."""
         if not self.is_wrapped:
             return [[shorten(text, self.width)] for text in self.texts]
-        return [[text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""] for text in self.texts]
+        return [
+            [text] if len(text) <= self.width else textwrap.wrap(text, self.width) or [""]
+            for text in self.texts
+        ]
 
 
 def _blocks(columns: list[_Column], width: int | None) -> Iterator[list[_Column]]:
@@ -193,7 +207,7 @@ def _total(widths: Iterable[int]) -> int:
     return sum(found) + len(GAP) * (len(found) - 1)
 
 
-# --- sentences ------------------------------------------------------------------------------------------------------
+# --- sentences ----------------------------------------------------------------------------------------------
 
 
 def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> Iterator[str]:
@@ -203,17 +217,23 @@ def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> I
     """
     for sentence in map(visible, filter(None, sentences)):
         indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
-        wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        wrapper = textwrap.TextWrapper(
+            width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
         yield from wrapper.wrap(sentence) if width else [sentence]
 
 
 def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:
     """Write *view* as it suits *stream*; *wide*: with everything that text has."""
-    lines = view_lines(view, "wide" if wide else "table", width_of(stream), headers=headers, colour=wants_colour(stream))
+    lines = view_lines(
+        view, "wide" if wide else "table", width_of(stream), headers=headers, colour=wants_colour(stream)
+    )
     stream.writelines(f"{line}\n" for line in lines)
 
 
-def view_lines(view: View, form: str, width: int | None, *, headers: bool = True, colour: bool = False) -> Iterator[str]:
+def view_lines(
+    view: View, form: str, width: int | None, *, headers: bool = True, colour: bool = False
+) -> Iterator[str]:
     """What text of *form* has of *view*, in lines of at most *width* characters."""
     begun = False
     for parts in filter(None, (section.shown(form) for section in view.sections)):
@@ -223,7 +243,9 @@ def view_lines(view: View, form: str, width: int | None, *, headers: bool = True
         for part in parts:
             match part:
                 case Paragraph():
-                    yield from list(wrapped([str(part.text)], width if part.wraps else None, part.hanging)) or [""]
+                    yield from list(
+                        wrapped([str(part.text)], width if part.wraps else None, part.hanging)
+                    ) or [""]
                 case Table():
                     wide = form == "wide"
                     rows = (

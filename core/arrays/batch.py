@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """As :func:`functools.cached_property`, without the lock that it has before Python 3.12: one thread reads the batches of a decision."""
+    """As :func:`functools.cached_property`, without the lock that it has before Python 3.12: one thread reads
+    the batches of a decision."""
 
     def __init__(self, make: Callable[[Any], T]) -> None:
         self.make: Callable[[Any], T] = make
@@ -49,7 +50,8 @@ NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
 
 @attrs.define(eq=False, repr=False)
 class PodEdit:
-    """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in turn."""
+    """A pod put on (*sign* 1) or taken off (-1) a node of an overlay; upstream's metadata follows each in
+    turn."""
 
     at: int
     """Index into the batch."""
@@ -64,7 +66,8 @@ class PodEdit:
 @rebuilt_from("table", "rows")
 @attrs.define(eq=False, slots=False, repr=False)
 class Batch:
-    """*n* nodes of a table. Arrays have one entry a node, in the batch's order; they are not to be written to.
+    """*n* nodes of a table. Arrays have one entry a node, in the batch's order; they are not to be written
+    to.
 
     ``rows``: the table's rows, or None for all of them, free ones included (then arrays are views).
     """
@@ -75,7 +78,9 @@ class Batch:
     """Whether labels are those that an extender sent; see :class:`DescribedBatch`."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
+        return (
+            f"<{type(self).__name__} of {self.n} {'rows: the whole table' if self.rows is None else 'nodes'}>"
+        )
 
     @Lazy
     def n(self) -> int:
@@ -103,7 +108,7 @@ class Batch:
         found: Batch = table.node_derived(Batch, lambda: Batch(table))
         return found
 
-    # --- the node ---------------------------------------------------------------------------------------------------
+    # --- the node -------------------------------------------------------------------------------------------
 
     @Lazy
     def has_node(self) -> Mask:
@@ -177,10 +182,18 @@ class Batch:
         return self._view(self.table.attachable)
 
     def allocatable(self, resource: str) -> Ints:
-        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none, and for ``pods``: see :attr:`max_pods`."""
+        """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none, and for
+        ``pods``: see :attr:`max_pods`."""
         index = self.table.resources.get(resource)
-        if (tell := WATCHER.get()) is not None and (index is None or not self.table.allocatable[index].any()) and resource != PODS:
-            tell(resource, [name for name, at in self.table.resources.items() if self.table.allocatable[at].any()])
+        if (
+            (tell := WATCHER.get()) is not None
+            and (index is None or not self.table.allocatable[index].any())
+            and resource != PODS
+        ):
+            tell(
+                resource,
+                [name for name, at in self.table.resources.items() if self.table.allocatable[at].any()],
+            )
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
     def allocatables(self, resources: tuple[str, ...]) -> Ints:
@@ -194,10 +207,13 @@ class Batch:
     @Lazy
     def limits(self) -> Ints:
         """All that can be used up on each node: int64[1 + resources, n], ``pods`` first."""
-        return self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)
+        return (
+            self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)
+        )
 
     def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
-        """The *amounts* of each of *resources*, out of those of all resources, with or without pods: int64[len(resources), n]."""
+        """The *amounts* of each of *resources*, out of those of all resources, with or without pods:
+        int64[len(resources), n]."""
         places = self.table.places.kept
         at, absent = places.get(resources) or places.setdefault(resources, self._places(resources))
         if isinstance(at, slice):
@@ -224,8 +240,11 @@ class Batch:
         return found
 
     def image(self, name: str) -> tuple[Ints, Ints]:
-        """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice, 0 where it is absent."""
-        held, watch, recounted = self.table.images.get(name, {}), self.table.census.watch, self.table.recounted
+        """Size in bytes of image *name* and number of nodes with it, as each node keeps them: int64[n] twice,
+        0 where it is absent."""
+        held = self.table.images.get(name, {})
+        watch = self.table.census.watch
+        recounted = self.table.recounted
         if held and watch is not None and recounted is not None:
             watch.append(recounted)
         if self.rows is not None and len(self.rows) < len(held):
@@ -236,12 +255,14 @@ class Batch:
         sizes, nodes_with = (self._of(numbers) for numbers in found)
         return sizes, nodes_with
 
-    # --- the pods on it ---------------------------------------------------------------------------------------------
+    # --- the pods on it -------------------------------------------------------------------------------------
 
     def requested(self, resource: str) -> Ints:
         """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
-        return np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
+        return (
+            np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
+        )
 
     def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""
@@ -302,7 +323,7 @@ class Batch:
         self.table.transient[:, self.row(i)] = allocatable, requested
         self.table.has_transient = True
 
-    # --- counted over domains ---------------------------------------------------------------------------------------
+    # --- counted over domains -------------------------------------------------------------------------------
 
     def counter(self, query: Query) -> PodCount:
         """The census's counter of *query*: what is counted without this batch's own edits."""
@@ -338,7 +359,8 @@ class Batch:
         return np.zeros(self.n, np.bool_)
 
     def taken(self, query: Query) -> Ints:
-        """Pods of the table's own that *query* counts and that an edit took off, be they put back since: int64[n]."""
+        """Pods of the table's own that *query* counts and that an edit took off, be they put back since:
+        int64[n]."""
         return np.zeros(self.n, np.int64)
 
     def placed(self, query: Query) -> Ints:
@@ -346,7 +368,8 @@ class Batch:
         return np.zeros(self.n, np.int64)
 
     def given(self, query: Query) -> Ints:
-        """Pods that *query* counts and that an edit nominates to each node though they name one in their spec: int64[n]."""
+        """Pods that *query* counts and that an edit nominates to each node though they name one in their
+        spec: int64[n]."""
         return np.zeros(self.n, np.int64)
 
 

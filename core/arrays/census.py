@@ -1,8 +1,9 @@
 """Pods counted by row and by topology domain, for every question that a rule has asked so far.
 
-A *query* says which pods count; the census keeps, for each query that was asked, how many such pods are on each row and, for each
-topology key asked for, in each domain. One pod that comes or goes costs as many steps as there are queries that it matches.
-Affinity terms are kept by the pods that carry them: which of them are about a given pod is looked up by its labels.
+A *query* says which pods count; the census keeps, for each query that was asked, how many such pods are on
+each row and, for each topology key asked for, in each domain. One pod that comes or goes costs as many steps
+as there are queries that it matches. Affinity terms are kept by the pods that carry them: which of them are
+about a given pod is looked up by its labels.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Query(Hashable, Protocol):
 
     @property
     def pairs(self) -> Collection[Pair]:
-        """Label pairs that every pod that counts has, so that only pods with one of them need be tried; none: all are tried."""
+        """Label pairs that every pod that counts has, so that only pods with one of them need be tried; none:
+        all are tried."""
         ...
 
     def counts(self, template: Template) -> int:
@@ -37,7 +39,8 @@ class Query(Hashable, Protocol):
 
 @attrs.frozen(cache_hash=True)
 class PodsMatching:
-    """Pods of one of *namespaces* (None: of any) whose labels *matches* accepts; *matches* is compared by *key*."""
+    """Pods of one of *namespaces* (None: of any) whose labels *matches* accepts; *matches* is compared by
+    *key*."""
 
     namespaces: frozenset[str] | None
     key: Hashable
@@ -60,7 +63,8 @@ NO_PODS = PodsMatching(frozenset(), "none", no_group)
 
 @attrs.define(eq=False, repr=False)
 class DomainCounts:
-    """How many pods a query counts by code of *column*, kept up to date: ``counts`` int64[values or more]; code 0 counts nothing."""
+    """How many pods a query counts by code of *column*, kept up to date: ``counts`` int64[values or more];
+    code 0 counts nothing."""
 
     column: NodeColumn[Any]
     counts: Ints
@@ -68,7 +72,8 @@ class DomainCounts:
 
 @attrs.define(eq=False, repr=False)
 class PodCount:
-    """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
+    """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked
+    for."""
 
     query: Query
     rows: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
@@ -89,7 +94,9 @@ class PodCount:
 
     def forget(self, numbers: Collection[int]) -> None:
         """Keep what is known of the templates with these *numbers* alone."""
-        self._by_template = {number: often for number, often in self._by_template.items() if number in numbers}
+        self._by_template = {
+            number: often for number, often in self._by_template.items() if number in numbers
+        }
 
     def on(self, row: int) -> int:
         """How many pods it counts on *row*."""
@@ -123,7 +130,8 @@ class PodCount:
             self.total += int(counts.sum())
 
     def domains(self, key: str, labels: dict[str, NodeColumn[str | None]]) -> Ints:
-        """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts nothing."""
+        """Counts by code of the label column *key*: int64[values]; code 0, the rows without the label, counts
+        nothing."""
         column = labels.get(key)
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
@@ -137,7 +145,8 @@ class PodCount:
         if found is None:
             found = self._domains[key] = DomainCounts(column, self._counted_by(column))
         elif found.column is not column or len(found.counts) < len(column.values):
-            # Who has the counts already goes on with the same values: a column is made anew where it was forgotten, or a node changed.
+            # Who has the counts already goes on with the same values: a column is made anew where it was
+            # forgotten, or a node changed.
             found.column, found.counts = column, self._counted_by(column)
         return found
 
@@ -180,14 +189,18 @@ class Census:
     watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
     _asked: Pairs[PodCount] = attrs.Factory(Pairs)
-    """The counters that new templates are held against: all but those of terms, which a template names itself."""
+    """The counters that new templates are held against: all but those of terms, which a template names
+    itself."""
     _templates: dict[Template, dict[int, int]] = attrs.Factory(dict)
     """Template -> row -> pods, of the templates that are or were present."""
     _labelled: Pairs[Template] = attrs.Factory(Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.Factory(dict)
-    _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+    _terms: dict[str, TermIndex[PodCount]] = attrs.field(
+        factory=lambda: {role: TermIndex() for role in ROLES}
+    )
     _usual: int = 0
-    """How many counters there were when it forgot templates for the first time since they began anew; 0: it has not."""
+    """How many counters there were when it forgot templates for the first time since they began anew; 0: it
+    has not."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
@@ -248,12 +261,16 @@ class Census:
 
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""
-        return ((template, row, pods) for template, rows in self._templates.items() for row, pods in rows.items())
+        return (
+            (template, row, pods) for template, rows in self._templates.items() for row, pods in rows.items()
+        )
 
     def forget(self, in_use: Collection[Template]) -> bool:
-        """Keep the templates *in_use* alone, which all have that have pods here; gives whether all counters begin anew.
+        """Keep the templates *in_use* alone, which all have that have pods here; gives whether all counters
+        begin anew.
 
-        It is not known which counters are still asked for. So where they are many more than they were, who keeps one has to ask again.
+        It is not known which counters are still asked for. So where they are many more than they were, who
+        keeps one has to ask again.
         """
         self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
         if self._usual and len(self.counters) > 2 * self._usual + SPARE:
@@ -273,8 +290,14 @@ class Census:
 
     def _begin_anew(self) -> None:
         present = list(self.present())
-        self.counters, self._asked, self._labelled, self._terms = {}, Pairs(), Pairs(), {role: TermIndex() for role in ROLES}
-        self._templates, self._matching = {}, {}
+        self.counters, self._asked, self._labelled, self._terms = (
+            {},
+            Pairs(),
+            Pairs(),
+            {role: TermIndex() for role in ROLES},
+        )
+        self._templates = {}
+        self._matching = {}
         self.terms_revision += 1
         self.revision += 1
         for template, row, count in present:
@@ -291,9 +314,13 @@ class Census:
         self._templates[template] = {}
         self._labelled.file_under_each(template, template.labels.items())
         asked = (counter for _, counters in self._asked.concerning(template.labels) for counter in counters)
-        matching = self._matching[template] = [(counter, often) for counter in asked if (often := counter.of(template))]
+        matching = self._matching[template] = [
+            (counter, often) for counter in asked if (often := counter.of(template))
+        ]
         for role in ROLES if template.has_pod_affinity else ():
-            matching.extend((self._carried(carrier), often) for carrier, often in carriers(template, role).items())
+            matching.extend(
+                (self._carried(carrier), often) for carrier, often in carriers(template, role).items()
+            )
             if not self.has_unreadable and unreadable(template, role) is not None:
                 self.has_unreadable = True
                 self.terms_revision += 1
@@ -308,7 +335,9 @@ class Census:
         return found
 
 
-def _counted(labels: dict[str, NodeColumn[str | None]], present: Iterable[tuple[Template, int, int]]) -> Census:
+def _counted(
+    labels: dict[str, NodeColumn[str | None]], present: Iterable[tuple[Template, int, int]]
+) -> Census:
     census = Census(labels)
     for template, row, count in present:
         census.add(template, row, count)

@@ -1,4 +1,5 @@
-"""One interned value a node, and postings from values to the nodes that hold them: the table's building blocks."""
+"""One interned value a node, and postings from values to the nodes that hold them: the table's building
+blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ T = TypeVar("T", bound=Hashable)
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """*array* with room for *size* entries along its last axis, doubled and filled with zeros where it was too short."""
+    """*array* with room for *size* entries along its last axis, doubled and filled with zeros where it was
+    too short."""
     if array.shape[-1] >= size:
         return array
     room = max(size, 2 * array.shape[-1], 8)
@@ -128,7 +130,9 @@ class RowsByCode:
 
     def at(self, code: int) -> Rows:
         """The rows with the value of *code*, ascending: intp[k]."""
-        return self.rows[self.starts[code] : self.starts[code + 1]] if code + 1 < len(self.starts) else NO_ROWS
+        return (
+            self.rows[self.starts[code] : self.starts[code + 1]] if code + 1 < len(self.starts) else NO_ROWS
+        )
 
 
 @attrs.define(eq=False, repr=False)
@@ -154,9 +158,10 @@ class Postings:
         return self.rows.get(value, ())
 
 
-# --- changes by row ---------------------------------------------------------------------------------------------------
+# --- changes by row -----------------------------------------------------------------------------------------
 
-# The log of what happened to the rows of a table: the input from which all that is kept between cycles is brought up to date.
+# The log of what happened to the rows of a table: the input from which all that is kept between cycles is
+# brought up to date.
 
 
 Event = tuple[int, Hashable]
@@ -219,7 +224,9 @@ class ChangeLog(Revisions[Event]):
         if self._latest is None or self._latest[0] != (revision, self.revision):
             if revision == NEVER:
                 return None
-            if revision >= self._start and (self.revision - revision) * STEP_COST < STEP_COST + len(self._changed_at):
+            if revision >= self._start and (self.revision - revision) * STEP_COST < STEP_COST + len(
+                self._changed_at
+            ):
                 rows = distinct([row for row, _ in self._steps[revision - self._start :]])
             else:
                 rows = (self._changed_at > revision).nonzero()[0]

@@ -1,8 +1,8 @@
 """What a rule counts, and which domains it refuses for that: from this follow all forms of its answer.
 
-A rule that looks beyond the row counts pods by *domain*: the nodes that share a value of one label. What one pod does to such a rule is
-a constant, which the census knows by template. So a rule declares its counts once, and this package answers for all rows, for one row,
-and for the domains that changed since it was asked last.
+A rule that looks beyond the row counts pods by *domain*: the nodes that share a value of one label. What one
+pod does to such a rule is a constant, which the census knows by template. So a rule declares its counts once,
+and this package answers for all rows, for one row, and for the domains that changed since it was asked last.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .table import NodeTable
 from .types import Ints, Mask, ValueCodes
 
 FEW = 16
-"""Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long as plain Python."""
+"""Values of a label that are looked at one by one, in tuples: for three zones numpy takes four times as long
+as plain Python."""
 Weighted = tuple[PodCount, str, int]
 """A counter of pods, their topology key and the weight of a pod."""
 NO_MINIMUM = 2**31 - 1
@@ -43,7 +44,8 @@ class Watched(msgspec.Struct, eq=False):
 
 
 class CountTerm(msgspec.Struct, eq=False):
-    """Pods that a counter counts, each worth *weight*, by the values of *column*; the counter keeps its sums by these under *slot*."""
+    """Pods that a counter counts, each worth *weight*, by the values of *column*; the counter keeps its sums
+    by these under *slot*."""
 
     counter: PodCount
     weight: int
@@ -65,14 +67,16 @@ class CountTerm(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False)
 class DomainSum:
-    """What each node gets: the sum of all *counts* in its domain by label *key*; with key None, on its own row.
+    """What each node gets: the sum of all *counts* in its domain by label *key*; with key None, on its own
+    row.
 
     It holds while no node object changes.
     """
 
     key: str | None
     column: NodeColumn[Any]
-    """By whose values the nodes are in domains; the columns of the counts have the same codes, or 0 where pods do not count."""
+    """By whose values the nodes are in domains; the columns of the counts have the same codes, or 0 where
+    pods do not count."""
     counts: Sequence[CountTerm]
     is_few: bool = attrs.field(init=False)
     """There are few domains, so that sums are in a tuple."""
@@ -82,8 +86,11 @@ class DomainSum:
         return self.key is not None and len(self.column.values) <= FEW
 
     @classmethod
-    def of_each(cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()) -> list[DomainSum]:
-        """One for each key of *terms* that some row of *table* has as a label; pods on the rows *without* do not count."""
+    def of_each(
+        cls, terms: Iterable[Weighted], table: NodeTable, without: Collection[int] = ()
+    ) -> list[DomainSum]:
+        """One for each key of *terms* that some row of *table* has as a label; pods on the rows *without* do
+        not count."""
         by_key: dict[str, list[CountTerm]] = {}
         labels = table.labels
         for counter, key, weight in terms:
@@ -98,7 +105,8 @@ class DomainSum:
         return cls(None, NO_COLUMN, [CountTerm(counter, 1, "", NO_COLUMN) for counter in counters])
 
     def by_code(self) -> tuple[int, ...] | Ints:
-        """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept, as it may change."""
+        """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept,
+        as it may change."""
         counts = self.counts
         if self.is_few:
             width = len(self.column.values)
@@ -108,7 +116,11 @@ class DomainSum:
                     part = each.domains.counts[:width].tolist()
                     if each.weight != 1:
                         part = [each.weight * number for number in part]
-                    found = part if found is None else [one + other for one, other in zip(found, part, strict=True)]
+                    found = (
+                        part
+                        if found is None
+                        else [one + other for one, other in zip(found, part, strict=True)]
+                    )
             return (0,) * width if found is None else tuple(found)
         if len(counts) == 1:
             return counts[0].by_code()
@@ -116,7 +128,8 @@ class DomainSum:
 
     def at(self, row: int) -> int:
         """What one row gets."""
-        total, code = 0, row if self.key is None else self.column.codes.item(row)
+        total = 0
+        code = row if self.key is None else self.column.codes.item(row)
         for each in self.counts:
             sums = each.counter.rows if each.domains is None else each.domains.counts
             total += sums.item(code) * each.weight if code < len(sums) else 0
@@ -150,7 +163,8 @@ def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
 
 
 class Sums(msgspec.Struct, eq=False):
-    """The raw score of a node is what it gets of *each* sum. *also*: counters that the reduce step reads besides."""
+    """The raw score of a node is what it gets of *each* sum. *also*: counters that the reduce step reads
+    besides."""
 
     each: Sequence[DomainSum] = ()
     also: Sequence[PodCount] = ()
@@ -165,7 +179,8 @@ Refused = tuple[bool, ...] | Mask
 
 @attrs.frozen(eq=False, kw_only=True)
 class Clause:
-    """A test of a predicate: a node is refused, for *reasons*, where the sum of its domain is above ``limit``; *wants*: where it is not.
+    """A test of a predicate: a node is refused, for *reasons*, where the sum of its domain is above
+    ``limit``; *wants*: where it is not.
 
     The limit is *most*, and with *least_of* the smallest sum of these domains, by code, is added.
     """
@@ -178,10 +193,12 @@ class Clause:
     keyless: bool = False
     """Whether nodes without the label are refused."""
     unless_none: Sequence[DomainSum] = ()
-    """Nothing is refused, but for nodes without the label where *keyless_alone*, while no domain of any of these has a pod."""
+    """Nothing is refused, but for nodes without the label where *keyless_alone*, while no domain of any of
+    these has a pod."""
     keyless_alone: bool = False
     is_local: bool = attrs.field(
-        init=False, default=attrs.Factory(lambda self: self.least_of is None and not self.unless_none, takes_self=True)
+        init=False,
+        default=attrs.Factory(lambda self: self.least_of is None and not self.unless_none, takes_self=True),
     )
     """A domain is refused for its own sum alone."""
 
@@ -212,7 +229,11 @@ class Clause:
                 return (keyless, *[False] * (len(sums) - 1))
             wants = self.wants
             return (keyless, *[(count > limit) is not wants for count in sums[1:]])
-        found: Mask = np.zeros(len(sums), np.bool_) if limit is None else (sums <= limit if self.wants else sums > limit)
+        found: Mask = (
+            np.zeros(len(sums), np.bool_)
+            if limit is None
+            else (sums <= limit if self.wants else sums > limit)
+        )
         found[0] = keyless
         return found
 
@@ -227,8 +248,11 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
     codes = np.zeros(nodes.n, np.int64)
     for number, clause in reversed(list(enumerate(clauses, 1))):
         if not clause.is_local:
-            raise ValueError("expected `most` alone, as pods are tried on these nodes, got a clause whose limit depends on other domains")
-        present, sums = nodes.label(clause.sum.key or "").present, clause.sum.everywhere(nodes)
+            raise ValueError(
+                "expected `most` alone, as pods are tried on these nodes, got a clause whose limit depends on other domains"
+            )
+        present = nodes.label(clause.sum.key or "").present
+        sums = clause.sum.everywhere(nodes)
         for each in clause.sum.counts:
             sums = sums + nodes.delta(each.counter.query) * each.weight * present
         refused = np.where(present, (sums > clause.most) != clause.wants, clause.keyless)
@@ -248,7 +272,9 @@ def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failur
 
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
     """The rows of *table* by value of label *key*."""
-    found: RowsByCode = table.node_derived(("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes))
+    found: RowsByCode = table.node_derived(
+        ("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes)
+    )
     return found
 
 

@@ -66,10 +66,12 @@ class OtherSums(Batch):
 
 @attrs.define(eq=False, slots=False, repr=False)
 class Overlay(OtherSums):
-    """A batch with its own sums, ports and pod lists. Each pod sits on the judged node itself: no other node is touched."""
+    """A batch with its own sums, ports and pod lists. Each pod sits on the judged node itself: no other node
+    is touched."""
 
     incoming: Pod | None = None
-    """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its name."""
+    """The pod that the trial is for; upstream's metadata does not follow what happens to another one of its
+    name."""
     _edits: list[PodEdit] = attrs.Factory(list)
     _placed: set[int] = attrs.Factory(set)
     """Which entries an edit put here at least once, by identity."""
@@ -94,11 +96,15 @@ class Overlay(OtherSums):
         """A copy of some of these nodes with the edits made so far."""
         part = Overlay.of(self.table, self.indexes[indexes], self.incoming)
         place = {index: i for i, index in enumerate(indexes.tolist())}
-        part._counts, part._nonzero = self._counts[indexes], self._nonzero[:, indexes]
+        part._counts = self._counts[indexes]
+        part._nonzero = self._nonzero[:, indexes]
         part._sums = {name: amounts[indexes] for name, amounts in self._sums.items()}
         part._placed = self._placed.copy()
         part._pods = {place[at]: list(pods) for at, pods in self._pods.items() if at in place}
-        part._ports = {port: {place[at]: held for at, held in held_at.items() if at in place} for port, held_at in self._ports.items()}
+        part._ports = {
+            port: {place[at]: held for at, held in held_at.items() if at in place}
+            for port, held_at in self._ports.items()
+        }
         for edit in self._edits:
             if (at := place.get(edit.at)) is not None:
                 part._keep(PodEdit(at, edit.entry, edit.sign, edit.original, edit.unheard))
@@ -117,7 +123,8 @@ class Overlay(OtherSums):
         self._apply(pods, 1, np.add)
 
     def remove_all(self, pods: Sequence[tuple[int, Entry]]) -> None:
-        """Take each pod off its node, in this order; each time the last of the node's list moves into its place."""
+        """Take each pod off its node, in this order; each time the last of the node's list moves into its
+        place."""
         self._apply(pods, -1, np.subtract)
 
     def _apply(self, pods: Sequence[tuple[int, Entry]], sign: int, change: np.ufunc) -> None:
@@ -137,11 +144,19 @@ class Overlay(OtherSums):
             change.at(found, np.array(places, np.intp), np.array(numbers, np.int64))
         everywhere = np.array([at for at, _ in pods], np.intp)
         change.at(self._counts, everywhere, 1)
-        change.at(self._nonzero.T, everywhere, np.array([entry.template.nonzero_footprint for _, entry in pods], np.int64))
+        change.at(
+            self._nonzero.T,
+            everywhere,
+            np.array([entry.template.nonzero_footprint for _, entry in pods], np.int64),
+        )
 
     def _note(self, at: int, entry: Entry, sign: int) -> None:
         """Follow an edit in everything but the sums."""
-        unheard = self.incoming is not None and entry.pod.name == self.incoming.name and entry.pod.namespace == self.incoming.namespace
+        unheard = (
+            self.incoming is not None
+            and entry.pod.name == self.incoming.name
+            and entry.pod.namespace == self.incoming.namespace
+        )
         if sign > 0:
             self.table.census.learn(entry.template)
             self._placed.add(id(entry))
@@ -220,7 +235,7 @@ class Overlay(OtherSums):
         return found
 
 
-# --- sums that are tried ----------------------------------------------------------------------------------------------
+# --- sums that are tried ------------------------------------------------------------------------------------
 
 # Rows with other sums than the table's: what a rule sees where only sums are tried out.
 
@@ -228,9 +243,12 @@ class Overlay(OtherSums):
 def workspace(nodes: Batch, purpose: str, lines: int, kind: type = np.int64) -> NDArray[Any]:
     """Memory to work something out in for all rows of the table, which *nodes* are: [lines, n] of *kind*.
 
-    It is the same each time for one *purpose*, and so are its contents. New memory of that size can take longer to get than a sum takes.
+    It is the same each time for one *purpose*, and so are its contents. New memory of that size can take
+    longer to get than a sum takes.
     """
-    found: NDArray[Any] = nodes.table.node_derived((workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind))
+    found: NDArray[Any] = nodes.table.node_derived(
+        (workspace, purpose, lines), lambda: np.empty((lines, nodes.n), kind)
+    )
     return found
 
 
@@ -247,19 +265,32 @@ class SumsTrial(OtherSums):
         """The sums of *rows* as they are, to be changed."""
         base = Batch(table, rows)
         return cls(
-            table, rows, requests={name: base.requested(name).copy() for name in table.resources},
-            nonzero_sums=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]), pods_there=base.pod_count.copy(),
-        )  # fmt: skip
+            table,
+            rows,
+            requests={name: base.requested(name).copy() for name in table.resources},
+            nonzero_sums=np.stack([base.nonzero(CPU), base.nonzero(MEMORY)]),
+            pods_there=base.pod_count.copy(),
+        )
 
     def some(self, indexes: Rows) -> SumsTrial:
         """A copy of some of these nodes, by index."""
         requests = {name: sums[indexes] for name, sums in self.requests.items()}
-        return SumsTrial(self.table, self.indexes[indexes], requests, self.nonzero_sums[:, indexes], self.pods_there[indexes])
+        return SumsTrial(
+            self.table,
+            self.indexes[indexes],
+            requests,
+            self.nonzero_sums[:, indexes],
+            self.pods_there[indexes],
+        )
 
     def add(self, template: Template, times: Ints) -> None:
         """Add *times* pods of *template* on each node: int64[n]."""
-        amounts = {name: number * times for name, number in template.footprint.items() if name in self.requests}
-        self.put(times, amounts, (template.nonzero_footprint[0] * times, template.nonzero_footprint[1] * times))
+        amounts = {
+            name: number * times for name, number in template.footprint.items() if name in self.requests
+        }
+        self.put(
+            times, amounts, (template.nonzero_footprint[0] * times, template.nonzero_footprint[1] * times)
+        )
 
     def requested(self, resource: str) -> Ints:
         return self.requests[resource] if resource in self.requests else np.zeros(self.n, np.int64)
@@ -273,7 +304,8 @@ class SumsTrial(OtherSums):
         return self.pods_there
 
     def put(self, counted: Ints, amounts: dict[str, Ints], nonzero: tuple[Ints, Ints] | None = None) -> None:
-        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to scores alone."""
+        """Add (or take off) on each node *counted* pods of these amounts: int64[n] each; *nonzero* matters to
+        scores alone."""
         for name, amount in amounts.items():
             self.requests[name] += amount
         if nonzero is not None:

@@ -1,7 +1,8 @@
 """Reduce steps: how the raw scores of the nodes that fit become scores.
 
-Most of them need to know little of the raw scores of all nodes, such as the highest and the lowest. From that follows a *scale*: what each
-raw score becomes. So a rule says once which scale belongs to what is known, and the scores of all nodes follow, or of classes of nodes.
+Most of them need to know little of the raw scores of all nodes, such as the highest and the lowest. From that
+follows a *scale*: what each raw score becomes. So a rule says once which scale belongs to what is known, and
+the scores of all nodes follow, or of classes of nodes.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ class RawScores(Protocol):
 
     @property
     def counted(self) -> Iterable[tuple[int, int, int]]:
-        """Raw scores, each with a value of ``Reduction.column``, by code, and how many nodes have both; a pair may come more than once."""
+        """Raw scores, each with a value of ``Reduction.column``, by code, and how many nodes have both; a
+        pair may come more than once."""
         ...
 
 
@@ -50,19 +52,22 @@ class Scale(Protocol):
     """What each raw score becomes."""
 
     def each(self, raw: Sequence[int], codes: Sequence[int]) -> list[int]:
-        """The scores of nodes, or of classes of nodes; *codes*: their values of ``Reduction.column``, 0 where there is none."""
+        """The scores of nodes, or of classes of nodes; *codes*: their values of ``Reduction.column``, 0 where
+        there is none."""
         ...
 
 
 ScaleOf = Callable[[Template, RawScores, Any], Scale | None]
-"""The scale for a pod, by what is known of raw scores, in a cycle; None where it does not follow from that."""
+"""The scale for a pod, by what is known of raw scores, in a cycle; None where it does not follow from that.
+"""
 
 ColumnOf = Callable[[Template, Any], NodeColumn[Any] | None]
 """The values, besides raw scores, by which the scale goes for a pod in a cycle; None: raw scores alone."""
 
 
 class ScoresOfNodes(msgspec.Struct, eq=False):
-    """Raw scores of nodes, each pair of a score and a code once: *keys* are ``(score - lowest) * width + code``."""
+    """Raw scores of nodes, each pair of a score and a code once: *keys* are ``(score - lowest) * width +
+    code``."""
 
     keys: Sequence[int]
     numbers: Sequence[int]
@@ -76,21 +81,29 @@ class ScoresOfNodes(msgspec.Struct, eq=False):
 
     @property
     def counted(self) -> Iterable[tuple[int, int, int]]:
-        lowest, width = self.lowest, self.width
-        return [(lowest + key // width, key % width, number) for key, number in zip(self.keys, self.numbers, strict=True)]
+        lowest = self.lowest
+        width = self.width
+        return [
+            (lowest + key // width, key % width, number)
+            for key, number in zip(self.keys, self.numbers, strict=True)
+        ]
 
 
 @attrs.frozen(repr=False)
 class Reduction:
-    """A reduce step: a scale from what is known of all feasible nodes, and then a score for each node from the scale alone."""
+    """A reduce step: a scale from what is known of all feasible nodes, and then a score for each node from
+    the scale alone."""
 
     scale: ScaleOf
     column: ColumnOf | None = None
     zeros_alike: bool = True
     """Raw scores that are all 0 become one score for all, the same for any nodes of any cycle."""
     special: Callable[[Template, Scores, Batch, Any], Scores | None] | None = None
-    """The scores of nodes for which there is no scale, as where a node is listed twice; None where there is one."""
-    slot: StateKey[int] = attrs.field(init=False, repr=False, eq=False, factory=lambda: StateKey("score of zeros"))
+    """The scores of nodes for which there is no scale, as where a node is listed twice; None where there is
+    one."""
+    slot: StateKey[int] = attrs.field(
+        init=False, repr=False, eq=False, factory=lambda: StateKey("score of zeros")
+    )
     """With *zeros_alike*: where a template's notes have that score."""
 
     def __repr__(self) -> str:
@@ -102,14 +115,21 @@ class Reduction:
         if found is not None or not len(raw):
             return raw if found is None else found
         by = None if self.column is None else self.column(pod, cycle)
-        lowest, width = int(raw.min()), 1 if by is None else len(by.values)
+        lowest = int(raw.min())
+        width = 1 if by is None else len(by.values)
         keys = raw - lowest if by is None else (raw - lowest) * width + nodes.codes_of(by)
         kinds = None
         if int(keys.max()) > 4 * len(keys) + FEW_KEYS:
             kinds, keys = np.unique(keys, return_inverse=True)
         numbers = np.bincount(keys)
         there = numbers.nonzero()[0]
-        known = ScoresOfNodes((there if kinds is None else kinds).tolist(), numbers[there].tolist(), lowest, int(raw.max()), width)
+        known = ScoresOfNodes(
+            (there if kinds is None else kinds).tolist(),
+            numbers[there].tolist(),
+            lowest,
+            int(raw.max()),
+            width,
+        )
         scale = self.scale(pod, known, cycle)
         if scale is None:
             raise ValueError(f"{self!r}: expected a scale or special scores, got neither")
@@ -118,7 +138,7 @@ class Reduction:
         return table.take(keys)
 
 
-# --- scales ---------------------------------------------------------------------------------------------------------
+# --- scales -------------------------------------------------------------------------------------------------
 
 
 class Stretched(msgspec.Struct, frozen=True):
@@ -133,21 +153,23 @@ class Stretched(msgspec.Struct, frozen=True):
     top: int
 
     def each(self, raw: Sequence[int], codes: Sequence[int] = ()) -> list[int]:
-        lowest, top = self.lowest, float(self.top)
+        lowest = self.lowest
+        top = float(self.top)
         spread = float(self.highest - lowest)
         return [int(top * ((one - lowest) / spread)) for one in raw] if spread else [0] * len(raw)
 
 
 class Proportional(msgspec.Struct, frozen=True):
-    """*greatest* becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0; where no score is above 0 they stay as they are,
-    and with *reverse* all become *best*."""
+    """*greatest* becomes *best*, or with *reverse* 0 becomes *best* and the greatest 0; where no score is
+    above 0 they stay as they are, and with *reverse* all become *best*."""
 
     greatest: int
     best: int
     reverse: bool
 
     def each(self, raw: Sequence[int], codes: Sequence[int] = ()) -> list[int]:
-        greatest, best = self.greatest, self.best
+        greatest = self.greatest
+        best = self.best
         if not greatest:
             return [best] * len(raw) if self.reverse else list(raw)
         # Go divides towards 0.

@@ -29,7 +29,8 @@ HUGE = 1 << 56
 """An amount below it fits into 64 bits a hundred times."""
 MOST_KEPT = 1 << 14
 """Answers about the node objects that are kept at a time."""
-POD_COUNT, FIRST_RESOURCE = 2, 3
+POD_COUNT = 2
+FIRST_RESOURCE = 3
 """Where ``sums`` has the number of pods, and what resources request."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 NO_PRESSURES = ("", "", "")
@@ -53,9 +54,10 @@ def _attachable(amounts: Requests) -> Map[int]:
 class NodeTable:
     """N rows, R resources; arrays grow by doubling, rows are reused.
 
-    ``allocatable``, ``requested``: int64[R, N], contiguous by resource; ``nonzero``: int64[2, N], cpu and memory with defaults;
-    ``pod_count``, ``max_pods``: int64[N]; ``has_node``: bool[N], False on rows whose node is gone or was never seen;
-    ``used``: bool[N], False on free rows. Columns hold one interned value a row. ``pods[row]`` is the node's own ordered list.
+    ``allocatable``, ``requested``: int64[R, N], contiguous by resource; ``nonzero``: int64[2, N], cpu and
+    memory with defaults; ``pod_count``, ``max_pods``: int64[N]; ``has_node``: bool[N], False on rows whose
+    node is gone or was never seen; ``used``: bool[N], False on free rows. Columns hold one interned value a
+    row. ``pods[row]`` is the node's own ordered list.
     """
 
     zone_key: Callable[[Mapping[str, str]], str]
@@ -72,7 +74,8 @@ class NodeTable:
     limits: Ints = attrs.field(factory=lambda: np.zeros((1 + 3, 8), np.int64))
     """``max_pods`` and ``allocatable``, one below the other, as ``sums`` has what pods take of them."""
     sums: Ints = attrs.field(factory=lambda: np.zeros((FIRST_RESOURCE + 3, 8), np.int64))
-    """All that pods add up to, so that a pod is one addition: ``nonzero``, ``pod_count`` and ``requested``, one below the other."""
+    """All that pods add up to, so that a pod is one addition: ``nonzero``, ``pod_count`` and ``requested``,
+    one below the other."""
     has_node: Mask = attrs.Factory(_flags)
     used: Mask = attrs.Factory(_flags)
     transient: Ints = attrs.field(factory=lambda: np.zeros((2, 8), np.int64))
@@ -89,13 +92,15 @@ class NodeTable:
     avoid: NodeColumn[str | None] = attrs.field(factory=lambda: NodeColumn(None))
     """The annotation :data:`AVOID`."""
     attachable: NodeColumn[Map[int]] = attrs.field(factory=lambda: NodeColumn(Map()))
-    """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent where not given."""
+    """How many volumes of each kind may be attached: the ``attachable-volumes-*`` among allocatable, absent
+    where not given."""
     has_huge: bool = False
     """Some node had :data:`HUGE` or more of something, or less than nothing."""
     images: dict[str, dict[int, tuple[int, int]]] = attrs.Factory(dict)
     """Image name -> row -> (size in bytes, nodes that had it when the row's node was last updated)."""
     recounted: PodCount | None = None
-    """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node stays. None: none does."""
+    """It counts no pods, but moves where a row gets other numbers of nodes with its images though its node
+    stays. None: none does."""
     ports: Postings = attrs.Factory(Postings)
     """Host port -> rows; a set, as upstream: the first of two users that leaves frees the port."""
     volumes: dict[int, int] = attrs.Factory(dict)
@@ -105,7 +110,8 @@ class NodeTable:
     deleted_rows: set[int] = attrs.Factory(set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
     ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.Factory(dict)
-    """The last state of nodes that are gone, where a release's preemption still tries them: with images and pods."""
+    """The last state of nodes that are gone, where a release's preemption still tries them: with images and
+    pods."""
     has_transient: bool = False
     """Some row may hold such counts."""
     rows_version: int = 0
@@ -156,7 +162,9 @@ class NodeTable:
     @property
     def has_nodeless(self) -> bool:
         """Whether any row in use has no node object."""
-        return bool(self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any())))
+        return bool(
+            self.node_derived("nodeless", lambda: bool((self.used & ~self.has_node)[: self.size].any()))
+        )
 
     def node_derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What *make* works out of the node objects alone, kept by *key* until one of them changes."""
@@ -170,13 +178,14 @@ class NodeTable:
     @contextmanager
     def forgetful(self) -> Iterator[None]:
         """While the context lasts, nothing that :meth:`once` worked out before is known."""
-        before, self._once = (self._once_at, self._once), Derived()
+        before = (self._once_at, self._once)
+        self._once = Derived()
         try:
             yield
         finally:
             self._once_at, self._once = before
 
-    # --- rows -------------------------------------------------------------------------------------------------------
+    # --- rows -----------------------------------------------------------------------------------------------
 
     @property
     def row_count(self) -> int:
@@ -209,7 +218,8 @@ class NodeTable:
     def _own_names(self) -> None:
         """The names of rows are about to change."""
         if self.shared_names:
-            self.names, self.shared_names = list(self.names), False
+            self.names = list(self.names)
+            self.shared_names = False
         self.rows_version += 1
 
     def _make_room(self, size: int) -> None:
@@ -221,7 +231,13 @@ class NodeTable:
                 column.codes = grown(column.codes, size)
 
     def _columns(self) -> list[NodeColumn[Any]]:
-        of_node: list[NodeColumn[Any]] = [self.taints, self.conditions, self.pressures, self.unschedulable, self.zone]
+        of_node: list[NodeColumn[Any]] = [
+            self.taints,
+            self.conditions,
+            self.pressures,
+            self.unschedulable,
+            self.zone,
+        ]
         return [*of_node, self.avoid, self.attachable, *self.labels.values()]
 
     def drop(self, name: str) -> None:
@@ -244,7 +260,11 @@ class NodeTable:
         """Keep the state of the row of *name* among :attr:`ghosts`."""
         row = self.row_of[name]
         if (node := self.nodes[row]) is not None:
-            self.ghosts[name] = node, {image: self.images[image][row] for image in self._images_of.get(row, ())}, list(self.pods[row])
+            self.ghosts[name] = (
+                node,
+                {image: self.images[image][row] for image in self._images_of.get(row, ())},
+                list(self.pods[row]),
+            )
 
     @contextmanager
     def with_ghosts(self) -> Iterator[Ints]:
@@ -262,10 +282,11 @@ class NodeTable:
             for name in names:
                 self.drop(name)
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes ----------------------------------------------------------------------------------------------
 
     def set_nodes(self, given: Mapping[int, tuple[Node, ImageStates]]) -> None:
-        """Give rows their node objects, new or updated, each with its images: name -> (size in bytes, number of nodes with it)."""
+        """Give rows their node objects, new or updated, each with its images: name -> (size in bytes, number
+        of nodes with it)."""
         nodes = {row: node for row, (node, _) in given.items()}
         self._describe(nodes)
         for row, (node, images) in given.items():
@@ -285,17 +306,29 @@ class NodeTable:
         """Fill the columns of rows; what nodes have in common is looked at once."""
         self._set_labels(nodes)
         rows = np.fromiter(nodes, np.intp, len(nodes))
-        # Nodes of one kind have the same columns, but for what follows from labels; what a pressure was before counts, too.
+        # Nodes of one kind have the same columns, but for what follows from labels; what a pressure was
+        # before counts, too.
         keys = [
-            (id(node.status.allocatable), id(node.status.conditions), id(node.spec.taints), node.spec.unschedulable,
-             node.metadata.annotations.get(AVOID), pressures)
+            (
+                id(node.status.allocatable),
+                id(node.status.conditions),
+                id(node.spec.taints),
+                node.spec.unschedulable,
+                node.metadata.annotations.get(AVOID),
+                pressures,
+            )
             for node, pressures in zip(nodes.values(), self.pressures.codes[rows].tolist(), strict=True)
-        ]  # fmt: skip
+        ]
         kinds = dict(zip(keys, nodes.values(), strict=True))
-        which = np.fromiter(map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys))
+        which = np.fromiter(
+            map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys)
+        )
         amounts = [of_node(node.status.allocatable) for node in kinds.values()]
         if self.ignores_storage:
-            amounts = [{name: amount for name, amount in found.items() if name != EPHEMERAL_STORAGE} for found in amounts]
+            amounts = [
+                {name: amount for name, amount in found.items() if name != EPHEMERAL_STORAGE}
+                for found in amounts
+            ]
         conditions = [tuple((c.type, c.status) for c in node.status.conditions) for node in kinds.values()]
         before = [self.pressures.values[key[-1]] for key in kinds]
         columns: list[tuple[NodeColumn[Any], list[Any]]] = [
@@ -369,12 +402,14 @@ class NodeTable:
 
     def recount_images(self, row: int, images: ImageStates) -> None:
         """Give *row*, whose node did not change, the numbers of nodes that have its *images* now."""
-        if self.recounted is not None and any(self.images[name][row] != state for name, state in images.items()):
+        if self.recounted is not None and any(
+            self.images[name][row] != state for name, state in images.items()
+        ):
             self._set_images(row, images)
             self.recounted.add(row, 1)
             self.census.revision += 1
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def add_pod(self, row: int, entry: Entry) -> None:
         """Put a pod at the end of the row's list and count it."""
@@ -395,8 +430,11 @@ class NodeTable:
             self.ports.drop(port, row)
 
     def forget(self, in_use: Collection[Template]) -> bool:
-        """Keep the templates *in_use* alone; gives whether all counters begin anew: see :meth:`Census.forget`."""
-        self._amounts = {template: amounts for template, amounts in self._amounts.items() if template in in_use}
+        """Keep the templates *in_use* alone; gives whether all counters begin anew: see
+        :meth:`Census.forget`."""
+        self._amounts = {
+            template: amounts for template, amounts in self._amounts.items() if template in in_use
+        }
         begins_anew = self.census.forget(in_use)
         if begins_anew:
             self._once = Derived()
@@ -413,7 +451,8 @@ class NodeTable:
         template = entry.template
         amounts = self._amounts.get(template)
         if amounts is None:
-            # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's do.
+            # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's
+            # do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
             found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
             found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1

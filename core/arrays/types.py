@@ -1,4 +1,5 @@
-"""Names for arrays by what is in them, and whole-number arithmetic on them as Go has it. Shapes are in the docstrings of their owners."""
+"""Names for arrays by what is in them, and whole-number arithmetic on them as Go has it. Shapes are in the
+docstrings of their owners."""
 
 from __future__ import annotations
 
@@ -26,11 +27,12 @@ NOWHERE: Mask = np.zeros(0, np.bool_)
 """What arrays begin with that are made later: read only, as nothing is in them."""
 
 
-# --- arithmetic as Go has it ------------------------------------------------------------------------------------------
+# --- arithmetic as Go has it --------------------------------------------------------------------------------
 
 
 def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
-    """*numerator* / *denominator* without the fraction, rounded toward zero: int64 as given; 0 where the denominator is 0.
+    """*numerator* / *denominator* without the fraction, rounded toward zero: int64 as given; 0 where the
+    denominator is 0.
 
     >>> truncated_div(np.array([7, -7, 7]), np.array([2, 2, 0])).tolist()
     [3, -3, 0]
@@ -38,7 +40,11 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
     quotient: Ints
     if isinstance(denominator, int) and denominator > 0:
         # A power of two is shifted out: that rounds down too, and is four times as fast.
-        quotient = numerator >> (denominator.bit_length() - 1) if denominator.bit_count() == 1 else numerator // denominator
+        quotient = (
+            numerator >> (denominator.bit_length() - 1)
+            if denominator.bit_count() == 1
+            else numerator // denominator
+        )
     else:
         with np.errstate(divide="ignore", over="ignore"):
             quotient = numerator // denominator
@@ -74,7 +80,8 @@ def add_at(sums: Ints, at: int | tuple[int, int], number: int) -> None:
 
 
 def tabulated(function: Callable[[Ints], Ints], numbers: Ints) -> Ints:
-    """``function(numbers)`` of *numbers* of 0 or more, worked out once for each up to the greatest where those are fewer: int64[n].
+    """``function(numbers)`` of *numbers* of 0 or more, worked out once for each up to the greatest where
+    those are fewer: int64[n].
 
     >>> tabulated(lambda n: n * n, np.array([2, 0, 2, 2])).tolist()
     [4, 0, 4, 4]

@@ -15,21 +15,24 @@ from ...api.objects import Node, Pod
 from ...exceptions import CacheError
 from ..pods.template import Entry, Port, Template, Templates
 
-# --- the order of nodes -----------------------------------------------------------------------------------------------
+# --- the order of nodes -------------------------------------------------------------------------------------
 
-# The node tree: nodes are visited round-robin over zones, and each cycle continues where the last one stopped.
-# Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/node_tree.go).
+# The node tree: nodes are visited round-robin over zones, and each cycle continues where the last one
+# stopped. Upstream: pkg/scheduler/internal/cache/node_tree.go (1.12: pkg/scheduler/cache/node_tree.go).
 
 T = TypeVar("T")
 
 
 @attrs.define(eq=False, repr=False)
 class Zone:
-    """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last reset."""
+    """The nodes of one zone in order of addition; *cursor*: how many of them were visited since the last
+    reset."""
 
     names: list[str]
     cursor: int = 0
-    _known: set[str] = attrs.field(init=False, default=attrs.Factory(lambda self: set(self.names), takes_self=True))
+    _known: set[str] = attrs.field(
+        init=False, default=attrs.Factory(lambda self: set(self.names), takes_self=True)
+    )
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
@@ -49,8 +52,8 @@ class Zone:
 class NodeTree:
     """Zones in order of first appearance, each with the nodes that were visited in this round.
 
-    Upstream: an added node resets nothing, and a removed node does not move the cursors. So one pass after a change can visit a node twice
-    and miss another.
+    Upstream: an added node resets nothing, and a removed node does not move the cursors. So one pass after a
+    change can visit a node twice and miss another.
     """
 
     zones: dict[str, Zone] = attrs.Factory(dict)
@@ -84,7 +87,8 @@ class NodeTree:
         self._zone_of.pop(name, None)
 
     def update(self, name: str, old_zone: str, new_zone: str) -> None:
-        """Move a node to the end of its new zone. If the zone is the same nothing happens, even if the tree does not have the node."""
+        """Move a node to the end of its new zone. If the zone is the same nothing happens, even if the tree
+        does not have the node."""
         if old_zone != new_zone:
             self.remove(name, old_zone)
             self.add(name, new_zone)
@@ -127,7 +131,8 @@ def _in_turn(zones: Sequence[Sequence[T]]) -> list[T]:
 class VisitingOrder:
     """A node tree with its order precomputed: the rest of the current round, then whole rounds.
 
-    Visits only count up ``taken``. The tree itself is brought up to date when a node is added, removed or changes its zone.
+    Visits only count up ``taken``. The tree itself is brought up to date when a node is added, removed or
+    changes its zone.
     """
 
     tree: NodeTree = attrs.Factory(NodeTree)
@@ -171,7 +176,9 @@ class VisitingOrder:
 
     def restore(self, tree: NodeTree, taken: int) -> None:
         """The tree and the visits are those that were :meth:`saved`."""
-        self.tree, self.taken, self.rest = tree, taken, None
+        self.tree = tree
+        self.taken = taken
+        self.rest = None
 
     def take(self, count: int) -> None:
         """The next *count* nodes were visited."""
@@ -183,12 +190,14 @@ class VisitingOrder:
             return
         rest, full = self.rest_and_round()
         if full and self.taken > len(rest):
-            # Whole rounds make no difference, except that afterwards the tree is at the end of a round and not at its start.
+            # Whole rounds make no difference, except that afterwards the tree is at the end of a round and
+            # not at its start.
             self.tree.reset()
             self.taken = (self.taken - len(rest) - 1) % len(full) + 1
         if full:
             self.tree.visit(self.taken)
-        self.taken, self.rest = 0, None
+        self.taken = 0
+        self.rest = None
 
 
 ASSUMED_POD_TTL = 30.0
@@ -211,7 +220,8 @@ NO_IMAGES: Mapping[str, tuple[int, int]] = {}
 
 
 class CacheChange(NamedTuple):
-    """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an entry, the node changed."""
+    """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an
+    entry, the node changed."""
 
     entry: Entry | None
     sign: int
@@ -244,7 +254,8 @@ class PodState:
 
 @attrs.define(eq=False, repr=False)
 class Cache:
-    """Nodes, pods and the visiting order. ``changes``: node -> the changes that the snapshot has not applied yet, in order."""
+    """Nodes, pods and the visiting order. ``changes``: node -> the changes that the snapshot has not applied
+    yet, in order."""
 
     templates: Templates
     zone_key: Callable[[Mapping[str, str]], str]
@@ -269,7 +280,7 @@ class Cache:
         """How many nodes there are, how many pods on nodes, and how many of these are assumed."""
         return self.node_count, len(self._states), len(self._assumed)
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def state(self, pod: Pod) -> PodState | None:
         """The state of *pod*, or None."""
@@ -281,13 +292,16 @@ class Cache:
         return state is not None and state.assumed
 
     def assume(self, pod: Pod, template: Template | None = None, host: str = "") -> None:
-        """Assume *pod* on *host* before the API confirms it. *template*: the pod's, if known; no *host*: the pod's own."""
+        """Assume *pod* on *host* before the API confirms it. *template*: the pod's, if known; no *host*: the
+        pod's own."""
         uid = pod.uid
         if uid in self._states:
             raise CacheError(f"pod {uid} is in the cache, so can't be assumed")
         entry = self.templates.entry(pod, host=host) if template is None else Entry(pod, template, host=host)
         self._put(entry, host or pod.spec.node_name)
-        self._states[uid] = self._assumed[uid] = PodState(None, entry, host or pod.spec.node_name, assumed=True)
+        self._states[uid] = self._assumed[uid] = PodState(
+            None, entry, host or pod.spec.node_name, assumed=True
+        )
 
     def finish_binding(self, pod: Pod, now: float, lasts: float = ASSUMED_POD_TTL) -> None:
         """The binding of an assumed pod has finished: it can expire after *lasts* seconds."""
@@ -299,7 +313,9 @@ class Cache:
         """Undo the assumption of *pod*."""
         state = self.state(pod)
         if state is not None and state.node_name != pod.spec.node_name:
-            raise CacheError(f"pod {pod.uid} was assumed on {pod.spec.node_name} but assigned to {state.node_name}")
+            raise CacheError(
+                f"pod {pod.uid} was assumed on {pod.spec.node_name} but assigned to {state.node_name}"
+            )
         if state is None or not state.assumed:
             raise CacheError(f"pod {pod.uid} wasn't assumed so cannot be forgotten")
         self._take(state)
@@ -315,9 +331,12 @@ class Cache:
             raise CacheError(f"pod {pod.uid} was already in added state")
         if state.node_name != pod.spec.node_name:
             self._take(state)
-            state.entry, state.node_name = self._put_bound(pod), pod.spec.node_name
+            state.entry = self._put_bound(pod)
+            state.node_name = pod.spec.node_name
         # Upstream: if it is on the assumed node, the assumed object stays until the next update.
-        state.pod, state.assumed, state.deadline = pod, False, None
+        state.pod = pod
+        state.assumed = False
+        state.deadline = None
         del self._assumed[pod.uid]
         if self.replaces_confirmed:
             self.update(pod)
@@ -339,7 +358,9 @@ class Cache:
         if state is None or state.assumed:
             raise CacheError(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
         if state.node_name != pod.spec.node_name:
-            raise CacheError(f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {state.node_name}")
+            raise CacheError(
+                f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {state.node_name}"
+            )
         if self._take(state):
             del self._states[pod.uid]
 
@@ -348,7 +369,9 @@ class Cache:
 
         Upstream: cleanupAssumedPods, once a second.
         """
-        expired = [state for state in self._assumed.values() if state.deadline is not None and now > state.deadline]
+        expired = [
+            state for state in self._assumed.values() if state.deadline is not None and now > state.deadline
+        ]
         for state in expired:
             self._take(state)
             uid = state.pod.uid
@@ -369,7 +392,8 @@ class Cache:
 
     def _take(self, state: PodState) -> bool:
         """Take the pod off its node; False where the node came back without it."""
-        info, entry = self.infos.get(state.node_name), state.entry
+        info = self.infos.get(state.node_name)
+        entry = state.entry
         if info is None:
             return True  # the node was forgotten
         index = next((i for i, other in enumerate(info.pods) if other is entry), None)
@@ -382,7 +406,7 @@ class Cache:
         self._drop_if_empty(info)
         return True
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes ----------------------------------------------------------------------------------------------
 
     def add_node(self, node: Node) -> None:
         """A node is added, or a known node is added again."""
@@ -399,7 +423,8 @@ class Cache:
         self._set_node(info, node)
 
     def replace_node(self, node: Node) -> None:
-        """*node* in place of the one of its name, as if it had come so: its zone and its images must be the same."""
+        """*node* in place of the one of its name, as if it had come so: its zone and its images must be the
+        same."""
         info = self.infos[node.name]
         info.node = node
         self._changed(info.name, CacheChange(None, 0, node, info.images))
@@ -415,7 +440,8 @@ class Cache:
             for entry in info.pods:
                 self._changed(info.name, CacheChange(entry, -1, None, NO_IMAGES))
             info.pods = []
-        info.node, info.images = None, {}
+        info.node = None
+        info.images = {}
         self._changed(info.name, CacheChange(None, 0, None, NO_IMAGES))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
@@ -433,11 +459,13 @@ class Cache:
         found: dict[str, tuple[int, int]] = {}
         for image in node.status.images:
             for name in image.names:
-                # Upstream: the size is that of the first node with the image; the count is not updated on other nodes.
+                # Upstream: the size is that of the first node with the image; the count is not updated on
+                # other nodes.
                 size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
                 nodes.add(node.name)
                 found.setdefault(name, (size, len(nodes)))
-        info.node, info.images = node, found
+        info.node = node
+        info.images = found
         self._changed(info.name, CacheChange(None, 0, node, info.images))
 
     def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
@@ -445,7 +473,11 @@ class Cache:
         if not node.status.images:
             return {}
         names = (name for image in node.status.images for name in image.names)
-        return {name: (known[0], len(known[1])) for name in names if (known := self._image_nodes.get(name)) is not None}
+        return {
+            name: (known[0], len(known[1]))
+            for name in names
+            if (known := self._image_nodes.get(name)) is not None
+        }
 
     def _forget_images(self, node: Node | None) -> None:
         for image in node.status.images if node is not None else ():

@@ -47,7 +47,8 @@ class Tick:
 
 @attrs.define(eq=False, repr=False)
 class Listing(Generic[Kind]):
-    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and *tick*.
+    """The objects of one kind by key (``namespace/name``, or ``name``). Every change moves *version* and
+    *tick*.
 
     ``group``: the attribute of an object by which :meth:`within` finds it.
     """
@@ -73,7 +74,8 @@ class Listing(Generic[Kind]):
         return self._objects.get(key)
 
     def within(self, group: str) -> list[Kind]:
-        """The objects of *group*, which is a namespace for most kinds, in ascending order of their keys. Not to be changed."""
+        """The objects of *group*, which is a namespace for most kinds, in ascending order of their keys. Not
+        to be changed."""
         if self._groups is None:
             self._groups = {}
             for item in self:
@@ -149,7 +151,8 @@ class DeviceLog(Revisions[tuple[DeviceId, ...]]):
 
 @attrs.frozen
 class ClaimWrite:
-    """A claim that the scheduler changes: what it was, and what it is to be; None: it was not there, or is to be deleted."""
+    """A claim that the scheduler changes: what it was, and what it is to be; None: it was not there, or is to
+    be deleted."""
 
     before: ResourceClaim | None
     after: ResourceClaim | None
@@ -171,12 +174,14 @@ class ResourceClaims(Listing[ResourceClaim]):
     pending: dict[str, ResourceClaim] = attrs.Factory(dict)
     """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
-    """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out; None: nothing writes."""
+    """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out;
+    None: nothing writes."""
     _before: dict[str, ResourceClaim | None] | None = None
     """What was there before a trial, which is undone in the end."""
 
     def put(self, item: ResourceClaim) -> None:
-        """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch brings it."""
+        """Add or replace a claim, unless the one that is known is newer: what was written is, until the watch
+        brings it."""
         known = self.get(item.key)
         if known is not None and _is_older(item, known):
             return
@@ -197,7 +202,10 @@ class ResourceClaims(Listing[ResourceClaim]):
         super().drop(key)
 
     def write(
-        self, before: ResourceClaim | None, after: ResourceClaim | None, told: tuple[Pod, Mapping[str, Any]] | None = None
+        self,
+        before: ResourceClaim | None,
+        after: ResourceClaim | None,
+        told: tuple[Pod, Mapping[str, Any]] | None = None,
     ) -> None:
         """The scheduler changes, makes or deletes a claim; see :attr:`writes` and :class:`ClaimWrite`."""
         if after is not None:
@@ -227,7 +235,11 @@ class ResourceClaims(Listing[ResourceClaim]):
                 self.holders[device] = count
             else:
                 del self.holders[device]
-        for one in claim.status.allocation.results if devices and claim is not None and claim.status.allocation is not None else ():
+        for one in (
+            claim.status.allocation.results
+            if devices and claim is not None and claim.status.allocation is not None
+            else ()
+        ):
             if one.share_id is not None and not one.admin_access:
                 share = self.shares.setdefault(one.id, DeviceShares())
                 share.add(one.consumed_capacity, sign)
@@ -240,16 +252,18 @@ class ResourceClaims(Listing[ResourceClaim]):
         held = self.holders.get(device, 0)
         return bool(held) and not (shares and device in self.shares and self.shares[device].count == held)
 
-    # --- trials -----------------------------------------------------------------------------------------------------
+    # --- trials ---------------------------------------------------------------------------------------------
 
     @contextmanager
     def undone(self) -> Iterator[None]:
         """A context after which all claims are as they were before it."""
-        outer, self._before = self._before, {}
+        outer = self._before
+        self._before = {}
         try:
             yield
         finally:
-            before, self._before = self._before, outer
+            before = self._before
+            self._before = outer
             for key, claim in before.items():
                 if claim is None:
                     self.drop(key)
@@ -260,7 +274,7 @@ class ResourceClaims(Listing[ResourceClaim]):
         if self._before is not None:
             self._before.setdefault(key, self.get(key))
 
-    # --- those of a pod ---------------------------------------------------------------------------------------------
+    # --- those of a pod -------------------------------------------------------------------------------------
 
     def of(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* that are there, in order."""
@@ -274,11 +288,15 @@ class ResourceClaims(Listing[ResourceClaim]):
         return None if key is None else self.get(key)
 
     def allocations(self, pod: Pod) -> dict[str, list[str]]:
-        """The devices of each claim of *pod* that has some, in ascending order: claim -> ``driver/pool/device``."""
+        """The devices of each claim of *pod* that has some, in ascending order: claim ->
+        ``driver/pool/device``."""
         return {
-            claim.name if extended_owner(claim) is None else EXTENDED: sorted("/".join(one.id) for one in claim.status.allocation.results)
-            for claim in self.of(pod) if claim.status.allocation is not None
-        }  # fmt: skip
+            claim.name if extended_owner(claim) is None else EXTENDED: sorted(
+                "/".join(one.id) for one in claim.status.allocation.results
+            )
+            for claim in self.of(pod)
+            if claim.status.allocation is not None
+        }
 
 
 EXTENDED = "<extended-resources>"
@@ -301,7 +319,9 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
     """The name of the ResourceClaim for *claim* of *pod*; None: there is none yet, or none is needed."""
     if claim.resource_claim_name is not None:
         return claim.resource_claim_name
-    made: Mapping[str, str | None] = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
+    made: Mapping[str, str | None] = {
+        one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)
+    }
     return made.get(claim.name)
 
 
@@ -320,11 +340,14 @@ class DeviceClasses(Listing[DeviceClass]):
     """Extended resource -> the class of its devices."""
 
     def put(self, item: DeviceClass) -> None:
-        """Add or replace a class. Of two with one name for an extended resource the newer gives it, else the first by name."""
-        explicit, before = item.spec.extended_resource_name, self.get(item.name)
+        """Add or replace a class. Of two with one name for an extended resource the newer gives it, else the
+        first by name."""
+        explicit = item.spec.extended_resource_name
+        before = self.get(item.name)
         rival = self.by_resource.get(explicit) if explicit is not None else None
         super().put(item)
-        # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at all.
+        # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at
+        # all.
         if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
             return
         if before is not None:
@@ -386,10 +409,24 @@ class Listings:
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
     def __attrs_post_init__(self) -> None:
-        volumes = (self.volumes, self.claims, self.classes, self.csi_nodes, self.csi_drivers, self.csi_capacities, self.attachments)
+        volumes = (
+            self.volumes,
+            self.claims,
+            self.classes,
+            self.csi_nodes,
+            self.csi_drivers,
+            self.csi_capacities,
+            self.attachments,
+        )
         for listing in volumes:
             listing.tick = self.volume_tick
-        for owners in (self.services, self.controllers, self.replica_sets, self.stateful_sets, self.namespaces):
+        for owners in (
+            self.services,
+            self.controllers,
+            self.replica_sets,
+            self.stateful_sets,
+            self.namespaces,
+        ):
             owners.tick = self.owner_tick
 
     def of(self, item: KubeObject) -> Listing[KubeObject] | None:

@@ -1,6 +1,7 @@
 """The nominations: which pods wait for which node, until its victims have left.
 
-Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: PriorityQueue.nominatedPods; 1.27: nominator).
+Upstream: nominatedPodMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.12:
+PriorityQueue.nominatedPods; 1.27: nominator).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ..release import NominationCells
 
 
 class Holder(Protocol):
-    """An entry of a node's list. A queue shares its own entries: if it replaces the pod there, the nomination changes too."""
+    """An entry of a node's list. A queue shares its own entries: if it replaces the pod there, the nomination
+    changes too."""
 
     pod: Pod
 
@@ -33,7 +35,8 @@ class Nominations:
 
     cells: NominationCells
     lister: Mapping[str, Pod] | None = None
-    """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a node."""
+    """Key -> pod in the API, for releases that ask; None: every pod exists, and says itself whether it has a
+    node."""
     by_node: dict[str, list[Holder]] = attrs.Factory(dict)
     """Not to be changed from outside."""
     by_uid: dict[str, str] = attrs.Factory(dict)
@@ -58,7 +61,8 @@ class Nominations:
         return name if self._index(name, pod.uid) is not None else ""
 
     def add(self, pod: Pod, node_name: str | None = None, holder: Holder | None = None) -> None:
-        """Nominate *pod* to *node_name*, or with None to the node in its status; *holder*: the entry of the queue that has the pod."""
+        """Nominate *pod* to *node_name*, or with None to the node in its status; *holder*: the entry of the
+        queue that has the pod."""
         if self.cells.by_uid:
             self.remove(pod)
         name = self._wanted(pod, node_name)
@@ -99,16 +103,23 @@ class Nominations:
 
     def restore(self, by_node: dict[str, list[Holder]], node_of: dict[str, str]) -> None:
         """The nominations are those that were :meth:`saved`."""
-        self.by_node, self.by_uid = by_node, node_of
+        self.by_node = by_node
+        self.by_uid = node_of
 
     def update(self, old: Pod, new: Pod, holder: Holder | None = None) -> None:
         """A nominated pod is updated; *holder* as for :meth:`add`."""
         kept = None
-        if self.cells.keeps_on_update and not old.status.nominated_node_name and not new.status.nominated_node_name:
+        if (
+            self.cells.keeps_on_update
+            and not old.status.nominated_node_name
+            and not new.status.nominated_node_name
+        ):
             kept = self.by_uid.get(old.uid)
         self.remove(old)
         self.add(new, kept, holder)
 
     def _index(self, name: str, uid: str) -> int | None:
         """The index of a pod in the list of a node."""
-        return next((index for index, holder in enumerate(self.by_node.get(name, ())) if holder.pod.uid == uid), None)
+        return next(
+            (index for index, holder in enumerate(self.by_node.get(name, ())) if holder.pod.uid == uid), None
+        )

@@ -1,6 +1,7 @@
 """The visiting order of the nodes as rows of the table, and where the next search begins.
 
-Releases with predicates visit the node tree round after round. The framework visits a list that is rebuilt when nodes change.
+Releases with predicates visit the node tree round after round. The framework visits a list that is rebuilt
+when nodes change.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Order(ABC):
 
     @abstractmethod
     def take(self, visited: int, *, stopped: bool = False) -> None:
-        """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the wanted number."""
+        """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the
+        wanted number."""
 
     def places(self) -> Rows:
         """The position of each row in the latest pass: intp[rows]."""
@@ -70,7 +72,8 @@ def _rows(names: Sequence[str], row_of: Mapping[str, int]) -> Rows:
 @rebuilt_from("cache", "table")
 @attrs.define(eq=False, repr=False)
 class RoundOrder(Order):
-    """The endless rounds of the node tree. Upstream: NodeTree.Next in pkg/scheduler/internal/cache/node_tree.go."""
+    """The endless rounds of the node tree. Upstream: NodeTree.Next in
+    pkg/scheduler/internal/cache/node_tree.go."""
 
     _counts: tuple[int, int] = (0, 0)
     """The number of nodes in the rest of the first round and in a whole round."""
@@ -101,11 +104,16 @@ class RoundOrder(Order):
 
     def _take_over(self) -> None:
         """Compute the rows again, after a change of the node tree or of the table's rows."""
-        order, row_of = self.cache.order, self.table.row_of
+        order = self.cache.order
+        row_of = self.table.row_of
         rest, full = order.rest_and_round()
         self._rest, one = _rows(rest, row_of), _rows(full, row_of)
         self._rounds = np.concatenate([one, one])
-        self.revision, self._counts, self._latest = (order.version, self.table.rows_version), (len(rest), len(full)), None
+        self.revision, self._counts, self._latest = (
+            (order.version, self.table.rows_version),
+            (len(rest), len(full)),
+            None,
+        )
 
     def _lay_out(self, in_rest: bool, start: int, count: int) -> Rows:
         if not in_rest:
@@ -119,12 +127,13 @@ class RoundOrder(Order):
 
 @attrs.define(eq=False, repr=False)
 class ListOrder(Order):
-    """The snapshot's list of nodes, one of each zone in turn. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
+    """The snapshot's list of nodes, one of each zone in turn. Upstream: nodeTree.list,
+    updateNodeInfoSnapshotList."""
 
     snapshot: Snapshot
     by_cursor: bool = False
-    """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin at any node, and a node can
-    occur twice and another not at all."""
+    """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin
+    at any node, and a node can occur twice and another not at all."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
     _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
@@ -132,7 +141,8 @@ class ListOrder(Order):
     _version: int = -1
     """That of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
-    """The version of the node tree and of the table's rows when it was read on, and the place in the rest of a round and a whole one."""
+    """The version of the node tree and of the table's rows when it was read on, and the place in the rest of
+    a round and a whole one."""
     _readings: int = 0
     """How often the list was another than before."""
     _rows: Rows = NO_ROWS
@@ -159,11 +169,13 @@ class ListOrder(Order):
             if self.by_cursor:
                 self._read_on()
             else:
-                self._rows, self.revision = _rows(self.cache.order.tree.one_round(), self.table.row_of), self._version
+                self._rows = _rows(self.cache.order.tree.one_round(), self.table.row_of)
+                self.revision = self._version
         return self._rows
 
     def _read_on(self) -> None:
-        """As many nodes as there are, from the cursor on; the list is as before where the cursor has gone round once."""
+        """As many nodes as there are, from the cursor on; the list is as before where the cursor has gone
+        round once."""
         order = self.cache.order
         (rest, full), taken, count = order.rest_and_round(), order.taken, len(order)
         if not count:
@@ -173,15 +185,21 @@ class ListOrder(Order):
         order.take(count)
         read_at = order.version, self.table.rows_version, at
         if read_at != self._read_at:
-            first, at = rest[at:], max(0, at - len(rest))
-            names = [*first, *full[at:], *full[:at]] if len(first) + len(full) >= count else [*first, *full, *full]
+            first = rest[at:]
+            at = max(0, at - len(rest))
+            names = (
+                [*first, *full[at:], *full[:at]]
+                if len(first) + len(full) >= count
+                else [*first, *full, *full]
+            )
             self._take_over(_rows(names[:count], self.table.row_of))
             self._read_at = read_at
 
     def _take_over(self, rows: Rows) -> None:
         if not np.array_equal(rows, self._rows):
             self._readings += 1
-            self._rows, self.revision = rows, self._readings
+            self._rows = rows
+            self.revision = self._readings
             self.is_regular = len(np.unique(rows)) == len(rows)
 
     def one_pass(self) -> Rows:
@@ -194,5 +212,6 @@ class ListOrder(Order):
         return self._latest[2]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
-        # Upstream: the feasible node beyond the wanted number is not consumed; the next search begins with it.
+        # Upstream: the feasible node beyond the wanted number is not consumed; the next search begins with
+        # it.
         self.start = (self.start + visited - stopped) % len(self._rows)

@@ -1,4 +1,5 @@
-"""The snapshot: it brings the table up to date with the cache when a cycle begins. Releases differ in rows without a node.
+"""The snapshot: it brings the table up to date with the cache when a cycle begins. Releases differ in rows
+without a node.
 
 Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12: UpdateNodeNameToInfoMap).
 """
@@ -28,11 +29,13 @@ class Snapshot:
     drops_nodeless: bool = False
     """The row of a deleted node is dropped, with all its pods."""
     keeps_ghosts: bool = False
-    """The last state of such a row is kept for preemption, until all its pods have left: :attr:`NodeTable.ghosts`."""
+    """The last state of such a row is kept for preemption, until all its pods have left:
+    :attr:`NodeTable.ghosts`."""
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
     _images_at: dict[str, int] = attrs.Factory(dict)
-    """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table`` counts them late."""
+    """Node -> the cache's ``images_revision`` when the nodes with its images were counted, where ``table``
+    counts them late."""
     _stale: set[str] = attrs.Factory(set)
     """Names whose rows are stale: changes were not applied because there was no node."""
     _waiting: dict[int, tuple[Node, ImageStates]] = attrs.Factory(dict)
@@ -40,19 +43,32 @@ class Snapshot:
 
     def refresh(self) -> None:
         """Bring the table up to date."""
-        changes, self.cache.changes = self.cache.changes, {}
+        changes = self.cache.changes
+        self.cache.changes = {}
         if self.resets_all_transient and self.table.has_transient:
             self.table.transient[:] = 0
         if not changes.keys() <= self.table.row_of.keys():
             self._add_rows(changes)
-        infos, row_of = self.cache.infos, self.table.row_of
-        late, is_plain = self.table.recounted is not None, not self.table.has_transient
+        infos = self.cache.infos
+        row_of = self.table.row_of
+        late = self.table.recounted is not None
+        is_plain = not self.table.has_transient
         for name, steps in changes.items():
-            info, first, row = infos.get(name), steps[0], row_of.get(name)
-            if is_plain and len(steps) == 1 and first.node is not None and row is not None and name not in self._stale:
+            info = infos.get(name)
+            first = steps[0]
+            row = row_of.get(name)
+            if (
+                is_plain
+                and len(steps) == 1
+                and first.node is not None
+                and row is not None
+                and name not in self._stale
+            ):
                 # A node object and nothing else, as where a whole cluster comes.
                 self._waiting[row] = first.node, self._images_late(name, first.node) if late else first.images
-            elif self.keeps_nodeless or (info is not None and info.node is not None and name not in self._stale):
+            elif self.keeps_nodeless or (
+                info is not None and info.node is not None and name not in self._stale
+            ):
                 self._follow(name, info, steps)
             else:
                 self._catch_up(name, info)
@@ -60,16 +76,22 @@ class Snapshot:
             self._give_nodes()
         if self.table.ghosts:
             self._forget_ghosts()
-        if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
+        if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(
+            self.cache.infos
+        ):
             self._drop_missing()
 
     def _add_rows(self, changes: Mapping[str, Sequence[CacheChange]]) -> None:
         """Make rows for those nodes with *changes* that get one."""
-        infos, row_of = self.cache.infos, self.table.row_of
+        infos = self.cache.infos
+        row_of = self.table.row_of
         new = [
-            name for name in changes
-            if name not in row_of and (info := infos.get(name)) is not None and (self.keeps_nodeless or info.node is not None)
-        ]  # fmt: skip
+            name
+            for name in changes
+            if name not in row_of
+            and (info := infos.get(name)) is not None
+            and (self.keeps_nodeless or info.node is not None)
+        ]
         if new:
             self.table.add_rows(new)
             if self.drops_nodeless:
@@ -78,7 +100,8 @@ class Snapshot:
                 self.version += len(new)
 
     def _give_nodes(self) -> None:
-        given, self._waiting = self._waiting, {}
+        given = self._waiting
+        self._waiting = {}
         self.table.set_nodes(given)
 
     def _catch_up(self, name: str, info: NodeInfo | None) -> None:
@@ -104,7 +127,8 @@ class Snapshot:
 
     def _forget_ghosts(self) -> None:
         """Forget the last state of nodes that are back, and of those without pods."""
-        ghosts, infos = self.table.ghosts, self.cache.infos
+        ghosts = self.table.ghosts
+        infos = self.cache.infos
         for name in self.table.row_of.keys() & ghosts.keys():
             del ghosts[name]
         # Upstream: only when the snapshot has more entries than the cache.

@@ -1,4 +1,5 @@
-"""The decision of one scheduling cycle, and its details: which nodes were visited, why they failed, how they scored."""
+"""The decision of one scheduling cycle, and its details: which nodes were visited, why they failed, how they
+scored."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class DecisionRecord(Record, kw_only=True):
 
 
 class CycleRecord(DecisionRecord, kw_only=True):
-    """One decision, in order. With final, no other one follows for the pod; the preemption of a later one may still evict it."""
+    """One decision, in order. With final, no other one follows for the pod; the preemption of a later one may
+    still evict it."""
 
     waiting: Literal[True] | UnsetType = UNSET
     """Releases with plugins: the node is not final, as Permit plugins make the pod wait there."""
@@ -102,12 +104,14 @@ class Details:
     search: SearchResult | None = None
     _ranking: Ranking | LateRanking | None = None
     reduced: Mapping[str, Scores] = attrs.Factory(dict)
-    """Priority -> int64[k]: its scores after the reduce step, where the cycle ended after that without a ranking."""
+    """Priority -> int64[k]: its scores after the reduce step, where the cycle ended after that without a
+    ranking."""
     extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
     passed_extenders: bool = False
     """Extenders were asked already."""
     best: Rows | None = None
-    """Where those with the highest total are among ``feasible_rows``; None: nothing was scored, or it was copied."""
+    """Where those with the highest total are among ``feasible_rows``; None: nothing was scored, or it was
+    copied."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.feasible_rows)} of {len(self.visited)} nodes visited fit>"
@@ -116,7 +120,12 @@ class Details:
         """For copies and pickles: what can be read, without the scheduler's own state behind it."""
         if self is NO_DETAILS:
             return no_details, ()
-        read = {"visited": self.visited, "failed": self.failed, "statuses": dict(self.statuses), "refusals": self.refusals()}
+        read = {
+            "visited": self.visited,
+            "failed": self.failed,
+            "statuses": dict(self.statuses),
+            "refusals": self.refusals(),
+        }
         arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
         return _settled, (*arrays, {**read, "post_filter": self.post_filter})
 
@@ -133,7 +142,8 @@ class Details:
 
     def narrow(self, rows: Rows, passed: Passed) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
-        self.feasible_rows, self.extender_reasons = rows, passed.reasons
+        self.feasible_rows = rows
+        self.extender_reasons = passed.reasons
 
     @property
     def feasible(self) -> list[str]:
@@ -159,7 +169,9 @@ class Details:
         """Node -> why it does not fit, in visiting order."""
         found: dict[str, list[str]] = {}
         if self.search is not None:
-            verdict, rows, known = self.search.verdict, self.search.failed, dict[Outcome, list[str]]()
+            verdict = self.search.verdict
+            rows = self.search.failed
+            known = dict[Outcome, list[str]]()
             for row, outcome in zip(rows.tolist(), verdict.outcomes(rows), strict=True):
                 if outcome not in known:
                     known[outcome] = [reason.text for reason in verdict.reasons(row)]
@@ -177,7 +189,8 @@ class Details:
         """Why *row* does not fit, even if the search did not visit it; None if it fits, or if no search ran."""
         if self.search is None:
             return None
-        verdict, texts = self.search.verdict, self.extender_reasons.get(self.names[row], [])
+        verdict = self.search.verdict
+        texts = self.extender_reasons.get(self.names[row], [])
         if verdict.fits[row] and not texts:
             return None
         reasons = (*(reason.text for reason in verdict.reasons(row)), *texts)
@@ -191,7 +204,8 @@ class Details:
 
     @property
     def totals(self) -> Scores | None:
-        """int64[k]: the weighted sum of each of ``feasible_rows``; None if scoring did not run, as when only one node fits."""
+        """int64[k]: the weighted sum of each of ``feasible_rows``; None if scoring did not run, as when only
+        one node fits."""
         return None if self.ranking is None else self.ranking.totals
 
     @property
@@ -206,7 +220,10 @@ class Details:
         return {} if self.ranking is None else self._by_name(self.ranking.totals)
 
     def _by_name(self, scores: Any) -> dict[str, int]:
-        return {self.names[row]: score for row, score in zip(self.feasible_rows.tolist(), scores.tolist(), strict=True)}
+        return {
+            self.names[row]: score
+            for row, score in zip(self.feasible_rows.tolist(), scores.tolist(), strict=True)
+        }
 
     @property
     def post_filter(self) -> str | None:
@@ -250,9 +267,13 @@ class SettledDetails(Details):
 
 
 def _settled(
-    names: list[str], rows: Rows, ranking: Ranking | None, reduced: Mapping[str, Scores], extender_reasons: dict[str, list[str]],
+    names: list[str],
+    rows: Rows,
+    ranking: Ranking | None,
+    reduced: Mapping[str, Scores],
+    extender_reasons: dict[str, list[str]],
     read: Mapping[str, Any],
-) -> Details:  # fmt: skip
+) -> Details:
     return SettledDetails(names, rows, None, ranking, reduced, extender_reasons, read=read)
 
 
@@ -273,7 +294,8 @@ class Decision:
     error: str | None = None
     """Upstream's message if the pod got no node."""
     fit_error: FitError | None = None
-    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter said."""
+    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter said.
+    """
     is_fit_error: bool = False
     """Whether the error says that the pod fits on no node; otherwise something went wrong."""
     details: Details = NO_DETAILS
@@ -286,17 +308,24 @@ class Decision:
     is_gated: bool = False
     """The pod was not tried, because a PreEnqueue plugin holds it back."""
     is_waiting: bool = False
-    """The pod has a host, but is not bound yet: Permit plugins make it wait until they allow it, or reject it."""
+    """The pod has a host, but is not bound yet: Permit plugins make it wait until they allow it, or reject
+    it."""
     allocations: Mapping[str, list[str]] | None = None
-    """Claim -> its devices, as ``driver/pool/device``, once the pod is placed; None if it has no claims to devices."""
+    """Claim -> its devices, as ``driver/pool/device``, once the pod is placed; None if it has no claims to
+    devices."""
     is_retry: bool = False
     """The pod had made room in an earlier cycle of the run, and is tried again."""
     is_final: bool = True
-    """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at the end."""
+    """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at
+    the end."""
 
     def __repr__(self) -> str:
         found = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
-        seen = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)" if self.has_details else ""
+        seen = (
+            f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
+            if self.has_details
+            else ""
+        )
         return f"<Decision: {self.pod.key} {found}{seen}>"
 
     def _repr_html_(self) -> str:
@@ -346,7 +375,8 @@ class Decision:
 
     @property
     def total(self) -> int | None:
-        """The weighted sum of the host; None without details, and where scoring did not run, as when only one node fits."""
+        """The weighted sum of the host; None without details, and where scoring did not run, as when only one
+        node fits."""
         return None if self.host is None else self.scores.get(self.host)
 
     @property
@@ -363,8 +393,8 @@ class Decision:
     def record(self, *, details: bool = False) -> dict[str, Any]:
         """The decision as plain data, in the form that ``-o jsonl`` prints.
 
-        *details* adds feasible, failed, priorities and scores. A release with plugins adds ``plugins`` and, with *details*, ``statuses``
-        (node -> plugin and code) and ``postFilter``, its message.
+        *details* adds feasible, failed, priorities and scores. A release with plugins adds ``plugins`` and,
+        with *details*, ``statuses`` (node -> plugin and code) and ``postFilter``, its message.
         """
         found: dict[str, Any] = plain(DecisionRecord(**self._fields(details)))
         return found
@@ -377,7 +407,12 @@ class Decision:
     def _fields(self, details: bool) -> dict[str, Any]:
         found: dict[str, Any] = {"pod": self.pod.key, "host": self.host, "error": self.error}
         if details:
-            found |= {"feasible": self.feasible, "failed": self.failed, "priorities": self.priorities, "scores": self.scores}
+            found |= {
+                "feasible": self.feasible,
+                "failed": self.failed,
+                "priorities": self.priorities,
+                "scores": self.scores,
+            }
         if self.preemption is not None:
             found["preemption"] = self.preemption.record()
         if self.allocations is not None:
@@ -385,34 +420,56 @@ class Decision:
         if self.plugins is not None:
             found["plugins"] = sorted(self.plugins)
             if details:
-                statuses = {node: RejectedNode(status.plugin or None, status.code.value) for node, status in self.statuses.items()}
+                statuses = {
+                    node: RejectedNode(status.plugin or None, status.code.value)
+                    for node, status in self.statuses.items()
+                }
                 found |= {"statuses": statuses, "post_filter": self.details.post_filter}
         return found
 
-    # --- as tables --------------------------------------------------------------------------------------------------
+    # --- as tables ------------------------------------------------------------------------------------------
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A row a node that was visited, as a DataFrame: node, fits, total, a column a priority, reasons; empty without details.
+        """A row a node that was visited, as a DataFrame: node, fits, total, a column a priority, reasons;
+        empty without details.
 
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed.
         """
         return make_frame([*self._rows()], ("node", "fits", "total", *self.priorities, "reasons"), library)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        scores, priorities = self.scores, self.priorities
+        scores = self.scores
+        priorities = self.priorities
         for node in self.feasible:
             parts = {name: found.get(node) for name, found in priorities.items()}
             yield {"node": node, "fits": True, "total": scores.get(node), **parts, "reasons": ""}
         for node, reasons in self.failed.items():
-            yield {"node": node, "fits": False, "total": None, **dict.fromkeys(priorities), "reasons": ", ".join(reasons)}
+            yield {
+                "node": node,
+                "fits": False,
+                "total": None,
+                **dict.fromkeys(priorities),
+                "reasons": ", ".join(reasons),
+            }
 
     def view(self) -> View:
         """What a notebook shows of it: the nodes, those with the highest totals first."""
-        facts = {"host": self.host, "error": self.error, "victims": ", ".join(pod.key for pod in self.victims) or None}
+        facts = {
+            "host": self.host,
+            "error": self.error,
+            "victims": ", ".join(pod.key for pod in self.victims) or None,
+        }
         best_first = sorted(self._rows(), key=lambda row: (not row["fits"], -(row["total"] or 0)))
         columns = ("node", "total", "does not fit because")
-        rows = [dict(zip(columns, (row["node"], row["total"] if row["fits"] else "", row["reasons"]), strict=True)) for row in best_first]
+        rows = [
+            dict(
+                zip(columns, (row["node"], row["total"] if row["fits"] else "", row["reasons"]), strict=True)
+            )
+            for row in best_first
+        ]
         fit = sum(row["fits"] for row in best_first)
         shares = [Share("fit", fit, "good"), Share("do not fit", len(rows) - fit, "bad")] if rows else []
         nodes = tables(table_of("nodes", rows, columns))
-        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, sections=nodes)
+        return View(
+            title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, sections=nodes
+        )

@@ -1,6 +1,8 @@
-"""The interface of an extender, another program that can filter, score and preempt, and the calls of a cycle to it.
+"""The interface of an extender, another program that can filter, score and preempt, and the calls of a cycle
+to it.
 
-Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go; findNodesThatPassExtenders in pkg/scheduler/schedule_one.go.
+Upstream: SchedulerExtender in pkg/scheduler/algorithm/scheduler_interface.go; findNodesThatPassExtenders in
+pkg/scheduler/schedule_one.go.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ class FilterReply:
 class Extender(Protocol):
     """One extender. Each call may raise :class:`~kubeclassic.exceptions.ExtenderError`.
 
-    Binding is not part of a cycle. Upstream: up to 1.15 only the first extender with a bind verb can bind, if it is interested in the pod;
-    from 1.16 on the first that has the verb and is interested binds. Every release refuses a configuration with two such extenders.
+    Binding is not part of a cycle. Upstream: up to 1.15 only the first extender with a bind verb can bind, if
+    it is interested in the pod; from 1.16 on the first that has the verb and is interested binds. Every
+    release refuses a configuration with two such extenders.
     """
 
     @property
@@ -67,7 +70,9 @@ class Extender(Protocol):
         """Node -> score times the extender's weight. Several extenders are asked at once, each in a thread."""
         ...
 
-    def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
+    def process_preemption(
+        self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn
+    ) -> dict[str, Victims]:
         """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
         ...
 
@@ -77,7 +82,7 @@ def interested(extenders: Sequence[Extender], pod: Pod) -> list[Extender]:
     return [extender for extender in extenders if extender.is_interested(pod)]
 
 
-# --- filter ---------------------------------------------------------------------------------------------------------
+# --- filter -------------------------------------------------------------------------------------------------
 
 
 @attrs.define(repr=False)
@@ -148,7 +153,7 @@ def _node(cycle: Cycle, name: str) -> Node | None:
     return None if row is None else cycle.table.nodes[row]
 
 
-# --- prioritize -----------------------------------------------------------------------------------------------------
+# --- prioritize ---------------------------------------------------------------------------------------------
 
 
 def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Node]) -> dict[str, int]:
@@ -176,10 +181,12 @@ def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str,
         return {}
 
 
-# --- preempt --------------------------------------------------------------------------------------------------------
+# --- preempt ------------------------------------------------------------------------------------------------
 
 
-def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims], pod: Pod) -> dict[str, Victims]:
+def preempt_with_extenders(
+    extenders: Sequence[Extender], cycle: Cycle, candidates: dict[str, Victims], pod: Pod
+) -> dict[str, Victims]:
     """The candidates that remain after all extenders with a preempt verb, which are sent *pod*."""
     for extender in extenders:
         if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
@@ -188,7 +195,11 @@ def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidat
 
             def pods_on(name: str) -> Sequence[Pod] | None:
                 row = cycle.table.row_of.get(name)
-                return None if row is None or cycle.table.nodes[row] is None else [entry.pod for entry in cycle.table.pods[row]]
+                return (
+                    None
+                    if row is None or cycle.table.nodes[row] is None
+                    else [entry.pod for entry in cycle.table.pods[row]]
+                )
 
             candidates = _with_victims(extender, cycle, extender.process_preemption(pod, candidates, pods_on))
         except ExtenderError:
@@ -198,7 +209,8 @@ def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidat
 
 
 def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victims]) -> dict[str, Victims]:
-    """Those of *candidates* that the release takes; raises :class:`ExtenderError` for one without victims, where it wants some."""
+    """Those of *candidates* that the release takes; raises :class:`ExtenderError` for one without victims,
+    where it wants some."""
     if not cycle.release.preemption.extender_names_victims:
         return candidates
     for name, victims in candidates.items():

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class Phase(enum.Enum):
-    """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but for :attr:`SCOREBOARD`."""
+    """A phase of a cycle, for those who want to know when it has ended. The names are upstream's labels, but
+    for :attr:`SCOREBOARD`."""
 
     SCOREBOARD = "Scoreboard"
     """The host was read off a board: in place of all phases up to the score."""
@@ -34,16 +35,21 @@ class Phase(enum.Enum):
     """With what extenders say to it; if PreFilter refused the pod, nothing was done here."""
     PRE_SCORE = "PreScore"
     SCORE = "Score"
-    """With what extenders say to it. It is left out where one node is feasible, and, as is Filter, where an error ended the cycle."""
+    """With what extenders say to it. It is left out where one node is feasible, and, as is Filter, where an
+    error ended the cycle."""
     POST_FILTER = "PostFilter"
-    """Preemption, as far as it is worked out in the cycle. It is the last phase, so that it has ended follows from the decision."""
+    """Preemption, as far as it is worked out in the cycle. It is the last phase, so that it has ended follows
+    from the decision."""
     RESERVE = "Reserve"
     PERMIT = "Permit"
 
 
-SUCCESS, UNSCHEDULABLE, ERROR = "Success", "Unschedulable", "Error"
+SUCCESS = "Success"
+UNSCHEDULABLE = "Unschedulable"
+ERROR = "Error"
 PhaseHook: TypeAlias = Callable[[Phase, str], None]
-"""Called with a phase that has ended, and with its status: one of the above, or another code of the framework."""
+"""Called with a phase that has ended, and with its status: one of the above, or another code of the
+framework."""
 
 
 class Flow(Protocol):
@@ -95,7 +101,8 @@ class Flow(Protocol):
 
     @property
     def cached_failure(self) -> Callable[[Any], Decision | None] | None:
-        """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None if the cycle has to be run."""
+        """A function from a cycle to the FitError of a pod that still fits nowhere; it or its answer is None
+        if the cycle has to be run."""
         ...
 
     @property
@@ -112,7 +119,8 @@ class Flow(Protocol):
         ...
 
     def pre_score_one(self, cycle: Any, rows: Rows) -> None:
-        """What comes before scores, for the one feasible row; only where the release has that. Raises :class:`ScoreError`."""
+        """What comes before scores, for the one feasible row; only where the release has that. Raises
+        :class:`ScoreError`."""
         ...
 
     @property
@@ -121,11 +129,15 @@ class Flow(Protocol):
         ...
 
     def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
-        """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
+        """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from
+        :meth:`filter`."""
         ...
 
-    def victims(self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
-        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for the *rows* where that helps.
+    def victims(
+        self, cycle: Any, rows: Rows, unresolvable: Mask, given: Collection[str]
+    ) -> dict[str, Victims]:
+        """Node -> who has to leave it so that the pod fits, among them the pods with the UIDs *given*, for
+        the *rows* where that helps.
 
         *unresolvable*: bool[rows of the table], where the removal of pods cannot help.
         """
@@ -142,7 +154,8 @@ class Flow(Protocol):
         ...
 
     def can_repeat(self, decision: Decision) -> bool:
-        """Whether another cycle for this pod on the same cluster gives the same decision and moves only the visiting order."""
+        """Whether another cycle for this pod on the same cluster gives the same decision and moves only the
+        visiting order."""
         ...
 
     def failure_reason(self, decision: Decision) -> str:
@@ -192,5 +205,6 @@ class Flow(Protocol):
         ...
 
     def router(self, queue: Any, scheduler_name: str) -> Any:
-        """The router of cluster events to the engine and *queue*: a :class:`~kubeclassic.core.router.EventRouter`."""
+        """The router of cluster events to the engine and *queue*: a
+        :class:`~kubeclassic.core.router.EventRouter`."""
         ...

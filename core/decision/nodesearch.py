@@ -29,7 +29,8 @@ def judge_twice(
     view: EquivalenceView | None = None,
     waiting: Nominated | None = None,
 ) -> Verdict:
-    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with those added to it.
+    """Judge *nodes* as they are and, if pods of equal or higher priority are nominated to a node, also with
+    those added to it.
 
     *waiting*: those pods, if they are known.
     """
@@ -39,7 +40,11 @@ def judge_twice(
     if not waiting:
         return Verdict(plain, plain.fits)
     indexes = np.array(sorted(waiting), np.intp)
-    trial = nodes.some(indexes) if isinstance(nodes, Overlay) else Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
+    trial = (
+        nodes.some(indexes)
+        if isinstance(nodes, Overlay)
+        else Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
+    )
     place = {int(i): at for at, i in enumerate(indexes)}
     trial.add_all([(place[i], entry) for i, entries in waiting.items() for entry in entries])
     with_nominated = judge(cycle, trial, check_all)
@@ -72,14 +77,16 @@ def _places(nodes: Batch, name: str) -> list[int]:
 
 @attrs.define(eq=False, repr=False)
 class SearchResult:
-    """The result of a search: the ``visited`` rows in order, without the surplus fit that stopped it, and which of them fit."""
+    """The result of a search: the ``visited`` rows in order, without the surplus fit that stopped it, and
+    which of them fit."""
 
     verdict: Verdict
     visited: Rows
     fits: Mask
     """bool[len(visited)]"""
     consumed: int
-    """The number of nodes taken from the visiting order, with the surplus fit: the feasible node beyond the wanted number."""
+    """The number of nodes taken from the visiting order, with the surplus fit: the feasible node beyond the
+    wanted number."""
 
     @property
     def feasible(self) -> Rows:
@@ -100,10 +107,18 @@ class SearchResult:
 
 
 def search(
-    cycle: Cycle, nominations: Nominations, order: Rows, wanted: int, view: EquivalenceView | None = None, verdict: Verdict | None = None
+    cycle: Cycle,
+    nominations: Nominations,
+    order: Rows,
+    wanted: int,
+    view: EquivalenceView | None = None,
+    verdict: Verdict | None = None,
 ) -> SearchResult:
-    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found; *verdict*: if it is known."""
-    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view)
+    """Judge the whole table, then visit rows in *order* until one feasible node more than *wanted* is found;
+    *verdict*: if it is known."""
+    verdict = verdict or judge_twice(
+        cycle, Batch.everywhere(cycle.table), nominations, cycle.algorithm.check_all, view
+    )
     fits: Mask = verdict.fits.take(order)
     consumed = len(order)
     if wanted < consumed:
@@ -122,11 +137,14 @@ def run_effects(cycle: Cycle, verdict: Verdict, visited: Rows) -> None:
     effective = [predicate for predicate in verdict.plain.predicates if predicate.effect is not None]
     if not effective:
         return
-    with_nominated, place = verdict.with_nominated, verdict.place
+    with_nominated = verdict.with_nominated
+    place = verdict.place
     if with_nominated is not None:
         first = [place[i] for i in visited.tolist() if i in place]
         _effects(cycle, effective, with_nominated, np.array(first, np.intp))
-        visited = np.array([i for i in visited.tolist() if i not in place or with_nominated.fits[place[i]]], np.intp)
+        visited = np.array(
+            [i for i in visited.tolist() if i not in place or with_nominated.fits[place[i]]], np.intp
+        )
     _effects(cycle, effective, verdict.plain, visited)
 
 

@@ -35,7 +35,8 @@ class PreemptionRecord(Record):
 
 @attrs.define(eq=False, repr=False)
 class Victims:
-    """The pods that would have to leave a node, those that violate a disruption budget first; *violations*: their number."""
+    """The pods that would have to leave a node, those that violate a disruption budget first; *violations*:
+    their number."""
 
     pods: list[Pod]
     violations: int
@@ -59,10 +60,15 @@ class Preemption:
     drops_own: bool = False
     """The pod's own nomination is cleared; this is not part of the record."""
     later: Callable[[Pod], Preemption] | None = None
-    """Asks extenders about the pod, in its latest state, for the whole plan; this one is empty then. None: it is whole."""
+    """Asks extenders about the pod, in its latest state, for the whole plan; this one is empty then. None: it
+    is whole."""
 
     def __repr__(self) -> str:
-        return f"<Preemption on {self.node}: {len(self.victims)} victims>" if self.node is not None else "<Preemption: no node>"
+        return (
+            f"<Preemption on {self.node}: {len(self.victims)} victims>"
+            if self.node is not None
+            else "<Preemption: no node>"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: with all candidates."""
@@ -78,9 +84,13 @@ class Preemption:
 
     def record(self) -> PreemptionRecord:
         """As data."""
-        candidates = {node: NodeVictims(_keys(found.pods), found.violations) for node, found in self.candidates.items()}
+        candidates = {
+            node: NodeVictims(_keys(found.pods), found.violations) for node, found in self.candidates.items()
+        }
         error = UNSET if self.error is None else self.error
-        return PreemptionRecord(self.node, _keys(self.victims), _keys(self.clear_nominations), candidates, error)
+        return PreemptionRecord(
+            self.node, _keys(self.victims), _keys(self.clear_nominations), candidates, error
+        )
 
 
 def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
@@ -88,6 +98,11 @@ def _keys(pods: Iterable[Pod]) -> tuple[str, ...]:
 
 
 def _spelled_out(
-    node: str | None, victims: list[Pod], cleared: list[Pod], candidates: dict[str, Victims], error: str | None, drops_own: bool
+    node: str | None,
+    victims: list[Pod],
+    cleared: list[Pod],
+    candidates: dict[str, Victims],
+    error: str | None,
+    drops_own: bool,
 ) -> Preemption:
     return Preemption(node, victims, cleared, lambda: candidates, error, drops_own)

@@ -20,7 +20,8 @@ from .extender import Extender, extender_scores
 
 @attrs.define(eq=False, repr=False)
 class Ranking:
-    """Scores of the k feasible nodes, in their order: in total, and of each priority, int64[k], after its reduce step, without weight."""
+    """Scores of the k feasible nodes, in their order: in total, and of each priority, int64[k], after its
+    reduce step, without weight."""
 
     totals: Scores
     """int64[k]: the sum of score times weight."""
@@ -36,7 +37,8 @@ class Ranking:
 
 @attrs.define(eq=False, repr=False)
 class LateRanking:
-    """A ranking of which only the standing is known: the rest costs as much as the decision, and few ask for it."""
+    """A ranking of which only the standing is known: the rest costs as much as the decision, and few ask for
+    it."""
 
     standing: Scores
     work_out: Callable[[], Ranking]
@@ -48,7 +50,8 @@ class LateRanking:
 
 
 class ScoreError(Exception):
-    """Priorities failed; the cycle ends with this text. ``reduced``: scores by priority, where they were worked out before that."""
+    """Priorities failed; the cycle ends with this text. ``reduced``: scores by priority, where they were
+    worked out before that."""
 
     def __init__(self, text: str, reduced: Mapping[str, Scores] = MappingProxyType({})) -> None:
         super().__init__(text)
@@ -56,7 +59,8 @@ class ScoreError(Exception):
 
 
 def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ()) -> Ranking:
-    """Score the rows *feasible*; without priorities and extenders every node scores 1. Raises :class:`ScoreError`."""
+    """Score the rows *feasible*; without priorities and extenders every node scores 1. Raises
+    :class:`ScoreError`."""
     algorithm = cycle.algorithm
     totals = np.zeros(len(feasible), np.int64)
     ranking = Ranking(totals, {}, {})
@@ -66,7 +70,9 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
     nodes = Batch(cycle.table, feasible)
     errors: list[str] = []
     priorities = [priority for priority, _ in algorithm.priorities]
-    for (priority, weight), raw in zip(algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True):
+    for (priority, weight), raw in zip(
+        algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True
+    ):
         try:
             if isinstance(raw, PriorityError):
                 raise raw
@@ -91,8 +97,10 @@ def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender
 
 
 def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) -> Scores:
-    """The scores of the feasible *nodes* after the reduce step, if there is one: int64[k]. Raises its PriorityError."""
-    reduce, pod = priority.reduce, cycle.template
+    """The scores of the feasible *nodes* after the reduce step, if there is one: int64[k]. Raises its
+    PriorityError."""
+    reduce = priority.reduce
+    pod = cycle.template
     if reduce is None:
         return raw
     if isinstance(reduce, Reduction) and raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
@@ -105,5 +113,7 @@ def _of_zeros(cycle: Cycle, reduce: Reduction, nodes: Batch) -> int:
     pod = cycle.template
     found = pod.notes.get(reduce.slot)
     if found is None:
-        found = pod.notes[reduce.slot] = int(reduce(pod, np.zeros(1, np.int64), Batch(nodes.table, nodes.indexes[:1]), cycle)[0])
+        found = pod.notes[reduce.slot] = int(
+            reduce(pod, np.zeros(1, np.int64), Batch(nodes.table, nodes.indexes[:1]), cycle)[0]
+        )
     return found

@@ -1,4 +1,5 @@
-"""The tie-break: which of several best nodes a pod gets. Upstream: selectHost in pkg/scheduler/core/generic_scheduler.go."""
+"""The tie-break: which of several best nodes a pod gets. Upstream: selectHost in
+pkg/scheduler/core/generic_scheduler.go."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import numpy as np
 from ..arrays.types import Ints, Rows
 
 PickHost = Callable[[int, int], tuple[int, bool]]
-"""(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
+"""(number of nodes with the best total, lastNodeIndex) -> (index of the host among them, whether
+lastNodeIndex moves)."""
 
 
 def places_of_best(totals: Ints) -> Rows:
@@ -23,7 +25,8 @@ def places_of_best(totals: Ints) -> Rows:
 
 @attrs.frozen
 class TopOfHeap:
-    """A tie-break by the places of the best nodes among those that fit: a heap of all of them is built, and the one on top is taken.
+    """A tie-break by the places of the best nodes among those that fit: a heap of all of them is built, and
+    the one on top is taken.
 
     Upstream: newSortedNodeScores in pkg/scheduler/schedule_one.go; container/heap.
     """
@@ -36,7 +39,8 @@ class TopOfHeap:
     def among(places: Rows) -> int:
         """The index of the host among the best nodes, which are at *places* of the nodes that fit.
 
-        On top is the first in preorder of the heap's tree: a parent before its children, the left child before the right one.
+        On top is the first in preorder of the heap's tree: a parent before its children, the left child
+        before the right one.
         """
         return int(_preorder(int(places[-1]).bit_length()).take(places).argmin()) if places[0] else 0
 
@@ -63,13 +67,15 @@ class TieBreaker:
         return self.of(np.flatnonzero(totals == totals.max()))
 
     def of(self, places: Rows) -> int:
-        """The place of the host among the nodes that fit; those with the best total are at *places*, in visiting order."""
+        """The place of the host among the nodes that fit; those with the best total are at *places*, in
+        visiting order."""
         if len(places) > 1 and isinstance(self.pick, TopOfHeap):
             return int(places[self.pick.among(places)])
         return int(places[self.which(len(places))])
 
     def which(self, count: int) -> int:
-        """The index of the host among *count* nodes with equal totals, in visiting order; the counter of picks moves on."""
+        """The index of the host among *count* nodes with equal totals, in visiting order; the counter of
+        picks moves on."""
         which, moves = self.pick(count, self.last_node_index)
         self.last_node_index += moves
         return which

@@ -27,7 +27,8 @@ class EquivalenceView(Protocol):
     """Predicate -> rows with a cache hit: bool[rows]."""
 
     def over(self, predicate: Predicate, fresh: Failures | None) -> Failures | None:
-        """The failures of *predicate* for the rows of the table: *fresh* ones, replaced by cached results where there is a hit."""
+        """The failures of *predicate* for the rows of the table: *fresh* ones, replaced by cached results
+        where there is a hit."""
         ...
 
 
@@ -35,8 +36,9 @@ class EquivalenceView(Protocol):
 class FilterPass:
     """One pass of all predicates over a batch of n nodes.
 
-    ``fits``: bool[n]. ``errors``: int64[n] or None; 0 or 1 + the index into ``texts`` of the node's error. An error counts only if no
-    earlier predicate rejected the node (with *check_all*: only if no earlier one had an error).
+    ``fits``: bool[n]. ``errors``: int64[n] or None; 0 or 1 + the index into ``texts`` of the node's error. An
+    error counts only if no earlier predicate rejected the node (with *check_all*: only if no earlier one had
+    an error).
     """
 
     nodes: Batch
@@ -72,11 +74,18 @@ class FilterPass:
 
     def outcomes(self, rows: Rows) -> list[Outcome]:
         """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
-        return list(zip(repeat(0, len(rows)), *[failures.codes.take(rows).tolist() for _, failures in self.findings], strict=True))
+        return list(
+            zip(
+                repeat(0, len(rows)),
+                *[failures.codes.take(rows).tolist() for _, failures in self.findings],
+                strict=True,
+            )
+        )
 
     def alone(self, at: Rows) -> Counter[str]:
         """Reason -> on how many of the nodes *at* it is the only one, with all predicates asked."""
-        found, codes = Counter[str](), [failures.codes[at] for _, failures in self.findings]
+        found = Counter[str]()
+        codes = [failures.codes[at] for _, failures in self.findings]
         one = np.array([code > 0 for code in codes]).sum(0) == 1
         for code, (_, failures) in zip(codes, self.findings, strict=True):
             for number, count in enumerate(np.bincount(code[one]).tolist()):
@@ -89,7 +98,11 @@ class FilterPass:
         found = np.zeros(self.nodes.n, np.bool_)
         alive = np.ones(self.nodes.n, np.bool_)
         for _, failures in self.findings:
-            unresolvable = [code for code, reasons in failures.sequences.items() if not all(reason.resolvable for reason in reasons)]
+            unresolvable = [
+                code
+                for code, reasons in failures.sequences.items()
+                if not all(reason.resolvable for reason in reasons)
+            ]
             if unresolvable:
                 counts = np.zeros(max(failures.sequences) + 1, np.bool_)
                 counts[unresolvable] = True
@@ -114,12 +127,19 @@ class FilterPass:
 
 
 def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | None = None) -> FilterPass:
-    """Run every predicate on every node of *nodes*; with a *view*, results in the equivalence cache replace fresh ones."""
+    """Run every predicate on every node of *nodes*; with a *view*, results in the equivalence cache replace
+    fresh ones."""
     predicates = cycle.predicates
     found = cycle.ask(predicates, nodes)
     if view is not None:
-        found = [view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)]
-    findings = [(predicate, failures) for predicate, failures in zip(predicates, found, strict=True) if failures is not None]
+        found = [
+            view.over(predicate, failures) for predicate, failures in zip(predicates, found, strict=True)
+        ]
+    findings = [
+        (predicate, failures)
+        for predicate, failures in zip(predicates, found, strict=True)
+        if failures is not None
+    ]
     alive = np.ones(nodes.n, np.bool_)
     passed = alive.copy() if check_all else alive
     errors: Codes | None = None
@@ -133,14 +153,17 @@ def judge(cycle: Cycle, nodes: Batch, check_all: bool, view: EquivalenceView | N
         if check_all:
             alive &= failures.errors_or_zero == 0
         passed &= failures.passed
-    return FilterPass(nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits)
+    return FilterPass(
+        nodes, findings, check_all, passed, errors, texts, predicates, {} if view is None else view.hits
+    )
 
 
 @attrs.define(eq=False, repr=False)
 class Verdict:
     """The outcome for a batch after the passes with and without nominated pods.
 
-    For a node that fails with its nominated pods that failure counts; for all others the pass without them counts.
+    For a node that fails with its nominated pods that failure counts; for all others the pass without them
+    counts.
     """
 
     _plain: FilterPass | Callable[[], FilterPass]
@@ -153,7 +176,11 @@ class Verdict:
     """Whether any node may have an error."""
 
     def __attrs_post_init__(self) -> None:
-        self.has_errors = any(one.errors is not None for one in (self._plain, self.with_nominated) if isinstance(one, FilterPass))
+        self.has_errors = any(
+            one.errors is not None
+            for one in (self._plain, self.with_nominated)
+            if isinstance(one, FilterPass)
+        )
 
     def __repr__(self) -> str:
         return f"<Verdict: {np.count_nonzero(self.fits)} of {len(self.fits)} rows fit>"
@@ -243,9 +270,10 @@ class Verdict:
                 found[reason.text] = found.get(reason.text, 0) + count
 
 
-# --- the message ------------------------------------------------------------------------------------------------------
+# --- the message --------------------------------------------------------------------------------------------
 
-# The error of a pod that fits on no node: the reasons with their counts, and apart from them what PostFilter said.
+# The error of a pod that fits on no node: the reasons with their counts, and apart from them what PostFilter
+# said.
 
 
 _MESSAGE = re.compile(r"\b0/(\d+) nodes are available: ?(.*)", re.DOTALL)
@@ -255,7 +283,8 @@ _POST_FILTER = re.compile(
     r"(?:plugin disabled|no new claims to deallocate|still not schedulable|deallocation of ResourceClaim completed)(?:, |\.*$)"
     r"|preemption: )"
 )
-"""Where the message of upstream's PostFilter plugins begins: that of DynamicResources stands before that of preemption."""
+"""Where the message of upstream's PostFilter plugins begins: that of DynamicResources stands before that of
+preemption."""
 
 
 @attrs.frozen
@@ -264,7 +293,8 @@ class FitError:
 
     nodes: int
     reasons: Mapping[str, int]
-    """Reason -> how many nodes have it; 0 for what is said of no node, as PreFilter's rejection in some releases."""
+    """Reason -> how many nodes have it; 0 for what is said of no node, as PreFilter's rejection in some
+    releases."""
     post_filter: str = ""
     """What PostFilter said, where the release's message ends in that."""
     full_stop: bool = True
@@ -273,7 +303,9 @@ class FitError:
     """Whether one is there without any reason."""
 
     def __str__(self) -> str:
-        reasons = ", ".join(sorted(f"{count} {text}" if count else text for text, count in self.reasons.items()))
+        reasons = ", ".join(
+            sorted(f"{count} {text}" if count else text for text, count in self.reasons.items())
+        )
         parts = f" {reasons}." if reasons or self.stops_always else ""
         if self.post_filter:
             parts += f" {self.post_filter}{'.' if self.full_stop else ''}"
@@ -292,7 +324,8 @@ class FitError:
 
 
 def read_fit_error(message: str) -> FitError | None:
-    """The error that a *message* of any release tells, as it was recorded or came from a cluster; None for other messages.
+    """The error that a *message* of any release tells, as it was recorded or came from a cluster; None for
+    other messages.
 
     >>> found = read_fit_error("0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods. still not schedulable, preemption: none.")
     >>> found.reasons, found.headline
@@ -308,7 +341,8 @@ def read_fit_error(message: str) -> FitError | None:
 
 
 def reasons_in(message: str) -> dict[str, int]:
-    """Reason -> how many nodes have it, from upstream's message; the one of most nodes first. What is said of no node counts 0.
+    """Reason -> how many nodes have it, from upstream's message; the one of most nodes first. What is said of
+    no node counts 0.
 
     >>> reasons_in("0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.")
     {'Insufficient cpu': 3, 'node(s) were unschedulable': 1}

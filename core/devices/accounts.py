@@ -1,4 +1,5 @@
-"""What rules out each device that a node reaches, for people who want to know why a claim cannot be served there."""
+"""What rules out each device that a node reaches, for people who want to know why a claim cannot be served
+there."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class DeviceAccount(Record):
 
 
 def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tuple[DeviceAccount, ...]:
-    """An account of the devices on *row* for each request of *claims*; none where the requests themselves cannot be tried."""
+    """An account of the devices on *row* for each request of *claims*; none where the requests themselves
+    cannot be tried."""
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
@@ -60,38 +62,64 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
         return ()
     reached = [(pool, device) for pool in pools for device in pool.devices]
     users = _users(devices, {device.id for _, device in reached})
-    options = [(claim, option) for claim, requests in zip(claims, plan.requests, strict=True) for found in requests for option in found]
+    options = [
+        (claim, option)
+        for claim, requests in zip(claims, plan.requests, strict=True)
+        for found in requests
+        for option in found
+    ]
     return tuple(_account(devices, claim, option, reached, users) for claim, option in options)
 
 
 def _users(devices: Devices, reached: set[DeviceId]) -> dict[DeviceId, str]:
     """Device -> the claim that has it for itself."""
     claims = devices.listings.resource_claims
-    return {device: claim.key for claim in (*claims, *claims.pending.values()) for device in held_by(claim) if device in reached}
+    return {
+        device: claim.key
+        for claim in (*claims, *claims.pending.values())
+        for device in held_by(claim)
+        if device in reached
+    }
 
 
 def _account(
-    devices: Devices, claim: ResourceClaim, option: Option, reached: Sequence[tuple[Pool, PoolDevice]], users: dict[DeviceId, str]
+    devices: Devices,
+    claim: ResourceClaim,
+    option: Option,
+    reached: Sequence[tuple[Pool, PoolDevice]],
+    users: dict[DeviceId, str],
 ) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
     for pool, device in reached:
         why = next(_objections(devices, claim, option, device, users), USABLE)
-        if devices.cells.whole_pools and (pool.is_incomplete or pool.invalid) and not why.startswith(UNMATCHED):
+        if (
+            devices.cells.whole_pools
+            and (pool.is_incomplete or pool.invalid)
+            and not why.startswith(UNMATCHED)
+        ):
             why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     return DeviceAccount(
-        claim=claim.name, request=option.result_name, device_class=option.device_class.name, wanted=option.count,
-        takes_all=option.all_devices is not None, usable=tuple(usable),
+        claim=claim.name,
+        request=option.result_name,
+        device_class=option.device_class.name,
+        wanted=option.count,
+        takes_all=option.all_devices is not None,
+        usable=tuple(usable),
         refused=tuple(RefusedDevices(why, tuple(found)) for why, found in refused.items()),
-    )  # fmt: skip
+    )
 
 
-def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]) -> Iterator[str]:
+def _objections(
+    devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]
+) -> Iterator[str]:
     """What rules out *device*, what counts first."""
     make = device.make
     # The selector of the class, and that of the request, that does not match *device*.
-    yield from _unmatched(devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}")
+    yield from _unmatched(
+        devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}"
+    )
     yield from _unmatched(devices, device, option.request.selectors, "request")
     if not NodeAllocationPlan.is_selectable(option, make, devices.judge, devices.cells):
         yield "it has binding conditions"
@@ -113,7 +141,9 @@ def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: 
             yield f"it has no attribute {attribute}, which a constraint compares"
 
 
-def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str) -> Iterator[str]:
+def _unmatched(
+    devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str
+) -> Iterator[str]:
     try:
         number = devices.judge.refusing(device.make, selectors, where)
     except AllocationError as error:

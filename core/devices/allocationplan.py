@@ -1,6 +1,8 @@
-"""What claims ask for, checked before the search: each request with its class, its number of devices, and for mode All which they are.
+"""What claims ask for, checked before the search: each request with its class, its number of devices, and for
+mode All which they are.
 
-Upstream: the first part of Allocate, and validateDeviceRequest, in structured/internal/experimental/allocator_experimental.go.
+Upstream: the first part of Allocate, and validateDeviceRequest, in
+structured/internal/experimental/allocator_experimental.go.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
 from .pools import Make, Pool, PoolDevice
 
-# --- shared capacities ------------------------------------------------------------------------------------------------
+# --- shared capacities --------------------------------------------------------------------------------------
 
 # Capacities of devices that several claims share: how much a request takes of each, and whether that is left.
 # Upstream: consumable_capacity.go in structured/internal/experimental. Amounts are in billionths.
@@ -36,14 +38,18 @@ _ONE = 10**9
 
 
 def has_room(device: Device, request: DeviceAsk, used: Iterable[Amounts | None]) -> bool:
-    """Whether *device* has as much left as *request* would take, beside what is *used* of it. Without shares nothing else is used."""
+    """Whether *device* has as much left as *request* would take, beside what is *used* of it. Without shares
+    nothing else is used."""
     wanted = {} if request.capacity is None else request.capacity.requests
     if not wanted.keys() <= device.capacity.keys():
         return False
     there = [amounts for amounts in used if amounts]
     for name, taken in taken_by(request, device).items():
         capacity = device.capacity[name]
-        if _violates(taken, capacity.request_policy) or taken + sum(one.get(name, 0) for one in there) > capacity.value.nanos:
+        if (
+            _violates(taken, capacity.request_policy)
+            or taken + sum(one.get(name, 0) for one in there) > capacity.value.nanos
+        ):
             return False
     return True
 
@@ -67,7 +73,8 @@ def _taken(wanted: Quantity | None, capacity: DeviceCapacity) -> int:
         return limits.min.nanos
     if not limits.step:
         return wanted.nanos
-    least, step = limits.min.value(), limits.step.value()
+    least = limits.min.value()
+    step = limits.step.value()
     return (least - (least - wanted.value()) // step * step) * _ONE
 
 
@@ -80,7 +87,11 @@ def _violates(taken: int, policy: CapacityRequestPolicy | None) -> bool:
     if limits.max is not None and taken > limits.max.nanos:
         return True
     least = 0 if limits.min is None else limits.min.value()
-    return limits.step is not None and bool(limits.step) and (round_away(taken, _ONE) - least) % limits.step.value() != 0
+    return (
+        limits.step is not None
+        and bool(limits.step)
+        and (round_away(taken, _ONE) - least) % limits.step.value() != 0
+    )
 
 
 MOST_DEVICES = 32
@@ -155,7 +166,9 @@ class DevicePlanner:
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
         """The plan for *claims* on a node that reaches *pools*. Raises AllocationError."""
         planned = [self._claim(claim, pools) for claim in claims]
-        takes_all = any(option.all_devices is not None for claim in planned for options in claim for option in options)
+        takes_all = any(
+            option.all_devices is not None for claim in planned for options in claim for option in options
+        )
         return NodeAllocationPlan(claims, planned, takes_all)
 
     def _claim(self, claim: ResourceClaim, pools: Sequence[Pool]) -> list[list[Option]]:
@@ -165,8 +178,12 @@ class DevicePlanner:
             told = f"number of requested devices {least} exceeds the claim limit of {MOST_DEVICES}"
             raise AllocationError(f"claim {claim.key}: {told}")
         for number, constraint in enumerate(claim.spec.devices.constraints):
-            if constraint.match_attribute is None and not (self.cells.distinct_attribute and constraint.distinct_attribute is not None):
-                raise AllocationError(f"claim {claim.key}, constraint #{number}: empty constraint (unsupported constraint type?)")
+            if constraint.match_attribute is None and not (
+                self.cells.distinct_attribute and constraint.distinct_attribute is not None
+            ):
+                raise AllocationError(
+                    f"claim {claim.key}, constraint #{number}: empty constraint (unsupported constraint type?)"
+                )
         return requests
 
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
@@ -181,9 +198,12 @@ class DevicePlanner:
                 raise AllocationError(f"claim {claim.key}, {named[0]}: {told}")
         asked: list[tuple[str, str, DeviceAsk]] = [(one.name, request.name, one) for one in alternatives]
         asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
-        # Upstream: which devices the second alternative matches is kept under the first one's number, up to 1.35.
+        # Upstream: which devices the second alternative matches is kept under the first one's number, up to
+        # 1.35.
         apart = self.cells.alternatives_apart
-        return [self._option(claim.key, *one, pools, i if apart else max(i - 1, 0)) for i, one in enumerate(asked)]
+        return [
+            self._option(claim.key, *one, pools, i if apart else max(i - 1, 0)) for i, one in enumerate(asked)
+        ]
 
     def _option(
         self, claim: str, name: str, parent: str, request: DeviceAsk, pools: Sequence[Pool], kept_under: int
@@ -192,9 +212,10 @@ class DevicePlanner:
         option = Option(claim, name, parent, request, self._class_of(request, where), request.count)
         if request.allocation_mode == "All":
             found = [
-                device for device in self._devices(pools, where)
+                device
+                for device in self._devices(pools, where)
                 if self._matches(option, device, kept_under) and self._has_room(option, device)
-            ]  # fmt: skip
+            ]
             return attrs.evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
@@ -204,7 +225,9 @@ class DevicePlanner:
         """The class of *request*, which is fit to be tried."""
         for number, selector in enumerate(request.selectors):
             if selector.expression is None:
-                raise AllocationError(f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)")
+                raise AllocationError(
+                    f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)"
+                )
         if request.admin_access is not None and not self.cells.admin_access:
             raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
         if not request.device_class_name:
@@ -212,7 +235,9 @@ class DevicePlanner:
         found = self.class_of(request.device_class_name)
         if found is None:
             missing = f'deviceclass.resource.k8s.io "{request.device_class_name}" not found'
-            raise AllocationError(f"{where}: could not retrieve device class {request.device_class_name}: {missing}")
+            raise AllocationError(
+                f"{where}: could not retrieve device class {request.device_class_name}: {missing}"
+            )
         return found
 
     @staticmethod
@@ -221,7 +246,9 @@ class DevicePlanner:
         for pool in pools:
             told = "being updated" if pool.is_incomplete else "invalid" if pool.invalid else ""
             if told:
-                raise AllocationError(f"{where}: asks for all devices, but resource pool {pool.driver}/{pool.name} is currently {told}")
+                raise AllocationError(
+                    f"{where}: asks for all devices, but resource pool {pool.driver}/{pool.name} is currently {told}"
+                )
             yield from pool.devices
 
     def _matches(self, option: Option, device: PoolDevice, kept_under: int) -> bool:

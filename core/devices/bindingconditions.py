@@ -25,7 +25,9 @@ def are_true(claim: ResourceClaim) -> bool:
             continue
         if one.id not in said:
             return False
-        holding = {condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"}
+        holding = {
+            condition.type: condition for condition in reversed(said[one.id]) if condition.status == "True"
+        }
         for name in one.binding_failure_conditions:
             if name in holding:
                 raise BindingFailed(holding[name])

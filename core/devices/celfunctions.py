@@ -1,7 +1,7 @@
 """Quantities and semantic versions for CEL expressions, as Kubernetes adds them to the language.
 
-The library has no values of our own types, so both are objects with one field; equal amounts and equal versions are equal objects.
-Upstream: k8s.io/apiserver/pkg/cel/library quantity.go, semverlib.go.
+The library has no values of our own types, so both are objects with one field; equal amounts and equal
+versions are equal objects. Upstream: k8s.io/apiserver/pkg/cel/library quantity.go, semverlib.go.
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from ...api.objects.quantity import MAX_INT64, Quantity
 from ...exceptions import QuantityError
 
 Value = Mapping[str, str]
-QUANTITY, SEMVER = "@quantity", "@semver"
+QUANTITY = "@quantity"
+SEMVER = "@semver"
 NO_OVERLOAD = "no such overload"
 _NANO = 10**9
 _NUMBER = r"(0|[1-9][0-9]*)"
 _LABEL = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
-_SEMVER = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_LABEL}(?:\.{_LABEL})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?", re.ASCII)
+_SEMVER = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-({_LABEL}(?:\.{_LABEL})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
+    re.ASCII,
+)
 
 
 class DeviceSelectorError(Exception):
     """An expression cannot be evaluated for a device; the text is upstream's where it has one."""
 
 
-# --- quantities -----------------------------------------------------------------------------------------------------
+# --- quantities ---------------------------------------------------------------------------------------------
 
 
 def quantity_value(amount: Quantity) -> Value:
@@ -42,7 +46,9 @@ def quantity(text: str) -> Value:
     try:
         return quantity_value(Quantity.parse(text))
     except QuantityError:
-        raise ValueError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'") from None
+        raise ValueError(
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        ) from None
 
 
 def _nanos(value: Value) -> int:
@@ -66,7 +72,7 @@ def _as_integer(value: Value) -> int:
     return _nanos(value) // _NANO
 
 
-# --- versions -------------------------------------------------------------------------------------------------------
+# --- versions -----------------------------------------------------------------------------------------------
 
 
 @total_ordering
@@ -100,7 +106,8 @@ class Version:
 
 
 def semver_value(text: str, normalize: bool = False) -> Value:
-    """The version *text* as a value of an expression; with *normalize* a ``v`` in front, missing parts and leading zeros are mended.
+    """The version *text* as a value of an expression; with *normalize* a ``v`` in front, missing parts and
+    leading zeros are mended.
 
     Raises ValueError.
     """
@@ -117,7 +124,7 @@ def _version(value: Value) -> Version:
     return Version.parse(value[SEMVER])
 
 
-# --- both -----------------------------------------------------------------------------------------------------------
+# --- both ---------------------------------------------------------------------------------------------------
 
 
 def _compare(value: Value, other: Value) -> int:
@@ -143,7 +150,10 @@ FUNCTIONS: Mapping[str, Overloads] = {
     "quantity": ((("string",), "value", quantity),),
     "isQuantity": ((("string",), "bool", _says(quantity)),),
     "semver": ((("string",), "value", semver_value), (("string", "bool"), "value", semver_value)),
-    "isSemver": ((("string",), "bool", _says(semver_value)), (("string", "bool"), "bool", _says(semver_value))),
+    "isSemver": (
+        (("string",), "bool", _says(semver_value)),
+        (("string", "bool"), "bool", _says(semver_value)),
+    ),
 }
 """Function -> its overloads."""
 METHODS: Mapping[str, Overloads] = {

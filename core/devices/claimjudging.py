@@ -1,9 +1,11 @@
-"""Which makes of devices the CEL selectors of classes and requests match. Each selector is asked once about each make.
+"""Which makes of devices the CEL selectors of classes and requests match. Each selector is asked once about
+each make.
 
-Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++; those that compare the
-driver or an attribute with a text are answered without it. Of all that Kubernetes adds to the language they have quantities, semantic
-versions, strings, optionals and ``cel.bind``.
-Upstream: isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go; dynamic-resource-allocation/cel.
+Expressions are compiled and run by the package ``cel-expr-python``, the language's own implementation in C++;
+those that compare the driver or an attribute with a text are answered without it. Of all that Kubernetes adds
+to the language they have quantities, semantic versions, strings, optionals and ``cel.bind``. Upstream:
+isSelectable and selectorsMatch in structured/internal/experimental/allocator_experimental.go;
+dynamic-resource-allocation/cel.
 """
 
 from __future__ import annotations
@@ -28,12 +30,34 @@ _STATUS = re.compile(r"[A-Z_]+: ")
 _TEXT = r"""(?:"[^"\\\n\r]*"|'[^'\\\n\r]*')"""
 _NAME = "[A-Za-z_][A-Za-z0-9_]*"
 _COMPARISON = re.compile(
-    rf"\s*device\.(?:driver|attributes\[(?P<domain>{_TEXT})\]\.(?P<name>{_NAME}))\s*==\s*(?P<wanted>{_TEXT})\s*", re.ASCII
+    rf"\s*device\.(?:driver|attributes\[(?P<domain>{_TEXT})\]\.(?P<name>{_NAME}))\s*==\s*(?P<wanted>{_TEXT})\s*",
+    re.ASCII,
 )
-_RESERVED = frozenset((
-    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "namespace", "null",
-    "package", "return", "true", "var", "void", "while",
-))  # fmt: skip
+_RESERVED = frozenset(
+    (
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "false",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "namespace",
+        "null",
+        "package",
+        "return",
+        "true",
+        "var",
+        "void",
+        "while",
+    )
+)
 """What CEL takes for no name of an attribute."""
 
 
@@ -67,7 +91,8 @@ class Expression:
                         return self._of_optional(device)
                 raise self._no_flag(kind)
             except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-                # The package raises these for results that Python has no type for; a selector's fault ends no program.
+                # The package raises these for results that Python has no type for; a selector's fault ends no
+                # program.
                 raise DeviceSelectorError(f"CEL result could not be converted to bool: {error}") from None
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
@@ -83,10 +108,13 @@ class Expression:
     def _of_optional(self, device: Values) -> bool:
         """The flag in an optional. Upstream: ConvertToNative of cel-go's Optional."""
         has, held = (
-            _environment().compile(f"dyn({self.text}).{part}").eval(data={"device": device}) for part in ("hasValue()", "orValue(null)")
+            _environment().compile(f"dyn({self.text}).{part}").eval(data={"device": device})
+            for part in ("hasValue()", "orValue(null)")
         )
         if not has.value():
-            raise DeviceSelectorError("CEL result of type optional_type could not be converted to bool: optional.none() dereference")
+            raise DeviceSelectorError(
+                "CEL result of type optional_type could not be converted to bool: optional.none() dereference"
+            )
         kind = held.type().name().lower()
         if kind != "bool":
             raise self._no_flag("optional_type", kind)
@@ -100,7 +128,8 @@ class Expression:
 
 @attrs.frozen(eq=False)
 class TextComparison:
-    """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package to answer.
+    """An expression that compares the driver, or one attribute, with a text, as most do: it takes no package
+    to answer.
 
     >>> TextComparison.of('device.driver == "gpu.example"')
     TextComparison(text='device.driver == "gpu.example"', wanted='gpu.example', domain=None, name='')
@@ -129,7 +158,11 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        held = device["driver"] if self.domain is None else device["attributes"].get(self.domain, {}).get(self.name)
+        held = (
+            device["driver"]
+            if self.domain is None
+            else device["attributes"].get(self.domain, {}).get(self.name)
+        )
         if held is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
         return bool(held == self.wanted) if isinstance(held, str) else compiled_whole(self.text).matches(make)
@@ -142,7 +175,8 @@ def compiled(text: str) -> Expression | TextComparison:
 
 
 def compiled_whole(text: str) -> Expression:
-    """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is missing."""
+    """The expression *text*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` where the package is
+    missing."""
     environment = _environment()
     try:
         program = environment.compile(text)
@@ -152,7 +186,9 @@ def compiled_whole(text: str) -> Expression:
     kind = program.return_type().name().lower()
     if kind not in ("bool", "dyn"):
         return Expression(text, f"must evaluate to bool or the unknown type, not {kind}")
-    return Expression(text, "", program, tuple(dict.fromkeys(one or two for one, two in _SUBSCRIPT.findall(text))))
+    return Expression(
+        text, "", program, tuple(dict.fromkeys(one or two for one, two in _SUBSCRIPT.findall(text)))
+    )
 
 
 def _in_upstreams_words(text: str) -> str:
@@ -168,25 +204,33 @@ def _in_upstreams_words(text: str) -> str:
 def _environment() -> Any:
     try:
         names = ("cel", "ext.ext_bindings", "ext.ext_optional", "ext.ext_strings")
-        cel, ext_bindings, ext_optional, ext_strings = (import_module(f"cel_expr_python.{name}") for name in names)
+        cel, ext_bindings, ext_optional, ext_strings = (
+            import_module(f"cel_expr_python.{name}") for name in names
+        )
     except ImportError:
         raise KubeclassicError(MISSING) from None
     kinds = {
-        "string": cel.Type.STRING, "bool": cel.Type.BOOL, "int": cel.Type.INT, "double": cel.Type.DOUBLE,
+        "string": cel.Type.STRING,
+        "bool": cel.Type.BOOL,
+        "int": cel.Type.INT,
+        "double": cel.Type.DOUBLE,
         "value": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
-    }  # fmt: skip
+    }
 
     def declared(name: str, overloads: Any, is_method: bool) -> Any:
         return cel.FunctionDecl(
             name,
             [
                 cel.Overload(
-                    f"{name}_{'_'.join(takes)}", return_type=kinds[gives], parameters=[kinds[one] for one in takes],
-                    is_member=is_method, impl=does,
+                    f"{name}_{'_'.join(takes)}",
+                    return_type=kinds[gives],
+                    parameters=[kinds[one] for one in takes],
+                    is_member=is_method,
+                    impl=does,
                 )
                 for takes, gives, does in overloads
             ],
-        )  # fmt: skip
+        )
 
     functions = [declared(name, overloads, False) for name, overloads in FUNCTIONS.items()]
     functions += [declared(name, overloads, True) for name, overloads in METHODS.items()]
@@ -215,7 +259,8 @@ class Judge:
         return of_class is None and self.refusing(make, request.selectors, f"claim {claim}") is None
 
     def refusing(self, make: Make, selectors: Sequence[DeviceSelector], where: str) -> int | None:
-        """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which begins with *where*."""
+        """The first of *selectors* that does not match *make*; None if all do. Raises AllocationError, which
+        begins with *where*."""
         for number, selector in enumerate(selectors):
             expression = selector.expression or ""
             found = self._known.get((expression, make.number))

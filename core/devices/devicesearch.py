@@ -1,4 +1,5 @@
-"""The search for devices: claim by claim, request by request, device by device, the first that can be had; back up where none can.
+"""The search for devices: claim by claim, request by request, device by device, the first that can be had;
+back up where none can.
 
 Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33 structured/allocator.go.
 """
@@ -52,7 +53,8 @@ class Together:
             self._distinct[request] = value
         elif not self._count:
             self._value = value
-        # Upstream: up to 1.34 a distinct attribute is compared by where values are stored, so that no two devices have the same.
+        # Upstream: up to 1.34 a distinct attribute is compared by where values are stored, so that no two
+        # devices have the same.
         elif self.constraint.match_attribute is not None and (not value.type or value != self._value):
             return False
         self._count += 1
@@ -141,18 +143,27 @@ class DeviceSearch:
     _tries: int = 0
 
     def __attrs_post_init__(self) -> None:
-        pools = [pool for pool in self.pools if not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))]
+        pools = [
+            pool
+            for pool in self.pools
+            if not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))
+        ]
         self._devices = [(pool, device) for pool in pools for device in pool.devices]
         compares = self.cells.compares_distinct
         self.taken = [[] for _ in self.plan.claims]
-        self._together = [[Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.plan.claims]
+        self._together = [
+            [Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.plan.claims
+        ]
         # Where something leaves its marks, what comes later depends on the way that led there.
         leaves_marks = self.plan.takes_all and not self.cells.all_gives_back
         leaves_marks |= self.cells.keeps_counters and any(pool.counters for pool in self.pools)
-        self._may_skip = not leaves_marks and not any(one.is_compared for claim in self._together for one in claim)
+        self._may_skip = not leaves_marks and not any(
+            one.is_compared for claim in self._together for one in claim
+        )
 
     def run(self) -> Outcome | None:
-        """The devices of each claim; None where they cannot be had. Raises AllocationError, and SearchTimeout."""
+        """The devices of each claim; None where they cannot be had. Raises AllocationError, and
+        SearchTimeout."""
         try:
             return self.taken if self._go_on(DeviceSlot(0), False) else None
         except _Stop:
@@ -192,7 +203,11 @@ class DeviceSearch:
             return self._go_on(DeviceSlot(place.claim, place.request + 1), False)
         if not self._has_room(place, option):
             return False
-        return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
+        return (
+            self._take_all(place, option, is_chosen)
+            if option.all_devices is not None
+            else self._take_one(place, option, is_chosen)
+        )
 
     def _has_room(self, place: DeviceSlot, option: Option) -> bool:
         there = len(self.taken[place.claim])
@@ -203,18 +218,20 @@ class DeviceSearch:
             raise _TooMany
         return True
 
-    # --- one device -------------------------------------------------------------------------------------------------
+    # --- one device -----------------------------------------------------------------------------------------
 
     def _take_all(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
         assert option.all_devices is not None
-        device, before = option.all_devices[place.device], len(self.taken[place.claim])
+        device = option.all_devices[place.device]
+        before = len(self.taken[place.claim])
         if not self._take(place.claim, option, device, must=True):
             if self.cells.all_stops:
                 raise _Stop
             return False
         is_done = False
         try:
-            # Upstream: up to 1.35 it goes on with the first alternative from the second device on, whichever was being tried.
+            # Upstream: up to 1.35 it goes on with the first alternative from the second device on, whichever
+            # was being tried.
             number = place.option if self.cells.alternatives_apart else 0
             is_done = self._go_on(DeviceSlot(place.claim, place.request, number, place.device + 1), is_chosen)
         finally:
@@ -234,12 +251,17 @@ class DeviceSearch:
             self._tries += 1
             if not self._tries % CLOCK_EVERY and time.monotonic() > self.ends_at:
                 raise SearchTimeout
-            alike = self._alike(device), frozenset(self._holders.get(device.id, ())), self._shares_of(device.id)
+            alike = (
+                self._alike(device),
+                frozenset(self._holders.get(device.id, ())),
+                self._shares_of(device.id),
+            )
             if alike in led_nowhere or not self._take(place.claim, option, device):
                 continue
             after = place._replace(device=place.device + 1, start=at + 1 if self.cells.one_way else 0)
             # Go on at place with the device that was taken last; else give it back.
-            is_done, before = False, len(self.taken[after.claim]) - 1
+            is_done = False
+            before = len(self.taken[after.claim]) - 1
             try:
                 is_dead = bool(self._dead_ends) and self._state(after) in self._dead_ends
                 is_done = not is_dead and self._go_on(after, is_chosen)
@@ -257,9 +279,12 @@ class DeviceSearch:
     def _alike(self, device: PoolDevice) -> Hashable:
         """Equal for devices that lead to the same end: those that take counters do so from their pool."""
         return (
-            self._kind(device.make), device.is_reached, device.id[1] if device.make.device.consumes_counters else "",
-            self.claims.has_whole(device.id, self.cells.shares), tuple(sorted((self._consumed(device.id) or {}).items())),
-        )  # fmt: skip
+            self._kind(device.make),
+            device.is_reached,
+            device.id[1] if device.make.device.consumes_counters else "",
+            self.claims.has_whole(device.id, self.cells.shares),
+            tuple(sorted((self._consumed(device.id) or {}).items())),
+        )
 
     def _shares_of(self, device: DeviceId) -> Hashable:
         return tuple(tuple(amounts.items()) for amounts in self._shared.get(device, ()))
@@ -272,8 +297,9 @@ class DeviceSearch:
     def _kind(self, make: Make) -> Hashable:
         """All that this search reads of devices of *make*. Devices of one kind lead to the same end.
 
-        Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for: by that alone each device would
-        be of a kind of its own, and n requests that cannot all be met would be tried with all orders of the devices.
+        Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for:
+        by that alone each device would be of a kind of its own, and n requests that cannot all be met would
+        be tried with all orders of the devices.
         """
         found = self._kinds.get(make.number)
         if found is None:
@@ -284,22 +310,33 @@ class DeviceSearch:
                 except AllocationError as error:
                     matches.append(str(error))
             constraints = [one.constraint for claim in self._together for one in claim]
-            values = [make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints]
+            values = [
+                make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints
+            ]
             device = make.device
             shared = (device.allow_multiple_allocations, device.capacity) if self.cells.shares else None
             taints = device.taints if self.cells.taints else None
-            found = self._kinds[make.number] = tuple(matches), tuple(values), device.consumes_counters, shared, taints
+            found = self._kinds[make.number] = (
+                tuple(matches),
+                tuple(values),
+                device.consumes_counters,
+                shared,
+                taints,
+            )
         return found
 
     def _state(self, place: DeviceSlot) -> Hashable:
-        """*place*, and how many devices of each kind were taken for what. Searches from equal states end alike."""
+        """*place*, and how many devices of each kind were taken for what. Searches from equal states end
+        alike."""
         users: dict[DeviceId, list[tuple[int, str]]] = {}
         kinds: dict[DeviceId, Hashable] = {}
         for claim, found in enumerate(self.taken):
             for one in found:
                 users.setdefault(one.device.id, []).append((claim, one.option.result_name))
                 kinds[one.device.id] = self._alike(one.device)
-        return place, frozenset(Counter((kinds[device], tuple(used)) for device, used in users.items()).items())
+        return place, frozenset(
+            Counter((kinds[device], tuple(used)) for device, used in users.items()).items()
+        )
 
     def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
         if not self._is_free(claim, option, device):
@@ -311,7 +348,9 @@ class DeviceSearch:
     def _has_capacity(self, option: Option, device: PoolDevice) -> bool:
         if not self.cells.shares:
             return True
-        return has_room(device.device, option.request, (self._consumed(device.id), *self._shared.get(device.id, ())))
+        return has_room(
+            device.device, option.request, (self._consumed(device.id), *self._shared.get(device.id, ()))
+        )
 
     def _is_free(self, claim: int, option: Option, device: PoolDevice) -> bool:
         holders = self._holders.get(device.id)
@@ -322,7 +361,9 @@ class DeviceSearch:
     def _take(self, claim: int, option: Option, device: PoolDevice, *, must: bool = False) -> bool:
         """Take *device* if it is free and nothing is against it; gives whether it was taken."""
         found = device.make.device
-        if not self._is_free(claim, option, device) or (self.cells.leaves_counted_devices and found.consumes_counters):
+        if not self._is_free(claim, option, device) or (
+            self.cells.leaves_counted_devices and found.consumes_counters
+        ):
             return False
         is_shared = self.cells.shares and found.allow_multiple_allocations
         in_use = is_shared and (bool(self._consumed(device.id)) or device.id in self._shared)
@@ -343,7 +384,8 @@ class DeviceSearch:
         return True
 
     def _may_go_together(self, claim: int, option: Option, device: PoolDevice, must: bool) -> bool:
-        """Whether no taint, no constraint and no capacity is against *device*, which is then counted by all constraints."""
+        """Whether no taint, no constraint and no capacity is against *device*, which is then counted by all
+        constraints."""
         if self.cells.taints and not tolerates(option, device.make.device):
             return False
         together = self._together[claim]
@@ -354,7 +396,9 @@ class DeviceSearch:
                 before.remove(option.base, option.alternative)
             if must:
                 where = f"claim {option.claim}, request {option.name}"
-                raise AllocationError(f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied")
+                raise AllocationError(
+                    f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied"
+                )
             return False
         if self._has_capacity(option, device):
             return True
@@ -378,7 +422,7 @@ class DeviceSearch:
             self._add_counters(device, 1)
         del self.taken[claim][before:]
 
-    # --- counters ---------------------------------------------------------------------------------------------------
+    # --- counters -------------------------------------------------------------------------------------------
 
     def _take_counters(self, device: PoolDevice) -> bool:
         """Take what *device* needs of the counters of its pool, if no counter lacks then."""

@@ -1,4 +1,5 @@
-"""How many devices of a class each node reaches, and how many of them are in use, for scores of extended resources.
+"""How many devices of a class each node reaches, and how many of them are in use, for scores of extended
+resources.
 
 Upstream: calculateDRAResourceTotals in pkg/scheduler/framework/plugins/noderesources/resource_allocation.go.
 """
@@ -25,7 +26,8 @@ Totals = tuple[Ints, Ints]
 @rebuilt_from("table", "listings")
 @attrs.define(eq=False, repr=False)
 class DeviceTotals:
-    """The devices that give extended resources, counted for all rows of a table. Slices of any generation count."""
+    """The devices that give extended resources, counted for all rows of a table. Slices of any generation
+    count."""
 
     table: NodeTable
     listings: Listings
@@ -35,16 +37,25 @@ class DeviceTotals:
 
     def of(self, resource: str, rows: Rows) -> Totals:
         """How many devices that give *resource* each of *rows* reaches, and how many of them are in use."""
-        found, log = self.listings.device_classes.by_resource[resource], self.listings.resource_claims.log
-        seen = id(found), self.listings.slices.version, log.revision, self.table.changed.node_revision, self.table.size
+        found = self.listings.device_classes.by_resource[resource]
+        log = self.listings.resource_claims.log
+        seen = (
+            id(found),
+            self.listings.slices.version,
+            log.revision,
+            self.table.changed.node_revision,
+            self.table.size,
+        )
         kept = self._known.get(resource)
         if kept is None or kept[0] != seen:
             kept = self._known[resource] = seen, self._count(found)
         return kept[1][0][rows], kept[1][1][rows]
 
     def _count(self, device_class: DeviceClass) -> Totals:
-        reached, errs = ReachedRows(self.table), np.zeros(self.table.size, np.bool_)
-        there, used = np.zeros(self.table.size, np.int64), np.zeros(self.table.size, np.int64)
+        reached = ReachedRows(self.table)
+        errs = np.zeros(self.table.size, np.bool_)
+        there = np.zeros(self.table.size, np.int64)
+        used = np.zeros(self.table.size, np.int64)
         for one in self.listings.slices:
             apart = bool(one.spec.per_device_node_selection)
             mask = None if apart else reached.of(one.spec)
@@ -53,7 +64,11 @@ class DeviceTotals:
                 try:
                     if self._matches(device_class, one, device):
                         there[rows] += 1
-                        used[rows] += (one.spec.driver, one.spec.pool.name, device.name) in self.listings.resource_claims.holders
+                        used[rows] += (
+                            one.spec.driver,
+                            one.spec.pool.name,
+                            device.name,
+                        ) in self.listings.resource_claims.holders
                 except AllocationError:
                     errs |= rows
         there[errs] = 0

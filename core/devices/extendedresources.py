@@ -1,4 +1,5 @@
-"""Claims to devices for the extended resources of a pod: one for all of them, with a request for each container and resource.
+"""Claims to devices for the extended resources of a pod: one for all of them, with a request for each
+container and resource.
 
 Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go.
 """
@@ -47,9 +48,12 @@ def special_claim(pod: Pod) -> ResourceClaim:
     """The claim for the extended resources of *pod*, before it is known what they are on a node."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     metadata = ObjectMeta(
-        name=EXTENDED, namespace=pod.namespace, uid=f"{pod.uid}-extended-resources", annotations=Map({EXTENDED_MARK: "true"}),
+        name=EXTENDED,
+        namespace=pod.namespace,
+        uid=f"{pod.uid}-extended-resources",
+        annotations=Map({EXTENDED_MARK: "true"}),
         owner_references=(owner,),
-    )  # fmt: skip
+    )
     return ResourceClaim(metadata=metadata)
 
 
@@ -61,12 +65,20 @@ def is_in_memory(claim: ResourceClaim) -> bool:
 def as_written(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
     """The claim of *pod* for its extended resources with a name of its own."""
     end = uuid5(NAMESPACE_OID, claim.uid).hex[:5]
-    return replace(claim, metadata=replace(claim.metadata, name=f"{pod.name}-extended-resources-"[:LONGEST_BASE] + end))
+    return replace(
+        claim, metadata=replace(claim.metadata, name=f"{pod.name}-extended-resources-"[:LONGEST_BASE] + end)
+    )
 
 
-def with_requests(claim: ResourceClaim, pod: Pod, resources: Iterable[str], class_of: Callable[[str], str]) -> ResourceClaim:
-    """*claim* for those of the extended *resources* of *pod* that a node gives as devices of the class that *class_of* tells."""
-    found = sorted((one for name in sorted(resources) for one in _of_resource(pod, name, class_of(name))[0]), key=lambda one: one.name)
+def with_requests(
+    claim: ResourceClaim, pod: Pod, resources: Iterable[str], class_of: Callable[[str], str]
+) -> ResourceClaim:
+    """*claim* for those of the extended *resources* of *pod* that a node gives as devices of the class that
+    *class_of* tells."""
+    found = sorted(
+        (one for name in sorted(resources) for one in _of_resource(pod, name, class_of(name))[0]),
+        key=lambda one: one.name,
+    )
     return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(found))))
 
 
@@ -78,13 +90,20 @@ def mappings_of(pod: Pod, resources: Iterable[str]) -> list[RequestMapping]:
 def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[str, Any]:
     """What the status of a pod says of its *claim* for extended resources."""
     names = ("containerName", "resourceName", "requestName")
-    found = {"requestMappings": [dict(zip(names, one, strict=True)) for one in mappings], "resourceClaimName": claim.name}
+    found = {
+        "requestMappings": [dict(zip(names, one, strict=True)) for one in mappings],
+        "resourceClaimName": claim.name,
+    }
     return {"extendedResourceClaimStatus": found}
 
 
-def _of_resource(pod: Pod, resource: str, class_name: str) -> tuple[list[DeviceRequest], list[RequestMapping]]:
-    """The requests for one *resource*. Init containers that end use the devices of those that come after them, and one another's."""
-    containers, inits = (*pod.spec.init_containers, *pod.spec.containers), len(pod.spec.init_containers)
+def _of_resource(
+    pod: Pod, resource: str, class_name: str
+) -> tuple[list[DeviceRequest], list[RequestMapping]]:
+    """The requests for one *resource*. Init containers that end use the devices of those that come after
+    them, and one another's."""
+    containers = (*pod.spec.init_containers, *pod.spec.containers)
+    inits = len(pod.spec.init_containers)
     lasting: list[DeviceRequest | None] = [None] * len(containers)
     mappings: list[RequestMapping] = []
     for at, container in enumerate(containers):
@@ -92,7 +111,8 @@ def _of_resource(pod: Pod, resource: str, class_name: str) -> tuple[list[DeviceR
             lasting[at], more = _of_container(at, container, resource, class_name, ())
             mappings += more
     most: DeviceRequest | None = None
-    names, brief = set[str](), list[RequestMapping]()
+    names = set[str]()
+    brief = list[RequestMapping]()
     for at, container in enumerate(containers[:inits]):
         if container.is_sidecar:
             continue
@@ -128,4 +148,6 @@ def _of_container(
                 return None, mappings
     name = f"container-{at}-request-{sorted(container.requests).index(resource)}"
     mappings.append(RequestMapping(container.name, resource, name))
-    return DeviceRequest(name=name, exactly=ExactDeviceRequest(device_class_name=class_name, count=wanted - there)), mappings
+    return DeviceRequest(
+        name=name, exactly=ExactDeviceRequest(device_class_name=class_name, count=wanted - there)
+    ), mappings

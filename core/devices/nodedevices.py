@@ -33,10 +33,16 @@ from .claimjudging import AllocationError, Judge
 from .devicesearch import DeviceSearch, Outcome, SearchTimeout, Taken
 from .pools import Pools
 
-UNKNOWN, NONE, FOUND, ERROR, TOO_LATE, INVALID = -1, 0, 1, 2, 3, 4
+UNKNOWN = -1
+NONE = 0
+FOUND = 1
+ERROR = 2
+TOO_LATE = 3
+INVALID = 4
 """What a search came to. INVALID: to nothing, where a pool is invalid."""
 MOST_SECONDS = 10.0
-"""Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take time without a limit."""
+"""Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take
+time without a limit."""
 MOST_KEPT = 1 << 10
 """Kinds of claims of which it is kept what searches came to."""
 
@@ -53,7 +59,8 @@ class _Kept:
 
 
 BEST_ALTERNATIVE = 8
-"""The score of the first alternative of a request; each after it has one less. Upstream: FirstAvailableDeviceRequestMaxSize."""
+"""The score of the first alternative of a request; each after it has one less. Upstream:
+FirstAvailableDeviceRequestMaxSize."""
 
 
 @rebuilt_from("table", "listings", "cells")
@@ -78,17 +85,23 @@ class Devices:
         return self._kept_of(claims, rows).by_look[self.pools.looks[rows]]
 
     def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
-        """How good the alternatives are that a search for all *claims* finds on each of *rows*: int64[len(rows)]."""
+        """How good the alternatives are that a search for all *claims* finds on each of *rows*:
+        int64[len(rows)]."""
         worth = self._kept_of(claims, rows).worth
         looks = self.pools.looks[rows].tolist() if worth else ()
-        return np.array([worth.get(look, 0) for look in looks], np.int64) if worth else np.zeros(len(rows), np.int64)
+        return (
+            np.array([worth.get(look, 0) for look in looks], np.int64)
+            if worth
+            else np.zeros(len(rows), np.int64)
+        )
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
         """What searches for *claims* came to, among others on *rows*."""
         self.pools.refresh()
         key = tuple([claim.spec for claim in claims])
         seen = self.pools.epoch, self.listings.device_classes.version
-        kept, size = self._kept.get(key), int(self.pools.looks.max(initial=0)) + 1
+        kept = self._kept.get(key)
+        size = int(self.pools.looks.max(initial=0)) + 1
         if kept is None or kept.seen != seen:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
@@ -110,11 +123,15 @@ class Devices:
             try:
                 found = self._search(claims, row, ends_at)
                 if found is None:
-                    is_invalid = self.cells.whole_pools and any(pool.invalid for pool in self.pools.of_row[row])
+                    is_invalid = self.cells.whole_pools and any(
+                        pool.invalid for pool in self.pools.of_row[row]
+                    )
                     kept.by_look[look] = INVALID if is_invalid else NONE
                     continue
                 kept.by_look[look] = FOUND
-                if worth := sum(score_of(claim, taken) for claim, taken in zip(claims, map(names_of, found), strict=True)):
+                if worth := sum(
+                    score_of(claim, taken) for claim, taken in zip(claims, map(names_of, found), strict=True)
+                ):
                     kept.worth[look] = worth
             except AllocationError:
                 kept.by_look[look] = ERROR
@@ -130,17 +147,29 @@ class Devices:
         return ""
 
     def allocate(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult] | None:
-        """What each of *claims* gets on *row*; None where they cannot have all devices. Raises AllocationError."""
+        """What each of *claims* gets on *row*; None where they cannot have all devices. Raises
+        AllocationError."""
         self.pools.refresh()
         found = self._search(claims, row)
         node = self.table.names[row]
-        return None if found is None else [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
+        return (
+            None
+            if found is None
+            else [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
+        )
 
-    def _search(self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")) -> Outcome | None:
+    def _search(
+        self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")
+    ) -> Outcome | None:
         pools = self.pools.of_row[row]
         return DeviceSearch(
-            self.planner().plan(claims, pools), pools, self.listings.resource_claims, self.cells, self.judge, ends_at
-        ).run()  # fmt: skip
+            self.planner().plan(claims, pools),
+            pools,
+            self.listings.resource_claims,
+            self.cells,
+            self.judge,
+            ends_at,
+        ).run()
 
     def planner(self) -> DevicePlanner:
         """A planner of what claims ask for."""
@@ -153,19 +182,33 @@ class Devices:
 
     def _result(self, claim: ResourceClaim, taken: Sequence[Taken], node_name: str) -> AllocationResult:
         results = tuple(self._result_of(claim, number, one) for number, one in enumerate(taken))
-        return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name))
+        return AllocationResult(
+            devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name)
+        )
 
     def _result_of(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
         driver, pool, name = one.device.id
-        device, waits = one.device.device, self.cells.waits_for_conditions
-        share = None if one.consumed is None else str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
+        device = one.device.device
+        waits = self.cells.waits_for_conditions
+        share = (
+            None
+            if one.consumed is None
+            else str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
+        )
         return DeviceRequestAllocationResult(
-            request=one.option.result_name, driver=driver, pool=pool, device=name, admin_access=True if one.option.admin else None,
-            tolerations=one.option.request.tolerations if self.cells.taints else (), share_id=share,
-            consumed_capacity=Map({name: Quantity.parse(f"{nanos}n") for name, nanos in (one.consumed or {}).items()}),
+            request=one.option.result_name,
+            driver=driver,
+            pool=pool,
+            device=name,
+            admin_access=True if one.option.admin else None,
+            tolerations=one.option.request.tolerations if self.cells.taints else (),
+            share_id=share,
+            consumed_capacity=Map(
+                {name: Quantity.parse(f"{nanos}n") for name, nanos in (one.consumed or {}).items()}
+            ),
             binding_conditions=device.binding_conditions if waits else (),
             binding_failure_conditions=device.binding_failure_conditions if waits else (),
-        )  # fmt: skip
+        )
 
 
 def names_of(taken: Sequence[Taken]) -> set[str]:
@@ -174,9 +217,14 @@ def names_of(taken: Sequence[Taken]) -> set[str]:
 
 
 def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
-    """How good the alternatives of *claim* are that devices were allocated for. Upstream: computeScore of the plugin."""
-    alternatives = ((f"{one.name}/{each.name}", at) for one in claim.spec.devices.requests if one.exactly is None
-                    for at, each in enumerate(one.first_available))  # fmt: skip
+    """How good the alternatives of *claim* are that devices were allocated for. Upstream: computeScore of the
+    plugin."""
+    alternatives = (
+        (f"{one.name}/{each.name}", at)
+        for one in claim.spec.devices.requests
+        if one.exactly is None
+        for at, each in enumerate(one.first_available)
+    )
     return sum(BEST_ALTERNATIVE - at for name, at in alternatives if name in names)
 
 
@@ -195,10 +243,17 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
             _add(expressions, term.match_expressions)
     if not fields and not expressions:
         return None
-    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=tuple(expressions), match_fields=tuple(fields)),))
+    return NodeSelector(
+        node_selector_terms=(
+            NodeSelectorTerm(match_expressions=tuple(expressions), match_fields=tuple(fields)),
+        )
+    )
 
 
 def _add(there: list[Requirement], more: Sequence[Requirement]) -> None:
     for one in more:
-        if not any((one.key, one.operator, set(one.values)) == (other.key, other.operator, set(other.values)) for other in there):
+        if not any(
+            (one.key, one.operator, set(one.values)) == (other.key, other.operator, set(other.values))
+            for other in there
+        ):
             there.append(one)

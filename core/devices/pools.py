@@ -1,4 +1,5 @@
-"""The pools of devices that each node reaches. Nodes whose pools look alike have the same *look*, and searches end alike on them.
+"""The pools of devices that each node reaches. Nodes whose pools look alike have the same *look*, and
+searches end alike on them.
 
 Upstream: GatherPools in structured/internal/experimental/pools_experimental.go.
 """
@@ -50,7 +51,8 @@ class Make:
         return found
 
     def as_input(self) -> Values:
-        """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute that has no value to compare.
+        """The variable ``device`` of an expression. Raises DeviceSelectorError for an attribute that has no
+        value to compare.
 
         Upstream: DeviceMatches in dynamic-resource-allocation/cel/compile.go.
         """
@@ -65,7 +67,12 @@ class Make:
                     domain, short = _split(name, self.driver)
                     capacity.setdefault(domain, {})[short] = quantity_value(amount.value)
                 shared = self.device.allow_multiple_allocations
-                self._input = {"driver": self.driver, "attributes": attributes, "capacity": capacity, "allowMultipleAllocations": shared}
+                self._input = {
+                    "driver": self.driver,
+                    "attributes": attributes,
+                    "capacity": capacity,
+                    "allowMultipleAllocations": shared,
+                }
             except DeviceSelectorError as error:
                 self._input = error
         if isinstance(self._input, DeviceSelectorError):
@@ -98,9 +105,14 @@ class Makes:
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
         key = (
-            driver, device.attributes, device.capacity, bool(device.binding_conditions), device.consumes_counters, device.taints,
+            driver,
+            device.attributes,
+            device.capacity,
+            bool(device.binding_conditions),
+            device.consumes_counters,
+            device.taints,
             device.allow_multiple_allocations,
-        )  # fmt: skip
+        )
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Make(len(self._known), driver, device.attributes, device)
@@ -179,7 +191,8 @@ class Pools:
     _by_device: dict[DeviceId, list[Pool]] = attrs.Factory(dict)
     _pools: dict[Hashable, Pool | None] = attrs.Factory(dict)
     _faulty: dict[PoolId, Pool] = attrs.Factory(dict)
-    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of that."""
+    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of that.
+    """
     _kinds: dict[Hashable, int] = attrs.Factory(dict)
     _known: dict[Hashable, int] = attrs.Factory(dict)
     """The pools of a row, as kinds with what is in use -> its look."""
@@ -190,7 +203,9 @@ class Pools:
 
     def refresh(self) -> None:
         """Bring everything up to date."""
-        slices, nodes, used = self.listings.slices.version, self.table.changed.node_revision, self.listings.resource_claims.log.revision
+        slices = self.listings.slices.version
+        nodes = self.table.changed.node_revision
+        used = self.listings.resource_claims.log.revision
         if self._seen == (slices, nodes, used):
             return
         steps = self.listings.resource_claims.log.steps_since(self._seen[2])
@@ -201,7 +216,9 @@ class Pools:
             for known in (self._by_device, self._pools, self._known):
                 known.clear()
             reach = Reach.of(list(self.listings.slices), self.table, self.cells)
-            alone = {name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()}
+            alone = {
+                name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()
+            }
             self._faulty = {
                 name: pool
                 for name, pool in alone.items()
@@ -229,11 +246,17 @@ class Pools:
             self.looks[row] = self._look(self.of_row[row])
 
     def _look_at(self, pool: Pool) -> None:
-        claims, ids = self.listings.resource_claims, [device.id for device in (*pool.devices, *pool.elsewhere)]
+        claims = self.listings.resource_claims
+        ids = [device.id for device in (*pool.devices, *pool.elsewhere)]
         pool.used = sum(1 << bit for bit, one in enumerate(ids) if one in claims.holders)
         if self.cells.shares and (shared := [bit for bit, one in enumerate(ids) if one in claims.shares]):
-            found = ((bit, claims.has_whole(ids[bit], True), claims.shares[ids[bit]].consumed) for bit in shared)
-            pool.used = pool.used, tuple((bit, whole, tuple(sorted(consumed.items()))) for bit, whole, consumed in found)
+            found = (
+                (bit, claims.has_whole(ids[bit], True), claims.shares[ids[bit]].consumed) for bit in shared
+            )
+            pool.used = (
+                pool.used,
+                tuple((bit, whole, tuple(sorted(consumed.items()))) for bit, whole, consumed in found),
+            )
 
     def _look(self, pools: tuple[Pool, ...]) -> int:
         key: Hashable = tuple([(pool.kind, pool.used) for pool in pools])
@@ -243,17 +266,24 @@ class Pools:
         return self._known.setdefault(key, len(self._known))
 
     def _named(self) -> list[tuple[str, Map[str]] | None]:
-        return [None if node is None else (node.name, node.labels) for node in self.table.nodes[: self.table.size]]
+        return [
+            None if node is None else (node.name, node.labels) for node in self.table.nodes[: self.table.size]
+        ]
 
-    # --- all rows ---------------------------------------------------------------------------------------------------
+    # --- all rows -------------------------------------------------------------------------------------------
 
     def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
         listed: dict[PoolId, list[ResourceSlice]] = {}
         for one in slices:
             listed.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
         for name in listed.keys() & reach.counters.keys():
-            listed[name] = sorted([*listed[name], *reach.counters[name]], key=lambda one: reach.order[one.name])
-        pools = {**self._faulty, **{name: self._pool(name, _newest(found), row, reach) for name, found in listed.items()}}
+            listed[name] = sorted(
+                [*listed[name], *reach.counters[name]], key=lambda one: reach.order[one.name]
+            )
+        pools = {
+            **self._faulty,
+            **{name: self._pool(name, _newest(found), row, reach) for name, found in listed.items()},
+        }
         found = [pool for name in sorted(pools) if (pool := pools[name]) is not None]
         if self.cells.conditions_last:
             found.sort(key=self._has_conditions)
@@ -273,24 +303,40 @@ class Pools:
             self._pools[key] = self._make(name, slices, unreached, reach)
         return self._pools[key]
 
-    def _make(self, name: PoolId, slices: list[ResourceSlice], unreached: Sequence[tuple[str, int]], reach: Reach) -> Pool | None:
-        wanted, others, whole = slices[0].spec.pool, list[ResourceSlice](), self.cells.whole_pools
+    def _make(
+        self, name: PoolId, slices: list[ResourceSlice], unreached: Sequence[tuple[str, int]], reach: Reach
+    ) -> Pool | None:
+        wanted = slices[0].spec.pool
+        others = list[ResourceSlice]()
+        whole = self.cells.whole_pools
         if whole and len(slices) != wanted.resource_slice_count:
             # Newer slices may be out of reach of this node.
             everywhere = reach.of_pool[name]
             if any(one.spec.pool.generation > wanted.generation for one in everywhere):
                 return None
             names = {one.name for one in slices}
-            others = [one for one in everywhere if one.spec.pool.generation == wanted.generation and one.name not in names]
+            others = [
+                one
+                for one in everywhere
+                if one.spec.pool.generation == wanted.generation and one.name not in names
+            ]
         is_incomplete = len(slices) + len(others) != wanted.resource_slice_count
         devices = [
             self._device(name, one, device, (one.name, at) not in unreached)
-            for one in slices if not (whole and one.spec.shared_counters)
+            for one in slices
+            if not (whole and one.spec.shared_counters)
             for at, device in enumerate(one.spec.devices)
-        ]  # fmt: skip
-        fault, counters, elsewhere = _repeated(device.id[2] for device in devices), dict[CounterId, int](), list[PoolDevice]()
+        ]
+        fault = _repeated(device.id[2] for device in devices)
+        counters = dict[CounterId, int]()
+        elsewhere = list[PoolDevice]()
         if not self.cells.leaves_counted_devices and whole and not is_incomplete and not fault:
-            elsewhere = [self._device(name, one, device) for one in others for device in one.spec.devices if device.consumes_counters]
+            elsewhere = [
+                self._device(name, one, device)
+                for one in others
+                for device in one.spec.devices
+                if device.consumes_counters
+            ]
             fault, counters = _counters(slices, [*devices, *elsewhere])
         pool = Pool(*name, devices, is_incomplete, fault, counters, elsewhere)
         pool.kind = self._kinds.setdefault(_shape(pool), len(self._kinds))
@@ -298,7 +344,9 @@ class Pools:
             self._by_device.setdefault(found, []).append(pool)
         return pool
 
-    def _device(self, pool: PoolId, one: ResourceSlice, device: Device, is_reached: bool = True) -> PoolDevice:
+    def _device(
+        self, pool: PoolId, one: ResourceSlice, device: Device, is_reached: bool = True
+    ) -> PoolDevice:
         return PoolDevice((*pool, device.name), self.makes.of(pool[0], device), device, one, is_reached)
 
 
@@ -320,14 +368,20 @@ def _repeated(names: Iterable[str]) -> str:
     return next((name for name in names if name in seen or seen.add(name)), "")  # type: ignore[func-returns-value]
 
 
-def _counters(slices: Sequence[ResourceSlice], devices: Sequence[PoolDevice]) -> tuple[str, dict[CounterId, int]]:
+def _counters(
+    slices: Sequence[ResourceSlice], devices: Sequence[PoolDevice]
+) -> tuple[str, dict[CounterId, int]]:
     """What is wrong with the counters of a pool, empty if nothing is; and how much there is of each."""
     sets = [one for found in slices for one in found.spec.shared_counters]
-    counters = {(one.name, name): counter.value.nanos for one in sets for name, counter in one.counters.items()}
+    counters = {
+        (one.name, name): counter.value.nanos for one in sets for name, counter in one.counters.items()
+    }
     names = {one.name for one in sets}
     for device in devices:
         for taken in device.device.consumes_counters:
-            if taken.counter_set not in names or any((taken.counter_set, name) not in counters for name in taken.counters):
+            if taken.counter_set not in names or any(
+                (taken.counter_set, name) not in counters for name in taken.counters
+            ):
                 return taken.counter_set or "a set of counters", {}
     return _repeated(one.name for one in sets), counters
 
@@ -379,7 +433,14 @@ class Reach:
                 selected.append((one, mask_of(spec)))
             elif spec.per_device_node_selection and cells.whole_pools:
                 of_devices[one.name] = [mask_of(device) for device in spec.devices]
-                selected.append((one, np.any(of_devices[one.name], axis=0) if spec.devices else np.zeros(table.size, np.bool_)))
+                selected.append(
+                    (
+                        one,
+                        np.any(of_devices[one.name], axis=0)
+                        if spec.devices
+                        else np.zeros(table.size, np.bool_),
+                    )
+                )
         return cls(order, of_node, of_all, selected, of_devices, of_pool, counters)
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
@@ -403,7 +464,8 @@ class ReachedRows:
 
     def of(self, where: ResourceSliceSpec | Device) -> Mask:
         """The rows of the nodes that *where* names, by name, all, or by a selector: bool[rows]."""
-        size, selector = self.table.size, where.node_selector
+        size = self.table.size
+        selector = where.node_selector
         if where.node_name or where.all_nodes or selector is None:
             mask = np.full(size, where.all_nodes and not where.node_name, np.bool_)
             if where.node_name in self.table.row_of:

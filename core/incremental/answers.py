@@ -1,8 +1,8 @@
 """Layer 1: what rules answered for the whole table, brought up to date when it is asked for.
 
-An answer is kept by (rule, the rule's key of the pod): a thousand pods of one template, or of templates that agree in what the rule
-reads, pay for one. Stale rows are evaluated as a small batch; a rule that counts over domains is evaluated for all rows when one of
-the counters that it looked at moved.
+An answer is kept by (rule, the rule's key of the pod): a thousand pods of one template, or of templates that
+agree in what the rule reads, pay for one. Stale rows are evaluated as a small batch; a rule that counts over
+domains is evaluated for all rows when one of the counters that it looked at moved.
 """
 
 from __future__ import annotations
@@ -46,24 +46,27 @@ class AnswerCache:
 
     @staticmethod
     def keeps(rule: Rule, cycle: Cycle) -> bool:
-        """Whether answers of *rule* can be kept at all: not if it reads what other rules left behind in the cycle."""
+        """Whether answers of *rule* can be kept at all: not if it reads what other rules left behind in the
+        cycle."""
         return not (rule.reads & Reads.EFFECTS and cycle.algorithm.leaves_counts)
 
     def take_over(self, before: AnswerCache) -> None:
-        """Keep the answers of *before*, which is over, had the same table and listings, and rules that answer the same.
+        """Keep the answers of *before*, which is over, had the same table and listings, and rules that answer
+        the same.
 
         Those that read volumes stay behind: each scheduler binds its own.
         """
         self._answers = {key: answer for key, answer in before._answers.items() if not answer.scope.volumes}
 
-    # --- asking -----------------------------------------------------------------------------------------------------
+    # --- asking ---------------------------------------------------------------------------------------------
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> Answer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         return self._read(predicate, cycle)
 
     def scores(self, priority: Priority, cycle: Cycle) -> Answer:
-        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
+        """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its
+        PriorityError."""
         return self._read(priority, cycle)
 
     def _read(self, rule: Rule, cycle: Cycle) -> Answer:
@@ -75,7 +78,8 @@ class AnswerCache:
         return answer
 
     def update(self, answers: Iterable[Answer], cycle: Cycle, still: Still) -> None:
-        """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what :meth:`still` says.
+        """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what
+        :meth:`still` says.
 
         Raises Unanswerable where a predicate has errors, and the PriorityError of a priority.
         """
@@ -96,7 +100,8 @@ class AnswerCache:
                 answer.verified_at = revision
 
     def _refresh(self, answer: Answer, cycle: Cycle, still: Still) -> None:
-        before, now = answer.environment, self._environment(answer, cycle, still)
+        before = answer.environment
+        now = self._environment(answer, cycle, still)
         if answer.declared is not None and before == now:
             if answer.is_behind:
                 answer.follow()
@@ -115,7 +120,7 @@ class AnswerCache:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
-    # --- finding ----------------------------------------------------------------------------------------------------
+    # --- finding --------------------------------------------------------------------------------------------
 
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
@@ -124,7 +129,11 @@ class AnswerCache:
         if found is None:
             key = rule.key(template)
             # A template whose notes named it would live until the next garbage collection.
-            found = template.notes[rule.slot] = type(rule), rule.name, template.number if key is template else key
+            found = template.notes[rule.slot] = (
+                type(rule),
+                rule.name,
+                template.number if key is template else key,
+            )
         return found
 
     def of(self, rule: Rule, template: Template) -> Answer:
@@ -149,29 +158,36 @@ class AnswerCache:
         return sum(answer.nbytes for answer in self._answers.values())
 
     def _make_room(self) -> None:
-        """Where one in eight is new, weigh them, and drop those not looked up for longest, down to half of the limit."""
+        """Where one in eight is new, weigh them, and drop those not looked up for longest, down to half of
+        the limit."""
         self._unweighed += 1
         if self._unweighed * 8 <= len(self._answers):
             return
-        self._unweighed, held = 0, self.held
+        self._unweighed = 0
+        held = self.held
         if held > self.limit:
-            gone = takewhile(lambda weight: weight > self.limit // 2, accumulate((-a.nbytes for a in self._answers.values()), initial=held))
+            gone = takewhile(
+                lambda weight: weight > self.limit // 2,
+                accumulate((-a.nbytes for a in self._answers.values()), initial=held),
+            )
             self._drop([key for key, _ in zip(list(self._answers), gone, strict=False)])
 
     def _drop(self, keys: Iterable[Hashable]) -> None:
         for key in keys:
             self._answers.pop(key).is_kept = False
 
-    # --- keeping up -------------------------------------------------------------------------------------------------
+    # --- keeping up -----------------------------------------------------------------------------------------
 
     def still(self, cycle: Cycle) -> Still:
-        """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom moves."""
+        """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom
+        moves."""
         table = self.table
         return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
     def _verified(self, answer: Answer, cycle: Cycle, still: Still) -> None:
         """The *answer* is right as all is now."""
-        answer.verified_at, answer.still = self.table.changed.revision, still
+        answer.verified_at = self.table.changed.revision
+        answer.still = still
         answer.environment = self._environment(answer, cycle, still)
         for watch in answer.watches:
             watch.seen = watch.counter.revision
@@ -179,7 +195,8 @@ class AnswerCache:
     @staticmethod
     def _environment(answer: Answer, cycle: Cycle, still: Still) -> Environment:
         """The revisions of all that one answer hangs on but pods of the row and counters."""
-        scope, (nodes, terms, owners) = answer.scope, still
+        scope = answer.scope
+        (nodes, terms, owners) = still
         volumes = cycle.volumes_version if scope.volumes else 0
         return nodes, terms if scope.wide else 0, owners if scope.owners else 0, volumes
 
@@ -188,7 +205,8 @@ class AnswerCache:
 
         *nodes_stay*: no node object changed.
         """
-        scope, is_behind = answer.scope, answer.is_behind
+        scope = answer.scope
+        is_behind = answer.is_behind
         if scope.wide and is_behind:
             return None
         if nodes_stay and not scope.rowwise and not (scope.counted and is_behind):
@@ -203,7 +221,8 @@ class AnswerCache:
         return None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows
 
     def _changed_since(self, revision: int) -> Rows | None:
-        """The rows of the table that changed after *revision*, worked out once for all rules that stand there."""
+        """The rows of the table that changed after *revision*, worked out once for all rules that stand
+        there."""
         log = self.table.changed
         if self._changed[:2] != (revision, log.revision):
             self._changed = revision, log.revision, log.since(revision)

@@ -1,7 +1,8 @@
-"""Who fits one template and who is best: the materialised view of all its rules, brought up to date when it is asked for.
+"""Who fits one template and who is best: the materialised view of all its rules, brought up to date when it
+is asked for.
 
-The first pod of a template is decided row by row, by numpy; from the second on its rows are in classes (:mod:`.classes`), where every
-reduce step has a scale and the classes are few.
+The first pod of a template is decided row by row, by numpy; from the second on its rows are in classes
+(:mod:`.classes`), where every reduce step has a scale and the classes are few.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from .classes import MOST_CLASSES, Classes, NoScale
 from .farrules import FarRules, Plan
 from .rows import OUT, Lookahead, LookaheadStats, RowScores
 
-MOST_MOVED, ROWS_A_MOVE = 64, 64
-"""Rows that moved and classes, together, beyond which all rows are looked at by numpy; and after how many rows that bound grows by one."""
+MOST_MOVED = 64
+ROWS_A_MOVE = 64
+"""Rows that moved and classes, together, beyond which all rows are looked at by numpy; and after how many
+rows that bound grows by one."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -61,28 +64,39 @@ class Board:
     _is_apart: bool = False
     """Its rows cannot be in classes, or these are many."""
     _revision: int = NEVER
-    """It moves by one for each row that can be in another class; NEVER: it was not asked since its far rules were."""
+    """It moves by one for each row that can be in another class; NEVER: it was not asked since its far rules
+    were."""
 
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, and of the answers that it alone has."""
         arrays = [self._open, NOWHERE if self._fits is None else self._fits]
         own = [answer.nbytes for answer in self.far.restless if not answer.is_kept]
-        return sum(array.nbytes for array in arrays) + sum(own) + (0 if self.classes is None else self.classes.nbytes)
+        return (
+            sum(array.nbytes for array in arrays)
+            + sum(own)
+            + (0 if self.classes is None else self.classes.nbytes)
+        )
 
     def forget(self) -> None:
         """Work everything out again when next asked."""
-        self.still, self.classes = (NEVER, NEVER, NEVER), None
+        self.still = (NEVER, NEVER, NEVER)
+        self.classes = None
 
-    # --- following --------------------------------------------------------------------------------------------------
+    # --- following ------------------------------------------------------------------------------------------
 
-    def refresh(self, cycle: Cycle, order: Rows, order_revision: Hashable, *, window: bool, by_rows: bool = False) -> bool:
-        """Bring fits and, where more than one row fits, the best up to date; False where this cycle needs the long way.
+    def refresh(
+        self, cycle: Cycle, order: Rows, order_revision: Hashable, *, window: bool, by_rows: bool = False
+    ) -> bool:
+        """Bring fits and, where more than one row fits, the best up to date; False where this cycle needs the
+        long way.
 
-        *order*: the rows of the coming pass; *order_revision* says which rows they are. With *window* the pass stops before its end.
-        *by_rows*: rows are asked about, not the best. Raises PriorityError where a priority cannot be computed.
+        *order*: the rows of the coming pass; *order_revision* says which rows they are. With *window* the
+        pass stops before its end. *by_rows*: rows are asked about, not the best. Raises PriorityError where a
+        priority cannot be computed.
         """
-        self.order, self.window = order, window
+        self.order = order
+        self.window = window
         try:
             still = self.answers.still(cycle)
             if still != self.still or order_revision != self._order_revision:
@@ -90,13 +104,18 @@ class Board:
             self.near.refresh(cycle)
             if self.far.restless:
                 self.answers.update(self.far.restless, cycle, still)
-            before, self._revision = self._revision, self.near.moved.revision + sum([one.revision for one in self.far.counters])
+            before = self._revision
+            self._revision = self.near.moved.revision + sum([one.revision for one in self.far.counters])
             moved = self._revision - before
-            # Grouping the rows costs as much as many turns row by row. How many classes there will be is a guess before.
+            # Grouping the rows costs as much as many turns row by row. How many classes there will be is a
+            # guess before.
             moved += moved // 2 if self.classes is None else len(self.classes.live)
-            is_slower = by_rows or self._is_apart or before < 0 or moved > MOST_MOVED + len(order) // ROWS_A_MOVE
+            is_slower = (
+                by_rows or self._is_apart or before < 0 or moved > MOST_MOVED + len(order) // ROWS_A_MOVE
+            )
             if is_slower or not self._judge_classes(cycle):
-                fits, passed = (self.near.worth != OUT) & self._open, self.far.passed(Batch.everywhere(cycle.table))
+                fits = (self.near.worth != OUT) & self._open
+                passed = self.far.passed(Batch.everywhere(cycle.table))
                 self._fits = fits if passed is None else fits & passed
                 self.count = int(np.count_nonzero(self._fits))
         except Unanswerable:
@@ -112,8 +131,12 @@ class Board:
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
         # Terms and services of others move often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
-            self.far, self.classes, self._is_apart, self._revision = far, None, False, NEVER
-        self.still, self._order_revision = still, order_revision
+            self.far = far
+            self.classes = None
+            self._is_apart = False
+            self._revision = NEVER
+        self.still = still
+        self._order_revision = order_revision
 
     def _of_nodes(self, cycle: Cycle, order_revision: Hashable) -> None:
         """Look which rows are open."""
@@ -144,12 +167,14 @@ class Board:
             if not classes.is_judged:
                 classes.judge(cycle, scores=not self.window)
         except NoScale:
-            self.classes, self._is_apart = None, True
+            self.classes = None
+            self._is_apart = True
             return False
-        self.count, self._fits = classes.count, None
+        self.count = classes.count
+        self._fits = None
         return True
 
-    # --- reading ----------------------------------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------------------
 
     @property
     def fits(self) -> Mask:
@@ -165,7 +190,8 @@ class Board:
 
     def host(self, cycle: Cycle, order: Order, ties: TieBreaker) -> int:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
-        visited, stopped = len(self.order), False
+        visited = len(self.order)
+        stopped = False
         wanted = cycle.algorithm.wanted(visited) if self.window else visited
         if self._fits is None and self.classes is not None and self.window:
             if verify.SWITCH.is_on:
@@ -178,7 +204,9 @@ class Board:
                 rows = self.order[self.fit(self.order)]
                 totals = self.totals(cycle, rows)
                 verify.check_totals(cycle, rows, totals)
-                verify.check_best(self.classes.among(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle)
+                verify.check_best(
+                    self.classes.among(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle
+                )
         else:
             # Most nodes fit, so a little more than the wanted number is enough to look at.
             places = self.fit(self.order[: wanted + wanted // 8 + 64]).nonzero()[0]
@@ -186,7 +214,9 @@ class Board:
                 places = self.fit(self.order).nonzero()[0]
             if len(places) > wanted:
                 # Upstream: the search ends with the feasible node beyond the wanted number.
-                visited, stopped, places = int(places[wanted]) + 1, True, places[:wanted]
+                visited = int(places[wanted]) + 1
+                stopped = True
+                places = places[:wanted]
             rows = self.order[places]
             totals = self.totals(cycle, rows) if len(rows) > 1 else np.zeros(1, np.int64)
             if verify.SWITCH.is_on:
@@ -196,7 +226,8 @@ class Board:
         return row
 
     def totals(self, cycle: Cycle, rows: Rows) -> Ints:
-        """The totals of the feasible *rows*, in visiting order, but for what all have: int64[k]. Raises PriorityError, and NoScale."""
+        """The totals of the feasible *rows*, in visiting order, but for what all have: int64[k]. Raises
+        PriorityError, and NoScale."""
         if self._fits is None and self.classes is not None:
             classes = self.classes
             codes = classes.of_row.take(rows)
@@ -211,7 +242,7 @@ class Board:
         return totals
 
 
-# --- all boards -------------------------------------------------------------------------------------------------------
+# --- all boards ---------------------------------------------------------------------------------------------
 
 # The boards of the templates in use, made when a template is first asked about.
 
@@ -239,8 +270,11 @@ class Boards:
         """The board of the template of *cycle*."""
         found = self._known.pop(cycle.template, None)
         if found is None:
-            pod, algorithm = cycle.template, cycle.algorithm
-            parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
+            pod = cycle.template
+            algorithm = cycle.algorithm
+            parts = tuple(
+                [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
+            )
             weighed = tuple(
                 [
                     item
@@ -263,17 +297,23 @@ class Boards:
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
-        keys = [self.answers.key(rule, pod) for rule in plan.near], [self.answers.key(rule, pod) for rule, _ in plan.worth]
+        keys = (
+            [self.answers.key(rule, pod) for rule in plan.near],
+            [self.answers.key(rule, pod) for rule, _ in plan.worth],
+        )
         key = pod.size, *map(tuple, keys)
         found = self._row_scores.get(key)
         if found is None:
-            found = self._row_scores[key] = RowScores(self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck))
+            found = self._row_scores[key] = RowScores(
+                self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck)
+            )
         return found
 
     @property
     def held(self) -> int:
         """Bytes of all boards and of the row scores that they share."""
-        boards, row_scores = self._known.values(), self._row_scores.values()
+        boards = self._known.values()
+        row_scores = self._row_scores.values()
         return sum(BOARD_OBJECTS + board.nbytes for board in boards) + sum(near.nbytes for near in row_scores)
 
     def _make_room(self) -> None:

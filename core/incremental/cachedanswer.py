@@ -22,7 +22,8 @@ from ..rule import ROWWISE, WIDE, Predicate, Priority, Reads
 
 Rule = Predicate | Priority
 Environment = tuple[int, int, int, int]
-"""The revisions of node objects and, as far as the rule reads them, of affinity terms, services and controllers, volumes."""
+"""The revisions of node objects and, as far as the rule reads them, of affinity terms, services and
+controllers, volumes."""
 Still = tuple[int, int, int]
 """The revisions of node objects, affinity terms, services and controllers."""
 
@@ -33,7 +34,8 @@ class Unanswerable(Exception):
 
 @attrs.frozen(eq=False)
 class Scope:
-    """What a rule reads, as far as it matters for when its answer is stale. There is one for each declaration."""
+    """What a rule reads, as far as it matters for when its answer is stale. There is one for each
+    declaration."""
 
     rowwise: bool
     """The pods of the row itself."""
@@ -55,20 +57,24 @@ class Scope:
     @cache
     def of(reads: Reads) -> Scope:
         """That of a rule which declares *reads*."""
-        return Scope(*(bool(reads & kind) for kind in (ROWWISE, Reads.COUNTS, WIDE, Reads.LISTINGS, Reads.VOLUMES)))
+        return Scope(
+            *(bool(reads & kind) for kind in (ROWWISE, Reads.COUNTS, WIDE, Reads.LISTINGS, Reads.VOLUMES))
+        )
 
 
 @attrs.define(eq=False, repr=False)
 class Answer:
     """What a rule answered for all rows of the table. It is written by :class:`~.answers.AnswerCache` alone.
 
-    It is *declared* where the rule said which counts it follows from, by ``clauses`` or ``sums``: then the rule is not asked again.
+    It is *declared* where the rule said which counts it follows from, by ``clauses`` or ``sums``: then the
+    rule is not asked again.
     """
 
     rule: Rule
     table: NodeTable
     answer: Any = None
-    """Of a predicate Failures, or None where it has nothing against any row; of a priority int64[size], its raw scores."""
+    """Of a predicate Failures, or None where it has nothing against any row; of a priority int64[size], its
+    raw scores."""
     declared: Sequence[Clause] | Sums | None = None
     revision: int = 0
     """Moves when the answer may have changed."""
@@ -119,7 +125,9 @@ class Answer:
 
     def forget(self) -> None:
         """Evaluate all rows next time."""
-        self.verified_at, self.still, self.environment = NEVER, None, None
+        self.verified_at = NEVER
+        self.still = None
+        self.environment = None
 
     def ask(self, cycle: Cycle, nodes: Batch) -> Any:
         """What the rule answers for *nodes*."""
@@ -127,19 +135,27 @@ class Answer:
             return self.rule.check(cycle.template, nodes, cycle)
         return self.rule.score(cycle.template, nodes, cycle)
 
-    # --- writing ----------------------------------------------------------------------------------------------------
+    # --- writing --------------------------------------------------------------------------------------------
 
     def declare(self, declared: Sequence[Clause] | Sums) -> None:
         """Follow what the rule *declared* just now."""
-        sums = declared.each if isinstance(declared, Sums) else [one for clause in declared for one in clause.sums]
+        sums = (
+            declared.each
+            if isinstance(declared, Sums)
+            else [one for clause in declared for one in clause.sums]
+        )
         also = declared.also if isinstance(declared, Sums) else ()
-        self.watches = [Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *also])]
-        self.declared, self.is_restless = declared, False
+        self.watches = [
+            Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *also])
+        ]
+        self.declared = declared
+        self.is_restless = False
         self.follow()
 
     def follow(self) -> None:
         """Work a declared answer out anew."""
-        nodes, declared = Batch.everywhere(self.table), self.declared
+        nodes = Batch.everywhere(self.table)
+        declared = self.declared
         if isinstance(declared, Sums):
             self._take(added(declared.each, nodes))
         else:
@@ -147,12 +163,15 @@ class Answer:
 
     def replace(self, found: Any, watched: Sequence[PodCount]) -> None:
         """Take what the rule answered for all rows, having looked at the counters *watched*."""
-        self.declared, self.is_restless = None, self.scope.rowwise or self.scope.volumes
+        self.declared = None
+        self.is_restless = self.scope.rowwise or self.scope.volumes
         self.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
         self._take(found)
 
     def _take(self, found: Any) -> None:
-        self.size, self.shared, self.constant = self.table.size, True, None
+        self.size = self.table.size
+        self.shared = True
+        self.constant = None
         if isinstance(found, np.ndarray):
             self.constant = constant_of(found)
             if self.constant is not None:
@@ -160,7 +179,8 @@ class Answer:
                 found = everywhere(self.constant, len(found))
             elif found.base is not None:
                 # A view may be of one of the table's own arrays, which change.
-                found, self.shared = found.copy(), False
+                found = found.copy()
+                self.shared = False
             self.revision += 1
         elif not self._says(found):
             self.revision += 1
@@ -185,7 +205,8 @@ class Answer:
         self.revision += 1
         if isinstance(self.rule, Priority):
             if self.shared:
-                self.answer, self.shared = before.copy(), False
+                self.answer = before.copy()
+                self.shared = False
             self.answer[rows] = found
             if self.constant is not None and (found != self.constant).any():
                 self.constant = None
@@ -195,7 +216,8 @@ class Answer:
             self.answer = Failures(np.zeros(self.size, np.int64), {})
         elif self.shared:
             self.answer = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
-        self.shared, target = False, self.answer
+        self.shared = False
+        target = self.answer
         target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
         if found is not None and found.errors is not None:
             errors = np.zeros(len(target.codes), np.int64)
@@ -235,5 +257,8 @@ def constant_of(scores: Scores) -> int | None:
 
 def is_even(answer: Answer) -> bool:
     """Whether all nodes get the same for *answer*, whichever of them fit."""
-    constant, reduce = answer.constant, answer.rule.reduce if isinstance(answer.rule, Priority) else None
-    return constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+    constant = answer.constant
+    reduce = answer.rule.reduce if isinstance(answer.rule, Priority) else None
+    return constant is not None and (
+        reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0)
+    )

@@ -1,8 +1,10 @@
-"""The rows of a board in classes: a class has the rows that are equal in all that the rules of one template see of a row.
+"""The rows of a board in classes: a class has the rows that are equal in all that the rules of one template
+see of a row.
 
-A rule sees the worth of the row by itself, the values of few-valued labels, and sums of pods on the row or in its small domain. Rows that
-are equal in these get the same answer from every rule, so each class is judged once, whatever the number of its rows: 2 to 12 classes
-among 5,000 rows of the benches. One pod that comes moves the rows that it touches to other classes.
+A rule sees the worth of the row by itself, the values of few-valued labels, and sums of pods on the row or in
+its small domain. Rows that are equal in these get the same answer from every rule, so each class is judged
+once, whatever the number of its rows: 2 to 12 classes among 5,000 rows of the benches. One pod that comes
+moves the rows that it touches to other classes.
 """
 
 from __future__ import annotations
@@ -75,13 +77,17 @@ class RowSum:
                 watch.seen = counter.revision
         if not found or self._are_apart:
             return found
-        domains, codes = rows_by_label(self.table, self.sum.key or ""), self.sum.column.codes
-        return [row for code in {codes.item(row) for row in found} if code for row in domains.at(code).tolist()]
+        domains = rows_by_label(self.table, self.sum.key or "")
+        codes = self.sum.column.codes
+        return [
+            row for code in {codes.item(row) for row in found} if code for row in domains.at(code).tolist()
+        ]
 
 
 @attrs.define(eq=False, repr=False)
 class AskedRow:
-    """What a rule that declares nothing answered about each row: its raw score, or 1 where it has nothing against the row."""
+    """What a rule that declares nothing answered about each row: its raw score, or 1 where it has nothing
+    against the row."""
 
     answer: Answer
     seen: int = NEVER
@@ -90,7 +96,8 @@ class AskedRow:
         return int(self.everywhere().item(row))
 
     def everywhere(self) -> Ints:
-        self.seen, found = self.answer.revision, self.answer.answer
+        self.seen = self.answer.revision
+        found = self.answer.answer
         if isinstance(found, Failures) or found is None:
             return np.ones(self.answer.size, np.int64) if found is None else found.passed.astype(np.int64)
         scores: Ints = found
@@ -127,7 +134,8 @@ class ScoresOfClasses(msgspec.Struct, eq=False):
 
 @attrs.frozen(eq=False, repr=False)
 class ClassTest:
-    """A clause, and where classes have the sum that it tests: in slot *few* as a domain, or in *moving*, where *present* has the label."""
+    """A clause, and where classes have the sum that it tests: in slot *few* as a domain, or in *moving*,
+    where *present* has the label."""
 
     clause: Clause
     few: int | None
@@ -138,13 +146,16 @@ class ClassTest:
         """Those of the classes *which* that it does not refuse."""
         clause = self.clause
         if self.few is not None:
-            codes, refused = classes.fixed[self.few], clause.judge()
+            codes = classes.fixed[self.few]
+            refused = clause.judge()
             return [at for at in which if not refused[codes[at]]]
-        sums, present = classes.sums[self.moving], classes.fixed[self.present]
+        sums = classes.sums[self.moving]
+        present = classes.fixed[self.present]
         limit = clause.most if clause.is_local else clause.limit(clause.sum.by_code())
         if limit is None:
             return [at for at in which if present[at] or not clause.keyless_alone]
-        wants, keyless = clause.wants, clause.keyless
+        wants = clause.wants
+        keyless = clause.keyless
         return [at for at in which if ((sums[at] > limit) is wants if present[at] else not keyless)]
 
 
@@ -170,9 +181,14 @@ class ClassScore:
         found: list[int] | None = None
         for place in self.moving:
             sums = classes.sums[place]
-            found = [sums[at] for at in which] if found is None else [score + sums[at] for score, at in zip(found, which, strict=True)]
+            found = (
+                [sums[at] for at in which]
+                if found is None
+                else [score + sums[at] for score, at in zip(found, which, strict=True)]
+            )
         for one, slot in self.few:
-            values, codes = one.by_code(), classes.fixed[slot]
+            values = one.by_code()
+            codes = classes.fixed[slot]
             part = [values[codes[at]] for at in which]
             found = part if found is None else list(map(add, found, part))
         return [0] * len(which) if found is None else found
@@ -184,7 +200,8 @@ class NoScale(Exception):
 
 @attrs.define(eq=False, repr=False)
 class Seen:
-    """What the rules of one template see of a row, each thing once: values of nodes in slots, and what moves with pods."""
+    """What the rules of one template see of a row, each thing once: values of nodes in slots, and what moves
+    with pods."""
 
     table: NodeTable
     columns: list[Ints] = attrs.Factory(list)
@@ -225,14 +242,21 @@ class Seen:
         return ClassTest(clause, None, self.sum(clause.sum), present)
 
     def score(self, one: FarScore, moves: bool, cycle: Cycle) -> ClassScore:
-        """The scores of *one*; *moves*: its answer changes with pods. Raises NoScale where its reduce step has no scale."""
-        reduction, column = one.reduction, None
+        """The scores of *one*; *moves*: its answer changes with pods. Raises NoScale where its reduce step
+        has no scale."""
+        reduction = one.reduction
+        column = None
         if one.rule.reduce is not None and reduction is None:
             raise NoScale
-        if reduction is not None and reduction.column is not None and (values := reduction.column(cycle.template, cycle)) is not None:
+        if (
+            reduction is not None
+            and reduction.column is not None
+            and (values := reduction.column(cycle.template, cycle)) is not None
+        ):
             column = self.slot(id(values), values.codes)
         few = [(each, self.slot(id(each.column), each.column.codes)) for each in one.sums if each.is_few]
-        rows, fixed = [self.sum(each) for each in one.sums if not each.is_few], None
+        rows = [self.sum(each) for each in one.sums if not each.is_few]
+        fixed = None
         if one.answer is not None and moves:
             rows = [self.asked(one.answer)]
         elif one.answer is not None:
@@ -244,8 +268,9 @@ class Seen:
 class Classes:
     """The classes of one template. By class: ``size``, ``keys``, ``fits``, ``fixed[slot]``, ``sums[place]``.
 
-    Invariants: the sizes add up to the rows that are open and fit by themselves; ``of_row`` has the class of each of them as of what was
-    followed; each heap has every place of its class; ``best`` and ``count`` are right as long as ``is_judged``.
+    Invariants: the sizes add up to the rows that are open and fit by themselves; ``of_row`` has the class of
+    each of them as of what was followed; each heap has every place of its class; ``best`` and ``count`` are
+    right as long as ``is_judged``.
     """
 
     table: NodeTable
@@ -295,7 +320,8 @@ class Classes:
     _places: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
     """intp[rows]: the place of each row in the order."""
     _heaps: list[list[int] | None] = attrs.Factory(list)
-    """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for yet."""
+    """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for
+    yet."""
 
     @classmethod
     def of(cls, cycle: Cycle, near: RowScores, far: FarRules, is_open: Mask) -> Classes:
@@ -309,13 +335,19 @@ class Classes:
     def nbytes(self) -> int:
         """Bytes of its arrays and lists, about."""
         heaps = sum(len(heap) for heap in self._heaps if heap is not None)
-        return self.of_row.nbytes + self._code.nbytes + 100 * len(self.size) * (4 + len(self.fixed) + len(self.sums)) + 40 * heaps
+        return (
+            self.of_row.nbytes
+            + self._code.nbytes
+            + 100 * len(self.size) * (4 + len(self.fixed) + len(self.sums))
+            + 40 * heaps
+        )
 
-    # --- what a class is --------------------------------------------------------------------------------------------
+    # --- what a class is ------------------------------------------------------------------------------------
 
     def _lay_out(self, cycle: Cycle) -> None:
         """Find out what the rules see of a row."""
-        far, seen = self.far, Seen(self.table)
+        far = self.far
+        seen = Seen(self.table)
         self._tests = [seen.test(clause) for clause in far.clauses]
         self._asked = [seen.asked(answer) for answer in far.asked]
         self._scores = [seen.score(one, one.answer in far.restless, cycle) for one in far.scores]
@@ -323,20 +355,28 @@ class Classes:
         self._needs_sizes = any(one.reduction is not None for one in self._scores)
         self._watches = [Watched(counter) for counter in far.counters]
         self._code, rows = grouped(seen.columns, self.open)
-        values, self._slots = [column.take(rows).tolist() for column in seen.columns], len(seen.columns)
+        values = [column.take(rows).tolist() for column in seen.columns]
+        self._slots = len(seen.columns)
         self._fixed_of = list(zip(*values, strict=True)) if values else [()] * len(rows)
 
     def group(self) -> None:
         """Put all rows into classes anew."""
-        worth, self._near_seen = self.near.worth, self.near.moved.revision
+        worth = self.near.worth
+        self._near_seen = self.near.moved.revision
         inside = (worth != OUT) & (self._code >= 0)
         sums = [one.everywhere() for one in self._moving]
         for place in self._asked:
             inside &= sums[place] != 0
         self.of_row, rows = grouped([worth, self._code, *sums], inside)
         columns = [column.take(rows).tolist() for column in (worth, self._code, *sums)]
-        self.size, self.keys, self.fits, self._heaps, self._ids, self._free = [], [], [], [], {}, []
-        self.fixed, self.sums = [[] for _ in range(self._slots)], [[] for _ in sums]
+        self.size = []
+        self.keys = []
+        self.fits = []
+        self._heaps = []
+        self._ids = {}
+        self._free = []
+        self.fixed = [[] for _ in range(self._slots)]
+        self.sums = [[] for _ in sums]
         for key in zip(*columns, strict=True):
             self._begin(key)
         self.size = np.bincount(self.of_row[inside], minlength=len(rows)).tolist()
@@ -366,7 +406,7 @@ class Classes:
         self._ids[key] = found
         return found
 
-    # --- following --------------------------------------------------------------------------------------------------
+    # --- following ------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
         """Move the rows that are others now, and see whether classes have to be judged again."""
@@ -388,10 +428,16 @@ class Classes:
                 self.is_judged = False
 
     def _move(self, rows: Collection[int]) -> None:
-        worth, codes, of_row, ids, asked = self.near.worth, self._code, self.of_row, self._ids, self._asked
+        worth = self.near.worth
+        codes = self._code
+        of_row = self.of_row
+        ids = self._ids
+        asked = self._asked
         readers = [one.at for one in self._moving]
         for row in rows:
-            value, code, now = worth.item(row), codes.item(row), -1
+            value = worth.item(row)
+            code = codes.item(row)
+            now = -1
             if value != OUT and code >= 0:
                 key = value, code, *[read(row) for read in readers]
                 if not asked or all(key[2 + place] for place in asked):
@@ -401,7 +447,8 @@ class Classes:
             before = of_row.item(row)
             if now != before:
                 # row goes from class before to now; -1: to none.
-                size, fits = self.size, self.fits
+                size = self.size
+                fits = self.fits
                 self.of_row[row] = now
                 if self._needs_sizes and self._is_scored:
                     self.is_judged = False
@@ -409,7 +456,8 @@ class Classes:
                     if size[now]:
                         self.count += fits[now]
                     else:
-                        self.is_judged, self.live[now] = False, None
+                        self.is_judged = False
+                        self.live[now] = None
                     size[now] += 1
                     heap = self._heaps[now]
                     if heap is not None:
@@ -425,30 +473,37 @@ class Classes:
                         del self.live[before], self._ids[self.keys[before]]
                         self._free.append(before)
 
-    # --- judging ----------------------------------------------------------------------------------------------------
+    # --- judging --------------------------------------------------------------------------------------------
 
     def judge(self, cycle: Cycle, *, scores: bool) -> None:
         """Find the classes that fit and, with *scores*, the best of them. Raises NoScale and PriorityError."""
-        which, size = list(self.live), self.size
+        which = list(self.live)
+        size = self.size
         for test in self._tests:
             which = test.passed(self, which)
         fits = self.fits = [False] * len(size)
         for at in which:
             fits[at] = True
-        self._fitting, self._is_scored = np.array([*fits, False]), scores
+        self._fitting = np.array([*fits, False])
+        self._is_scored = scores
         sizes = [size[at] for at in which]
-        self.count, self.best, self.is_judged = sum(sizes), which, True
+        self.count = sum(sizes)
+        self.best = which
+        self.is_judged = True
         if scores and self.count > 1:
             totals = self.totals(cycle, which, sizes)
             most = max(totals)
             self.best = [at for at, total in zip(which, totals, strict=True) if total == most]
 
     def totals(self, cycle: Cycle, which: list[int], sizes: list[int]) -> list[int]:
-        """The totals of the classes *which*, of which *sizes* rows are feasible; what is the same for all is left out."""
+        """The totals of the classes *which*, of which *sizes* rows are feasible; what is the same for all is
+        left out."""
         keys = self.keys
         totals = [keys[at][0] for at in which]
         for one in self._scores:
-            raw, weight, reduction = one.raw(self, which), one.weight, one.reduction
+            raw = one.raw(self, which)
+            weight = one.weight
+            reduction = one.reduction
             if reduction is not None:
                 if reduction.zeros_alike and not any(raw):
                     continue
@@ -461,7 +516,7 @@ class Classes:
             totals = list(map(add, totals, raw if weight == 1 else [score * weight for score in raw]))
         return totals
 
-    # --- reading ----------------------------------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------------------
 
     def host(self, order: Rows, places: Callable[[], Rows], ties: TieBreaker) -> int:
         """The row of the best class, or classes, that *ties* picks, in visiting *order*."""
@@ -480,15 +535,20 @@ class Classes:
 
     def _place(self, which: int) -> int:
         """The first place in the order with a row of class *which*, which has some."""
-        heap, order, of_row = self._heaps[which], self._order, self.of_row
+        heap = self._heaps[which]
+        order = self._order
+        of_row = self.of_row
         if heap is None:
             heap = self._heaps[which] = (of_row.take(order) == which).nonzero()[0].tolist()
         while of_row.item(order.item(heap[0])) != which:
             heappop(heap)
         return heap[0]
 
-    def host_in_window(self, cycle: Cycle, order: Rows, wanted: int, ties: TieBreaker) -> tuple[int, int, bool]:
-        """The row of the host where a pass stops after *wanted* fits and one more, how many rows it visits, and whether it stops.
+    def host_in_window(
+        self, cycle: Cycle, order: Rows, wanted: int, ties: TieBreaker
+    ) -> tuple[int, int, bool]:
+        """The row of the host where a pass stops after *wanted* fits and one more, how many rows it visits,
+        and whether it stops.
 
         Raises NoScale and PriorityError.
         """
@@ -498,9 +558,11 @@ class Classes:
             places = self._fitting.take(codes, mode="wrap").nonzero()[0]
             if len(places) > wanted:
                 break
-        visited, stopped = len(order), len(places) > wanted
+        visited = len(order)
+        stopped = len(places) > wanted
         if stopped:
-            visited, places = places.item(wanted) + 1, places[:wanted]
+            visited = places.item(wanted) + 1
+            places = places[:wanted]
         chosen = 0
         if len(places) > 1:
             codes = codes.take(places)
@@ -527,9 +589,12 @@ class Classes:
 
 
 def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
-    """The group of each row, int64[rows], and a row of each group: rows of one are equal in all *columns*; -1 where not *inside*."""
+    """The group of each row, int64[rows], and a row of each group: rows of one are equal in all *columns*; -1
+    where not *inside*."""
     rows = inside.nonzero()[0]
-    found, keys, width = np.full(len(inside), -1, np.int64), np.zeros(len(rows), np.int64), 1
+    found = np.full(len(inside), -1, np.int64)
+    keys = np.zeros(len(rows), np.int64)
+    width = 1
     if not len(rows):
         return found, rows
     for column in columns:
@@ -537,12 +602,14 @@ def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
         lowest = int(part.min())
         span = int(part.max()) - lowest + 1
         if span > 4 * len(rows) or width * span >= MOST_KEYS:
-            part, lowest = np.unique(part, return_inverse=True)[1].astype(np.int64), 0
+            part = np.unique(part, return_inverse=True)[1].astype(np.int64)
+            lowest = 0
             span = int(part.max()) + 1
         if width * span >= MOST_KEYS:
             keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
             width = int(keys.max()) + 1
-        keys, width = keys * span + (part - lowest), width * span
+        keys = keys * span + (part - lowest)
+        width = width * span
     if width <= 8 * len(rows):
         there = np.zeros(width, np.bool_)
         there[keys] = True

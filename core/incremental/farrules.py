@@ -23,7 +23,8 @@ from .cachedanswer import Answer, Scope, is_even
 
 @attrs.define(eq=False, repr=False)
 class FarScore:
-    """A priority that looks further, or has a reduce step. Its raw scores are *sums*, or what it answered when it was asked."""
+    """A priority that looks further, or has a reduce step. Its raw scores are *sums*, or what it answered
+    when it was asked."""
 
     rule: Priority
     weight: int
@@ -42,7 +43,8 @@ class FarScore:
 
 @attrs.define(eq=False, repr=False)
 class FarRules:
-    """What the rules of one template that look further declare, as long as node objects, terms, services and controllers stay."""
+    """What the rules of one template that look further declare, as long as node objects, terms, services and
+    controllers stay."""
 
     clauses: list[Clause] = attrs.Factory(list)
     asked: list[Answer] = attrs.Factory(list)
@@ -58,9 +60,14 @@ class FarRules:
 
     @classmethod
     def of(
-        cls, cycle: Cycle, answers: AnswerCache, predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]
+        cls,
+        cycle: Cycle,
+        answers: AnswerCache,
+        predicates: Sequence[Predicate],
+        priorities: Sequence[tuple[Priority, int]],
     ) -> FarRules:
-        """Those for the pod of *cycle*; rules that say the same of every node are left out. Raises Unanswerable and PriorityError."""
+        """Those for the pod of *cycle*; rules that say the same of every node are left out. Raises
+        Unanswerable and PriorityError."""
         found = cls()
         for predicate in predicates:
             clauses = predicate.declares(cycle)
@@ -82,7 +89,10 @@ class FarRules:
                 found.restless.append(answer)
         found.restless += found.asked
         found.shape += [[id(answer) for answer in found.asked], *map(_shape_of_clause, found.clauses)]
-        sums = [*[one for clause in found.clauses for one in clause.sums], *[one for score in found.scores for one in score.sums]]
+        sums = [
+            *[one for clause in found.clauses for one in clause.sums],
+            *[one for score in found.scores for one in score.sums],
+        ]
         found.counters = list(dict.fromkeys([*[term.counter for term in terms_of(sums)], *found.counters]))
         return found
 
@@ -90,7 +100,13 @@ class FarRules:
         if declared:
             self.scores.append(FarScore(priority, weight, declared.each))
             self.counters += declared.also
-            self.shape.append((priority.name, [_shape_of(one) for one in declared.each], [id(counter) for counter in declared.also]))
+            self.shape.append(
+                (
+                    priority.name,
+                    [_shape_of(one) for one in declared.each],
+                    [id(counter) for counter in declared.also],
+                )
+            )
 
     def passed(self, nodes: Batch) -> Mask | None:
         """Which of all rows no predicate refuses: bool[size]; None: all."""
@@ -103,7 +119,8 @@ class FarRules:
     def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
         """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
         nodes = Batch(cycle.table, rows)
-        raw, reduce = one.raw(nodes), one.rule.reduce
+        raw = one.raw(nodes)
+        reduce = one.rule.reduce
         found: Scores = raw if reduce is None else reduce(cycle.template, raw, nodes, cycle)
         return found
 
@@ -114,12 +131,21 @@ def _shape_of(one: DomainSum) -> Any:
 
 def _shape_of_clause(clause: Clause) -> Any:
     others = [_shape_of(one) for one in clause.unless_none]
-    return clause.reasons, clause.most, clause.wants, clause.keyless, clause.keyless_alone, _shape_of(clause.sum), others
+    return (
+        clause.reasons,
+        clause.most,
+        clause.wants,
+        clause.keyless,
+        clause.keyless_alone,
+        _shape_of(clause.sum),
+        others,
+    )
 
 
-# --- the plan ---------------------------------------------------------------------------------------------------------
+# --- the plan -----------------------------------------------------------------------------------------------
 
-# Which layer asks which rules: those of the row alone, those of node objects alone, and those that look further.
+# Which layer asks which rules: those of the row alone, those of node objects alone, and those that look
+# further.
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -142,6 +168,9 @@ class Plan:
         beyond = [rule for rule in far if Scope.of(rule.reads).is_global]
         worth = [item for item in priorities if item[0].is_of_row and item[0].reduce is None]
         return cls(
-            [rule for rule in predicates if rule.is_of_row], beyond, [rule for rule in far if rule not in beyond],
-            worth, [item for item in priorities if item not in worth],
-        )  # fmt: skip
+            [rule for rule in predicates if rule.is_of_row],
+            beyond,
+            [rule for rule in far if rule not in beyond],
+            worth,
+            [item for item in priorities if item not in worth],
+        )

@@ -1,7 +1,8 @@
 """The quick path: the host is read off a board, and no cycle is run. Also every reason why it is not taken.
 
-A :class:`~.board.Board` knows the total of every row for one template, so the host is the best of them, with ties broken as in a whole
-cycle. That is right only where cached answers say all that counts: :class:`Detour` lists what rules it out.
+A :class:`~.board.Board` knows the total of every row for one template, so the host is the best of them, with
+ties broken as in a whole cycle. That is right only where cached answers say all that counts: :class:`Detour`
+lists what rules it out.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ class QuickPath:
     """Reason -> decisions that were not."""
 
     def row(self, cycle: Cycle) -> int | None:
-        """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
+        """The row of the host; order and tie-break move on. None where the cycle has to be run, and then
+        nothing has moved."""
         found: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
         if found is None:
             found = self.read(cycle, partial(self._host, cycle))
@@ -93,13 +95,16 @@ class QuickPath:
         return None if self.ask_plugins is None else self.ask_plugins(cycle)
 
     def read(self, cycle: Cycle, what: Callable[[Board], Found], *, by_rows: bool = False) -> Found | Detour:
-        """*what* is read off the board of the pod of *cycle*; *by_rows*: it asks about rows, not for the best."""
-        order, algorithm = self.order, cycle.algorithm
+        """*what* is read off the board of the pod of *cycle*; *by_rows*: it asks about rows, not for the
+        best."""
+        order = self.order
+        algorithm = cycle.algorithm
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
         window = algorithm.wanted(len(rows)) < len(rows)
-        cycle.algorithm, board = self.algorithm, None
+        cycle.algorithm = self.algorithm
+        board = None
         try:
             board = self.boards.of(cycle)
             if not board.refresh(cycle, rows, order.revision, window=window, by_rows=by_rows):

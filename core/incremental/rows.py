@@ -1,4 +1,5 @@
-"""What each row is worth by the rules that look at nothing but the row: one for all templates that these cannot tell apart."""
+"""What each row is worth by the rules that look at nothing but the row: one for all templates that these
+cannot tell apart."""
 
 from __future__ import annotations
 
@@ -21,11 +22,12 @@ from ..pods.template import Template
 from ..rule import Predicate, Priority, Reads
 from .cachedanswer import Unanswerable
 
-# --- look-ahead -------------------------------------------------------------------------------------------------------
+# --- look-ahead ---------------------------------------------------------------------------------------------
 
-# What each row would be worth with one to some more pods of one size: worked out ahead, right only if exactly that happens.
-# A decision changes one row, and every template has to know what that row is worth now. Judging all rows at once costs little more than
-# judging one, so the next few states of each row are judged together. They are hits or misses; they never decide anything by themselves.
+# What each row would be worth with one to some more pods of one size: worked out ahead, right only if exactly
+# that happens. A decision changes one row, and every template has to know what that row is worth now. Judging
+# all rows at once costs little more than judging one, so the next few states of each row are judged together.
+# They are hits or misses; they never decide anything by themselves.
 
 MAX_DEPTH = 8
 """Pods that each row is judged with, at most: the best row often stays the best for a while."""
@@ -65,7 +67,8 @@ class Lookahead:
     states: Ints = NO_STATES
     """int64[depth, rows]"""
     depths: list[int] = attrs.Factory(list)
-    """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""
+    """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it.
+    Empty: no look was taken."""
     depth: int = 4
     """Pods that each row is judged with; grows where that pays."""
     hits: int = 0
@@ -87,9 +90,11 @@ class Lookahead:
         return self.states.nbytes + 8 * len(self.depths)
 
     def follow(self, events: Sequence[Event], size: Hashable, worth: Ints) -> tuple[list[int], list[int]]:
-        """Put the rows of *events* right in *worth*; gives the rows to judge, as nothing foresaw them, and those whose worth is another.
+        """Put the rows of *events* right in *worth*; gives the rows to judge, as nothing foresaw them, and
+        those whose worth is another.
 
-        An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
+        An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened
+        since the look.
         """
         missed: list[int] = []
         moved: list[int] = []
@@ -122,12 +127,14 @@ class Lookahead:
         return self.misses >= self.patience and self.misses >= self.luck.patience
 
     def look(self, pod: Template, reads: Reads, table: NodeTable, worth: Ints, judge: Judge) -> None:
-        """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
+        """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the
+        rules in *judge* look at."""
         self._learn()
         if pod.spec.node_name or reads & unpredictable(pod):
             return
         rows = np.argsort(worth == OUT, kind="stable")[: MAX_STATES // self.depth]
-        trial, states = SumsTrial.of(table, rows), np.zeros((self.depth, len(worth)), np.int64)
+        trial = SumsTrial.of(table, rows)
+        states = np.zeros((self.depth, len(worth)), np.int64)
         with contextlib.suppress(Unanswerable):
             for depth in range(self.depth):
                 trial.add(pod, np.ones(len(rows), np.int64))
@@ -148,13 +155,16 @@ class Lookahead:
 
 
 def unpredictable(pod: Template) -> Reads:
-    """What another pod changes that sums do not tell. Ports of other pods are nothing to a pod that asks for none."""
+    """What another pod changes that sums do not tell. Ports of other pods are nothing to a pod that asks for
+    none."""
     return UNPREDICTABLE if pod.ports else UNPREDICTABLE & ~Reads.PORTS
 
 
 def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:
     """What all these rules read together."""
-    return reduce(or_, [*[rule.reads for rule in predicates], *[rule.reads for rule, _ in priorities]], Reads.NOTHING)
+    return reduce(
+        or_, [*[rule.reads for rule in predicates], *[rule.reads for rule, _ in priorities]], Reads.NOTHING
+    )
 
 
 @attrs.define(eq=False, repr=False)
@@ -172,7 +182,9 @@ class RowScores:
     verified_at: int = NEVER
     """The revision of the table that ``worth`` is right for."""
     node_revision: int = NEVER
-    reads: Reads = attrs.field(default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True))
+    reads: Reads = attrs.field(
+        default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True)
+    )
 
     @property
     def nbytes(self) -> int:
@@ -181,7 +193,8 @@ class RowScores:
 
     def refresh(self, cycle: Cycle) -> None:
         """Bring it up to date. Raises Unanswerable, and the PriorityError of a priority."""
-        log, seen = self.table.changed, self.verified_at
+        log = self.table.changed
+        seen = self.verified_at
         if seen == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
@@ -192,19 +205,24 @@ class RowScores:
             self.worth = self._judge(cycle, Batch.everywhere(self.table))
         else:
             self._follow(cycle, events)
-        self.verified_at, self.node_revision = log.revision, log.node_revision
+        self.verified_at = log.revision
+        self.node_revision = log.node_revision
 
     def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
         """Put the rows of *events* right: as foreseen, or else by judging them."""
-        ahead, worth = self.ahead, self.worth
+        ahead = self.ahead
+        worth = self.worth
         missed, moved = ahead.follow(events, cycle.template.size, worth)
         if missed:
             rows = distinct(missed)
-            before, now = worth[rows], self._judge(cycle, Batch(self.table, rows))
+            before = worth[rows]
+            now = self._judge(cycle, Batch(self.table, rows))
             worth[rows] = now
             moved += rows[before != now].tolist()
             if ahead.is_due:
-                ahead.look(cycle.template, self.reads, self.table, worth, lambda nodes: self._judge(cycle, nodes))
+                ahead.look(
+                    cycle.template, self.reads, self.table, worth, lambda nodes: self._judge(cycle, nodes)
+                )
         if moved:
             self.moved.extend(moved)
 

@@ -1,7 +1,9 @@
-"""Whether what is kept is what would be worked out now: a check after each step, for tests and for those who look for a fault.
+"""Whether what is kept is what would be worked out now: a check after each step, for tests and for those who
+look for a fault.
 
-With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each board that was brought up to date and each answer
-that is read is worked out again from the table, without anything that was kept, and compared. It makes decisions many times slower.
+With ``KUBECLASSIC_VERIFY=1`` in the environment, or within :func:`verifying`, each board that was brought up
+to date and each answer that is read is worked out again from the table, without anything that was kept, and
+compared. It makes decisions many times slower.
 """
 
 from __future__ import annotations
@@ -34,13 +36,15 @@ SWITCH = Switch(os.environ.get("KUBECLASSIC_VERIFY") == "1")
 
 
 class StaleError(AssertionError):
-    """Something that was kept is not what would be worked out now: a fault of this package, or of a rule that declares too little."""
+    """Something that was kept is not what would be worked out now: a fault of this package, or of a rule that
+    declares too little."""
 
 
 @contextmanager
 def verifying(is_on: bool = True) -> Iterator[None]:
     """Check (or do not) while the context lasts."""
-    before, SWITCH.is_on = SWITCH.is_on, is_on
+    before = SWITCH.is_on
+    SWITCH.is_on = is_on
     try:
         yield
     finally:
@@ -62,14 +66,18 @@ def _judged(cycle: Cycle) -> Mask:
     return mask
 
 
-# --- answers --------------------------------------------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------------------------
 
 
 def check_answer(kept: Answer, cycle: Cycle) -> None:
     """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
     with uncached(cycle) as fresh:
         found = kept.ask(fresh, Batch(cycle.table))
-    wrong = [row for row in np.flatnonzero(_judged(cycle)).tolist() if _outcome(kept.answer, row) != _outcome(found, row)]
+    wrong = [
+        row
+        for row in np.flatnonzero(_judged(cycle)).tolist()
+        if _outcome(kept.answer, row) != _outcome(found, row)
+    ]
     if wrong:
         text = f"kept {_outcome(kept.answer, wrong[0])}, worked out {_outcome(found, wrong[0])}"
         kind = "predicate" if isinstance(kept.rule, Predicate) else "priority"
@@ -87,12 +95,15 @@ def _outcome(found: Failures | Scores | None, row: int) -> Reasons | str | int:
 
 
 def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
-    table, pod = cycle.table, cycle.template.pod
+    table = cycle.table
+    pod = cycle.template.pod
     named = ", ".join(f"{row} ({table.names[row]})" for row in rows[:5])
-    return StaleError(f"{what} for template {cycle.template.number} (pod {pod.key}) is stale on {len(rows)} rows: {named}: {more}")
+    return StaleError(
+        f"{what} for template {cycle.template.number} (pod {pod.key}) is stale on {len(rows)} rows: {named}: {more}"
+    )
 
 
-# --- boards ----------------------------------------------------------------------------------------------------
+# --- boards -------------------------------------------------------------------------------------------------
 
 
 class Verified(Protocol):
@@ -119,7 +130,9 @@ def check_fits(board: Verified, cycle: Cycle) -> None:
                 passed = failures.passed
                 wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
                 if wrong:
-                    raise _stale(fresh, "board", wrong, f"they fit, but predicate {predicate.name} turns them down")
+                    raise _stale(
+                        fresh, "board", wrong, f"they fit, but predicate {predicate.name} turns them down"
+                    )
                 wanted &= passed
         wrong = np.flatnonzero(wanted != board.fits).tolist()
         if wrong or board.count != np.count_nonzero(wanted):
@@ -128,14 +141,18 @@ def check_fits(board: Verified, cycle: Cycle) -> None:
     if classes is not None:
         sizes = np.bincount(classes.of_row[classes.of_row >= 0], minlength=len(classes.size)).tolist()
         if sizes != classes.size:
-            raise StaleError(f"the sizes of the classes of a board are stale: kept {classes.size}, worked out {sizes}")
+            raise StaleError(
+                f"the sizes of the classes of a board are stale: kept {classes.size}, worked out {sizes}"
+            )
 
 
 def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
-    """Raise StaleError unless *totals*, int64[k], of the feasible *rows* are what the rules say, but for what all rows get."""
+    """Raise StaleError unless *totals*, int64[k], of the feasible *rows* are what the rules say, but for what
+    all rows get."""
     with uncached(cycle) as fresh:
         if len(rows) > 1:
-            nodes, found = Batch(fresh.table, rows), {}
+            nodes = Batch(fresh.table, rows)
+            found = {}
             for priority, weight in fresh.algorithm.priorities:
                 found[priority.name] = weight * _scores(priority, nodes, fresh)
             wanted = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()])
@@ -150,9 +167,12 @@ def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
 
 def check_best(kept: Rows, wanted: Rows, cycle: Cycle) -> None:
     """Raise StaleError unless the best rows that were *kept* are those *wanted*."""
-    before, now = sorted(kept.tolist()), sorted(wanted.tolist())
+    before = sorted(kept.tolist())
+    now = sorted(wanted.tolist())
     if before != now:
-        raise StaleError(f"the best rows for pod {cycle.pod.key} are stale: kept {before[:5]}, worked out {now[:5]}")
+        raise StaleError(
+            f"the best rows for pod {cycle.pod.key} are stale: kept {before[:5]}, worked out {now[:5]}"
+        )
 
 
 def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:
@@ -160,4 +180,6 @@ def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:
         raw = priority.score(cycle.template, nodes, cycle)
         return raw if priority.reduce is None else priority.reduce(cycle.template, raw, nodes, cycle)
     except PriorityError as error:
-        raise _stale(cycle, "board", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}") from error
+        raise _stale(
+            cycle, "board", nodes.indexes.tolist(), f"priority {priority.name} cannot be computed: {error}"
+        ) from error

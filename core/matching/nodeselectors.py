@@ -1,4 +1,5 @@
-"""Which nodes of a batch a node selector matches, as masks: evaluated for each distinct label value, not for each node.
+"""Which nodes of a batch a node selector matches, as masks: evaluated for each distinct label value, not for
+each node.
 
 The same functions for a single map of labels are in :mod:`...api.meaning.labels`.
 Upstream: pkg/apis/core/v1/helper/helpers.go MatchNodeSelectorTerms and its helpers.
@@ -13,7 +14,14 @@ from operator import and_, or_
 import numpy as np
 
 from ...api.meaning.label_syntax import int64_or_none
-from ...api.meaning.labels import SelectorError, compile_selector, everything, match_expressions_selector, nothing, set_selector
+from ...api.meaning.labels import (
+    SelectorError,
+    compile_selector,
+    everything,
+    match_expressions_selector,
+    nothing,
+    set_selector,
+)
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from ..arrays.batch import Batch
 from ..arrays.columns import ColumnView
@@ -35,7 +43,8 @@ def pod_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
 
 
 def literal_node_affinity_mask(pod: Template, nodes: Batch) -> Mask:
-    """As :func:`pod_node_affinity_mask`, but invalid labels of a nodeSelector are looked for like others: bool[n].
+    """As :func:`pod_node_affinity_mask`, but invalid labels of a nodeSelector are looked for like others:
+    bool[n].
 
     Upstream: component-helpers scheduling/corev1/nodeaffinity RequiredNodeAffinity.Match.
     """
@@ -61,7 +70,8 @@ def pairs_mask(pairs: Mapping[str, str], nodes: Batch) -> Mask:
 def selector_mask(selector: LabelSelector, nodes: Batch) -> Mask:
     """The nodes whose labels a label selector matches; an empty one matches all: bool[n].
 
-    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text for one that is not valid.
+    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text for one that is not
+    valid.
     """
     compile_selector(selector)
     mask = pairs_mask(selector.match_labels, nodes)
@@ -73,15 +83,21 @@ def node_selector_mask(selector: NodeSelector, nodes: Batch, *, fields: bool = T
 
     Without *fields* every field of a node counts as empty, as upstream matches the node affinity of volumes.
     """
-    return reduce(or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), _none(nodes))
+    return reduce(
+        or_, (term_mask(term, nodes, fields=fields) for term in selector.node_selector_terms), _none(nodes)
+    )
 
 
 def term_mask(term: NodeSelectorTerm, nodes: Batch, *, fields: bool = True) -> Mask:
     """The nodes that satisfy the whole term; an empty or invalid term matches none: bool[n]."""
     if not _is_usable(term):
         return _none(nodes)
-    by_fields = reduce(and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes))
-    return by_fields & expressions_mask(term.match_expressions, nodes) if term.match_expressions else by_fields
+    by_fields = reduce(
+        and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes)
+    )
+    return (
+        by_fields & expressions_mask(term.match_expressions, nodes) if term.match_expressions else by_fields
+    )
 
 
 def _is_usable(term: NodeSelectorTerm) -> bool:
@@ -105,11 +121,14 @@ def _field_mask(field: Requirement, nodes: Batch, fields: bool) -> Mask:
 def expressions_mask(expressions: tuple[Requirement, ...], nodes: Batch) -> Mask:
     """The nodes whose labels satisfy all of *expressions*; without any expression there are none: bool[n].
 
-    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text where one of them is not valid.
+    Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` with upstream's text where one of them is
+    not valid.
     """
     if match_expressions_selector(expressions) is nothing:
         return _none(nodes)
-    return reduce(and_, (_expression_mask(expression, nodes.label(expression.key)) for expression in expressions))
+    return reduce(
+        and_, (_expression_mask(expression, nodes.label(expression.key)) for expression in expressions)
+    )
 
 
 def _expression_mask(expression: Requirement, label: Values) -> Mask:

@@ -1,6 +1,7 @@
 """Which services and controllers a pod belongs to, and which other pods those select.
 
-Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansion`` listers' GetPod... functions.
+Upstream: k8s.io/client-go listers/core/v1 and listers/apps/v1, the ``...Expansion`` listers' GetPod...
+functions.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ from typing import TypeVar
 
 import attrs
 
-from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, pairs_match, set_selector
+from ...api.meaning.labels import (
+    Matcher,
+    SelectorError,
+    compile_selector,
+    everything,
+    pairs_match,
+    set_selector,
+)
 from ...api.objects import LabelSelector, Map, ReplicaSet, ReplicationController, Service, StatefulSet
 from ..cluster.listings import Listings
 from ..pods.template import StateKey, Template
@@ -30,7 +38,8 @@ class OwnerSelector:
     @classmethod
     def of_pairs(cls, pairs: Map[str] | None) -> OwnerSelector:
         """The selector of a service or replication controller."""
-        # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count every pod.
+        # Upstream: counting validates pairs, finding the owner does not; one invalid pair makes it count
+        # every pod.
         found: Map[str] = Map() if pairs is None else pairs
         return cls(found, set_selector(found))
 
@@ -44,18 +53,23 @@ class OwnerSelector:
         """Label pairs that all pods have that it matches."""
         if self.matches is everything:
             return ()
-        return self.selector.match_labels.items() if isinstance(self.selector, LabelSelector) else self.selector.items()
+        return (
+            self.selector.match_labels.items()
+            if isinstance(self.selector, LabelSelector)
+            else self.selector.items()
+        )
 
 
 _SERVICES: StateKey[Remembered[tuple[Service, ...]]] = StateKey("services")
 _SELECTORS: StateKey[Remembered[frozenset[OwnerSelector]]] = StateKey("selectors of owners")
 
 
-# --- the owners -----------------------------------------------------------------------------------------------------
+# --- the owners ---------------------------------------------------------------------------------------------
 
 
 def services_of(pod: Template, listings: Listings) -> tuple[Service, ...]:
-    """The services whose selector matches *pod*, by name; an empty selector matches every pod, an absent one none."""
+    """The services whose selector matches *pod*, by name; an empty selector matches every pod, an absent one
+    none."""
     return remembered(_SERVICES, _find_services, pod, listings)
 
 
@@ -77,7 +91,7 @@ def stateful_sets_of(pod: Template, listings: Listings) -> tuple[StatefulSet, ..
     return _selecting(pod, listings.stateful_sets.within(pod.namespace))
 
 
-# --- their selectors ------------------------------------------------------------------------------------------------
+# --- their selectors ----------------------------------------------------------------------------------------
 
 
 def first_service_selector(pod: Template, listings: Listings) -> OwnerSelector | None:
@@ -96,11 +110,18 @@ def owner_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelecto
 
 def _find_services(pod: Template, listings: Listings) -> tuple[Service, ...]:
     found = listings.services.within(pod.namespace)
-    return tuple(item for item in found if item.selector is not None and pairs_match(item.selector, pod.labels))
+    return tuple(
+        item for item in found if item.selector is not None and pairs_match(item.selector, pod.labels)
+    )
 
 
 def _find_selectors(pod: Template, listings: Listings) -> frozenset[OwnerSelector]:
-    if not (len(listings.services) or len(listings.controllers) or len(listings.replica_sets) or len(listings.stateful_sets)):
+    if not (
+        len(listings.services)
+        or len(listings.controllers)
+        or len(listings.replica_sets)
+        or len(listings.stateful_sets)
+    ):
         return frozenset()
     return frozenset(_selectors(pod, listings))
 
@@ -122,16 +143,24 @@ def _selecting(pod: Template, items: list[Set]) -> tuple[Set, ...]:
     if not pod.labels:
         return ()
     try:
-        # Upstream: one invalid selector in the namespace ends the search, so the pod has no owner of that kind.
+        # Upstream: one invalid selector in the namespace ends the search, so the pod has no owner of that
+        # kind.
         matchers = [compile_selector(item.selector) for item in items]
     except SelectorError:
         return ()
     pairs = zip(items, matchers, strict=True)
-    return tuple(item for item, matches in pairs if item.selector and not item.selector.is_empty and matches(pod.labels))
+    return tuple(
+        item
+        for item, matches in pairs
+        if item.selector and not item.selector.is_empty and matches(pod.labels)
+    )
 
 
 def remembered(
-    slot: StateKey[Remembered[Answer]], find: Callable[[Template, Listings], Answer], pod: Template, listings: Listings
+    slot: StateKey[Remembered[Answer]],
+    find: Callable[[Template, Listings], Answer],
+    pod: Template,
+    listings: Listings,
 ) -> Answer:
     """What *find* answers, kept in *slot* and found again only when a service or controller has changed."""
     state = (listings, listings.owner_tick.count)

@@ -1,8 +1,8 @@
 """How many pods are in each topology domain, for the spread constraints of a pod.
 
-A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so their counts are added up, as
-upstream does.
-Upstream: pkg/scheduler/algorithm/predicates/metadata.go getExistingPodSpreadCache.
+A domain is a pair of a topology key and a node's value for it. Constraints of one key share their domains, so
+their counts are added up, as upstream does. Upstream: pkg/scheduler/algorithm/predicates/metadata.go
+getExistingPodSpreadCache.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from .nodeselectors import pod_node_affinity_mask, required_node_affinity
 
 Constraints = tuple[TopologySpreadConstraint, ...]
 Namespaces = frozenset[str] | None
-_CONSTRAINTS: Mapping[str, StateKey[Constraints]] = {when: StateKey(when) for when in ("DoNotSchedule", "ScheduleAnyway")}
+_CONSTRAINTS: Mapping[str, StateKey[Constraints]] = {
+    when: StateKey(when) for when in ("DoNotSchedule", "ScheduleAnyway")
+}
 
 
 def hard_constraints(pod: Template) -> Constraints:
@@ -47,7 +49,9 @@ def _constraints(pod: Template, when_unsatisfiable: str) -> Constraints:
     slot = _CONSTRAINTS[when_unsatisfiable]
     found = pod.notes.get(slot)
     if found is None:
-        found = tuple(c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable)
+        found = tuple(
+            c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == when_unsatisfiable
+        )
         pod.notes[slot] = found
     return found
 
@@ -69,12 +73,15 @@ def selector_error(selector: LabelSelector | None) -> str | None:
 
 @lru_cache(1 << 12)
 def counted_by(constraint: TopologySpreadConstraint, namespaces: Namespaces) -> PodsMatching | None:
-    """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or invalid."""
+    """Which pods of *namespaces* (None: of any) a constraint counts; None where its selector is absent or
+    invalid."""
     selector = constraint.label_selector
     if selector is None or selector_error(selector) is not None:
         return None
     matches = compile_selector(selector)
-    return PodsMatching(namespaces, selector, lambda group: matches(group.labels), selector.match_labels.items())
+    return PodsMatching(
+        namespaces, selector, lambda group: matches(group.labels), selector.match_labels.items()
+    )
 
 
 class Keyed(Protocol):
@@ -89,13 +96,17 @@ def with_all_keys(constraints: Iterable[Keyed], nodes: Batch) -> Mask:
     keys = frozenset(constraint.topology_key for constraint in constraints)
     if nodes.is_described:
         return _with_keys(keys, nodes)
-    found: Mask = nodes.table.node_derived(("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table)))
+    found: Mask = nodes.table.node_derived(
+        ("all keys", keys), lambda: _with_keys(keys, Batch.everywhere(nodes.table))
+    )
     return found if nodes.rows is None else found[nodes.rows]
 
 
 def has_key(key: str, table: NodeTable) -> bool:
     """Whether every row of *table* has the label *key*."""
-    found: bool = table.node_derived(("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all()))
+    found: bool = table.node_derived(
+        ("has key", key), lambda: bool(Batch.everywhere(table).label(key).present.all())
+    )
     return found
 
 
@@ -107,7 +118,8 @@ def _with_keys(keys: Iterable[str], nodes: Batch) -> Mask:
 
 
 def eligible(pod: Template, constraints: Constraints, table: NodeTable) -> Mask:
-    """The rows whose values make domains: *pod*'s node selector and affinity allow them, and they have every topology key: bool[rows]."""
+    """The rows whose values make domains: *pod*'s node selector and affinity allow them, and they have every
+    topology key: bool[rows]."""
     nodes = Batch.everywhere(table)
     return nodes.has_node & with_all_keys(constraints, nodes) & pod_node_affinity_mask(pod, nodes)
 
@@ -132,18 +144,32 @@ class DomainIndex:
 
     @classmethod
     def of(
-        cls, slot: Hashable, label: ColumnView[Any], mask: Mask, *, codes: ValueCodes | None = None, lacks_keys: bool = False
+        cls,
+        slot: Hashable,
+        label: ColumnView[Any],
+        mask: Mask,
+        *,
+        codes: ValueCodes | None = None,
+        lacks_keys: bool = False,
     ) -> DomainIndex:
-        """The domains of the rows of *mask*, bool[rows], of the whole table. *codes*: what their values count as, if not as themselves."""
+        """The domains of the rows of *mask*, bool[rows], of the whole table. *codes*: what their values count
+        as, if not as themselves."""
         codes = label.codes if codes is None else codes
         known = np.bincount(codes[mask], minlength=len(label.values)) > 0
         is_whole = codes is label.codes and (mask | (codes == 0)).all()
         column = label.column if is_whole else masked(label.column, np.where(mask, codes, 0))
-        return cls(slot, column, known, np.flatnonzero(known), np.flatnonzero(mask & (codes == 0)), lacks_keys)
+        return cls(
+            slot, column, known, np.flatnonzero(known), np.flatnonzero(mask & (codes == 0)), lacks_keys
+        )
 
     def counted(self, query: Query, key: str, table: NodeTable) -> CountTerm:
         """The pods of *query* in these domains, which are by label *key*; those of ``absent`` rows left out."""
-        return CountTerm(table.census.counter(query), 1, key if self.column is table.labels.get(key) else self.slot, self.column)
+        return CountTerm(
+            table.census.counter(query),
+            1,
+            key if self.column is table.labels.get(key) else self.slot,
+            self.column,
+        )
 
     def count(self, query: Query | None, key: str, table: NodeTable) -> Ints:
         """The pods that *query* counts (None: none) in each domain by label *key*: int64[values]."""
@@ -161,7 +187,8 @@ class DomainIndex:
 class Domains:
     """The domains of one topology key, by code of the key's label column.
 
-    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do; ``values``: their codes.
+    ``counts``: int64[values], 0 where the value makes no domain; ``known``: bool[values], the values that do;
+    ``values``: their codes.
     """
 
     counts: Ints
@@ -193,16 +220,20 @@ class Domains:
         return len(self.values)
 
     def least_if(self, codes: ValueCodes, counts: Ints, known: Mask) -> Ints:
-        """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is *known*: int64[n]."""
+        """The smallest count, for each node of a trial whose own domain of *codes* has *counts* if it is
+        *known*: int64[n]."""
         others = np.where(codes == self.least_code, self.second, self.least)
         return np.where(known, np.minimum(counts, others), others)
 
 
-def sums_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, DomainSum]:
+def sums_by_key(
+    pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable
+) -> dict[str, DomainSum]:
     """What counts the pods in the domains of each topology key that some row has."""
     counts: dict[str, list[CountTerm]] = {}
     for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
-        key, query = constraint.topology_key, counted_by(constraint, namespaces)
+        key = constraint.topology_key
+        query = counted_by(constraint, namespaces)
         if key in table.labels:
             found = counts.setdefault(key, [])
             if query is not None:
@@ -210,13 +241,20 @@ def sums_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces,
     return {key: DomainSum(key, table.labels[key], found) for key, found in counts.items()}
 
 
-def domains_by_key(pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable) -> dict[str, Domains]:
+def domains_by_key(
+    pod: Template, constraints: Constraints, namespaces: Namespaces, table: NodeTable
+) -> dict[str, Domains]:
     """The domains of each topology key over the whole cluster, including rows that keep a deleted node."""
     found: dict[str, Domains] = {}
     for constraint, index in zip(constraints, indexes(pod, constraints, table), strict=True):
         key = constraint.topology_key
         counts = index.count(counted_by(constraint, namespaces), key, table)
-        found[key] = Domains(found[key].counts + counts if key in found else counts, index.known, index.values, index.lacks_keys)
+        found[key] = Domains(
+            found[key].counts + counts if key in found else counts,
+            index.known,
+            index.values,
+            index.lacks_keys,
+        )
     return found
 
 
@@ -224,36 +262,55 @@ def indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[D
     """The domain index of each constraint."""
 
     def share() -> list[DomainIndex]:
-        asked = ("domain indexes", tuple(c.topology_key for c in constraints), pod.node_selector, required_node_affinity(pod))
+        asked = (
+            "domain indexes",
+            tuple(c.topology_key for c in constraints),
+            pod.node_selector,
+            required_node_affinity(pod),
+        )
         found: list[DomainIndex] = table.node_derived(asked, lambda: _make_indexes(pod, constraints, table))
         return found
 
-    found: list[DomainIndex] = table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    found: list[DomainIndex] = (
+        table.node_derived((pod, constraints[0].when_unsatisfiable), share) if constraints else []
+    )
     return found
 
 
 def _make_indexes(pod: Template, constraints: Constraints, table: NodeTable) -> list[DomainIndex]:
-    mask, nodes = eligible(pod, constraints, table), Batch.everywhere(table)
+    mask = eligible(pod, constraints, table)
+    nodes = Batch.everywhere(table)
     labels = [nodes.label(constraint.topology_key) for constraint in constraints]
     lacks = not with_all_keys(constraints, nodes).all()
-    asked = pod.node_selector, required_node_affinity(pod), tuple(constraint.topology_key for constraint in constraints)
+    asked = (
+        pod.node_selector,
+        required_node_affinity(pod),
+        tuple(constraint.topology_key for constraint in constraints),
+    )
     keyed = zip(constraints, labels, strict=True)
-    return [DomainIndex.of((constraint.topology_key, *asked), label, mask, lacks_keys=lacks) for constraint, label in keyed]
+    return [
+        DomainIndex.of((constraint.topology_key, *asked), label, mask, lacks_keys=lacks)
+        for constraint, label in keyed
+    ]
 
 
 def without_a_key(pod: Template, constraints: Constraints, nodes: Batch) -> bool:
-    """Whether any of *nodes*, or another row of their table, may lack the topology key of a constraint of *pod*."""
+    """Whether any of *nodes*, or another row of their table, may lack the topology key of a constraint of
+    *pod*."""
     if nodes.is_described or not constraints:
         return nodes.is_described
     asked = pod, constraints[0].when_unsatisfiable, "lacks keys"
-    found: bool = nodes.table.node_derived(asked, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table)))
+    found: bool = nodes.table.node_derived(
+        asked, lambda: any(index.lacks_keys for index in indexes(pod, constraints, nodes.table))
+    )
     return found
 
 
 def metadata_fails(pod: Template, table: NodeTable) -> bool:
     """Whether an invalid selector of a hard constraint keeps upstream from its predicate metadata.
 
-    It does if there is a pod to match: one in *pod*'s namespace on an eligible node. Only releases with EvenPodsSpread check this.
+    It does if there is a pod to match: one in *pod*'s namespace on an eligible node. Only releases with
+    EvenPodsSpread check this.
     """
     constraints = hard_constraints(pod)
     if is_readable(constraints):
@@ -262,11 +319,11 @@ def metadata_fails(pod: Template, table: NodeTable) -> bool:
     return bool((eligible(pod, constraints, table) & (Batch.everywhere(table).counting(all_pods) > 0)).any())
 
 
-# --- domains ----------------------------------------------------------------------------------------------------------
+# --- domains ------------------------------------------------------------------------------------------------
 
-# Sums over topology domains: what each node gets from the pods in its domains.
-# A term counts pods by the value of one label key. Sums are made over the distinct values of a key, which are few, and then looked up for
-# each node.
+# Sums over topology domains: what each node gets from the pods in its domains. A term counts pods by the
+# value of one label key. Sums are made over the distinct values of a key, which are few, and then looked up
+# for each node.
 
 
 EVERYWHERE = LabelSelector()
@@ -280,7 +337,8 @@ def labels_of(namespace: str, namespaces: Listing[Namespace]) -> Mapping[str, st
 
 
 def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
-    """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of its carriers."""
+    """The distinct terms of *role* that match *pod* and that pods carry or carried, each with the counter of
+    its carriers."""
     terms = cycle.table.census.terms_about(pod, role)
     if not terms or not pod.selects_namespaces or not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
@@ -288,7 +346,10 @@ def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
     return [
         (carrier, counter)
         for carrier, counter in terms
-        if (pod.namespace in carrier.target.namespaces or selector_matches(carrier.target.namespace_selector, labels))
+        if (
+            pod.namespace in carrier.target.namespaces
+            or selector_matches(carrier.target.namespace_selector, labels)
+        )
     ]
 
 
@@ -304,15 +365,22 @@ def _named(target: Target, cycle: Cycle) -> Target:
         return target
     selector = target.namespace_selector
     selected = (item.name for item in cycle.listings.namespaces if selector_matches(selector, item.labels))
-    # Upstream: a selector that is not emptied is matched once more, for every pod with the labels of no namespace.
+    # Upstream: a selector that is not emptied is matched once more, for every pod with the labels of no
+    # namespace.
     is_kept = cycle.release.framework.keeps_namespace_selectors and selector_matches(selector, NO_STRINGS)
-    return attrs.evolve(target, namespaces=target.namespaces.union(selected), namespace_selector=EVERYWHERE if is_kept else None)
+    return attrs.evolve(
+        target,
+        namespaces=target.namespaces.union(selected),
+        namespace_selector=EVERYWHERE if is_kept else None,
+    )
 
 
 def has_pods_in_domains(terms: Iterable[Weighted], table: NodeTable) -> bool:
     """Whether any pod of the *terms*, whatever its weight, is on a row of *table* that has the topology key."""
     labels = table.labels
-    return any(counter.total and key in labels and counter.domains(key, labels).any() for counter, key, _ in terms)
+    return any(
+        counter.total and key in labels and counter.domains(key, labels).any() for counter, key, _ in terms
+    )
 
 
 def pods_with_any_key(nodes: Batch, counter: PodCount, keys: Collection[str]) -> int:

@@ -1,8 +1,10 @@
-"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero versions.
+"""What a pod requests, as the releases count it: the cells ``incoming``, ``footprint`` and their non-zero
+versions.
 
-Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. They have only names that the
-scheduler counts: cpu, memory, ephemeral-storage and scalars. Reference: C.7, D.4, J.1 to J.3.
-Upstream: pkg/scheduler/algorithm/predicates/predicates.go GetResourceRequest, pkg/scheduler/nodeinfo/node_info.go calculateResource.
+Requests are dicts of whole numbers: cpu in millicores, everything else by integer value. They have only names
+that the scheduler counts: cpu, memory, ephemeral-storage and scalars. Reference: C.7, D.4, J.1 to J.3.
+Upstream: pkg/scheduler/algorithm/predicates/predicates.go GetResourceRequest,
+pkg/scheduler/nodeinfo/node_info.go calculateResource.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from ...api.objects import NO_QUANTITIES, Map, Pod
 from ...api.objects.quantity import ZERO, Quantity, wrap_int64
 from ..release import Gates, Requests
 
-CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
 NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
 DEFAULT_MILLI_CPU = 100
 """The cpu of a container without a request in the non-zero sums, in millicores."""
@@ -24,7 +29,10 @@ DEFAULT_MEMORY = 200 * 1024 * 1024
 """The memory of a container without a request in the non-zero sums, in bytes."""
 ATTACHABLE_PREFIX = "attachable-volumes-"
 STORAGE_GATE = "LocalStorageCapacityIsolation"
-DEFAULTS: Mapping[str, Quantity] = {CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"), MEMORY: Quantity.of(DEFAULT_MEMORY)}
+DEFAULTS: Mapping[str, Quantity] = {
+    CPU: Quantity.parse(f"{DEFAULT_MILLI_CPU}m"),
+    MEMORY: Quantity.of(DEFAULT_MEMORY),
+}
 
 
 @cache
@@ -38,7 +46,11 @@ def is_extended_resource(name: str) -> bool:
 @cache
 def is_scalar_resource(name: str) -> bool:
     """Whether *name* is counted as a scalar, beside cpu, memory and ephemeral-storage."""
-    return is_extended_resource(name) or name.startswith(("hugepages-", ATTACHABLE_PREFIX)) or "kubernetes.io/" in name
+    return (
+        is_extended_resource(name)
+        or name.startswith(("hugepages-", ATTACHABLE_PREFIX))
+        or "kubernetes.io/" in name
+    )
 
 
 def amount(name: str, quantity: Quantity) -> int:
@@ -71,7 +83,8 @@ def of_all_containers(pod: Pod, gates: Gates) -> Requests:
     for container in pod.spec.init_containers:
         quantities = container.requests
         for name, quantity in quantities.items():
-            # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
+            # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init
+            # container has.
             if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
                 total[name] = number
     return total
@@ -87,8 +100,12 @@ def with_overhead(pod: Pod, gates: Gates) -> Requests:
 
 def _nonzero(requests: Mapping[str, Quantity]) -> tuple[int, int]:
     """cpu and memory of *requests*, absent ones counted with the defaults."""
-    cpu, memory = requests.get(CPU), requests.get(MEMORY)
-    return DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(), DEFAULT_MEMORY if memory is None else memory.value()
+    cpu = requests.get(CPU)
+    memory = requests.get(MEMORY)
+    return (
+        DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(),
+        DEFAULT_MEMORY if memory is None else memory.value(),
+    )
 
 
 def nonzero_of_containers(pod: Pod, gates: Gates) -> Requests:
@@ -106,10 +123,12 @@ def nonzero_or_uses(pod: Pod, uses: Iterable[Mapping[str, Quantity]]) -> Request
     cpu = memory = 0
     for container in pod.spec.containers:
         more_cpu, more_memory = _nonzero(container.requests)
-        cpu, memory = wrap_int64(cpu + more_cpu), wrap_int64(memory + more_memory)
+        cpu = wrap_int64(cpu + more_cpu)
+        memory = wrap_int64(memory + more_memory)
     for use in uses:
         used_cpu, used_memory = _nonzero(use)
-        cpu, memory = max(cpu, used_cpu), max(memory, used_memory)
+        cpu = max(cpu, used_cpu)
+        memory = max(memory, used_memory)
     return {CPU: cpu, MEMORY: memory}
 
 
@@ -127,7 +146,11 @@ def _whole(name: str, quantity: Quantity) -> int:
 
 def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, cpu in millicores."""
-    return nonzero_with_any_overhead(pod, gates) if gates.get("PodOverhead", False) else nonzero_of_all_containers(pod, gates)
+    return (
+        nonzero_with_any_overhead(pod, gates)
+        if gates.get("PodOverhead", False)
+        else nonzero_of_all_containers(pod, gates)
+    )
 
 
 def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
@@ -164,14 +187,17 @@ def half_gated_sums(pod: Pod, gates: Gates) -> Requests:
     """As :func:`gated_sums`, but local storage of init containers always counts."""
     total = gated_sums(pod, gates)
     if EPHEMERAL_STORAGE not in total:
-        storage = max((one.requests.get(EPHEMERAL_STORAGE, ZERO).value() for one in pod.spec.init_containers), default=0)
+        storage = max(
+            (one.requests.get(EPHEMERAL_STORAGE, ZERO).value() for one in pod.spec.init_containers), default=0
+        )
         if storage > 0:
             total[EPHEMERAL_STORAGE] = storage
     return total
 
 
 def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
-    """What the incoming pod counts in scores without defaults: as :func:`gated_sums`, but the overhead by its integer value."""
+    """What the incoming pod counts in scores without defaults: as :func:`gated_sums`, but the overhead by its
+    integer value."""
     total = of_all_containers(pod, gates)
     if not gates.get(STORAGE_GATE, True):
         total.pop(EPHEMERAL_STORAGE, None)
@@ -184,12 +210,14 @@ def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
 
 
 def exact_sums(pod: Pod, gates: Gates) -> Requests:
-    """The requests of the whole pod with overhead: quantities are summed exactly, and only the sums are rounded."""
+    """The requests of the whole pod with overhead: quantities are summed exactly, and only the sums are
+    rounded."""
     return {name: amount(name, quantity) for name, quantity in _exact(pod, {}).items() if is_counted(name)}
 
 
 def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
-    """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by container."""
+    """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by
+    container."""
     total = _exact(pod, DEFAULTS)
     return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
 
@@ -208,7 +236,11 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
 
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:
     """A node's allocatable as whole numbers; ``pods`` is kept too."""
-    return {name: amount(name, quantity) for name, quantity in quantities.items() if name == PODS or is_counted(name)}
+    return {
+        name: amount(name, quantity)
+        for name, quantity in quantities.items()
+        if name == PODS or is_counted(name)
+    }
 
 
 Amounts = Mapping[str, Quantity]
@@ -216,7 +248,7 @@ POD_LEVEL = "PodLevelResources"
 """The gate for requests of the pod as a whole."""
 
 
-# --- sums of containers ---------------------------------------------------------------------------------------------
+# --- sums of containers -------------------------------------------------------------------------------------
 
 
 def _containers(pod: Pod, defaults: Amounts) -> dict[str, Quantity]:
@@ -231,12 +263,14 @@ def _rounded(pod: Pod, total: dict[str, Quantity]) -> Requests:
 
 
 def with_sidecars(pod: Pod, gates: Gates) -> Requests:
-    """The sum over containers and sidecars, or what runs with an init container if that is more; and the overhead."""
+    """The sum over containers and sidecars, or what runs with an init container if that is more; and the
+    overhead."""
     return _rounded(pod, _containers(pod, NO_QUANTITIES))
 
 
 def with_sidecars_and_defaults(pod: Pod, gates: Gates) -> Requests:
-    """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with the default."""
+    """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with
+    the default."""
     return _with_both(_rounded(pod, _containers(pod, DEFAULTS)))
 
 
@@ -246,12 +280,13 @@ def _with_both(requests: Requests) -> Requests:
 
 
 def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
-    """cpu and memory over the containers, or of what runs with an init container; absent ones with the defaults; and the overhead."""
+    """cpu and memory over the containers, or of what runs with an init container; absent ones with the
+    defaults; and the overhead."""
     # Upstream: sidecars count only where they make what an init container needs larger than the containers.
     return overhead_added(nonzero_or_uses(pod, uses(pod, requests_of)), pod)
 
 
-# --- requests of the pod as a whole ---------------------------------------------------------------------------------
+# --- requests of the pod as a whole -------------------------------------------------------------------------
 
 
 def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
@@ -278,7 +313,8 @@ def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
 
 
 def of_pod(pod: Pod, gates: Gates) -> Requests:
-    """As :func:`with_sidecars`; with gate PodLevelResources cpu and memory of the pod as a whole in place of the sums."""
+    """As :func:`with_sidecars`; with gate PodLevelResources cpu and memory of the pod as a whole in place of
+    the sums."""
     return _in_place_of_sums(pod, _asked(pod, gates, huge_pages=False), NO_QUANTITIES)
 
 

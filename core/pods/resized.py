@@ -1,7 +1,9 @@
-"""What containers count while a pod is resized in place: cells ``resized``. Each gives the pod with the requests that count.
+"""What containers count while a pod is resized in place: cells ``resized``. Each gives the pod with the
+requests that count.
 
-The pod itself is the answer where these are what the spec says, as for all pods but a few. All need gate InPlacePodVerticalScaling.
-Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32 component-helpers/resource/helpers.go.
+The pod itself is the answer where these are what the spec says, as for all pods but a few. All need gate
+InPlacePodVerticalScaling. Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32
+component-helpers/resource/helpers.go.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
 from ...api.objects.quantity import ZERO, Quantity
 from ..release import Gates
 
-GATE, POD_LEVEL_GATE = "InPlacePodVerticalScaling", "InPlacePodLevelResourcesVerticalScaling"
+GATE = "InPlacePodVerticalScaling"
+POD_LEVEL_GATE = "InPlacePodLevelResourcesVerticalScaling"
 INFEASIBLE = "Infeasible"
 Amounts = Map[Quantity]
 _Statuses = Mapping[str, ContainerStatus]
@@ -30,7 +33,8 @@ def by_allocated(pod: Pod, gates: Gates) -> Pod:
 
 
 def by_reported(pod: Pod, gates: Gates) -> Pod:
-    """What is asked for or what the container has, whichever is more; what it has where the resize is infeasible."""
+    """What is asked for or what the container has, whichever is more; what it has where the resize is
+    infeasible."""
     return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE) if gates.get(GATE, False) else pod
 
 
@@ -39,20 +43,28 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
 
     What is asked for does not count where condition PodResizePending says that it is infeasible.
     """
-    spec, status = pod.spec, pod.status
+    spec = pod.spec
+    status = pod.status
     if not gates.get(GATE, False):
         return pod
-    if _agree(spec.containers, status.container_statuses) and _agree(spec.init_containers, status.init_container_statuses):
+    if _agree(spec.containers, status.container_statuses) and _agree(
+        spec.init_containers, status.init_container_statuses
+    ):
         return pod
     return _with_requests(pod, _reported_or_allocated, _is_infeasible(pod), sidecars=True)
 
 
 def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
-    """As :func:`by_reported_and_allocated`, and of the pod as a whole with gate InPlacePodLevelResourcesVerticalScaling."""
-    found, reported, asked = by_reported_and_allocated(pod, gates), pod.status.resources, pod.spec.requests
+    """As :func:`by_reported_and_allocated`, and of the pod as a whole with gate
+    InPlacePodLevelResourcesVerticalScaling."""
+    found = by_reported_and_allocated(pod, gates)
+    reported = pod.status.resources
+    asked = pod.spec.requests
     if reported is None or not asked or not gates.get(GATE, False) or not gates.get(POD_LEVEL_GATE, False):
         return found
-    amounts = _largest(NO_QUANTITIES if _is_infeasible(pod) else asked, reported.requests, pod.status.allocated_resources)
+    amounts = _largest(
+        NO_QUANTITIES if _is_infeasible(pod) else asked, reported.requests, pod.status.allocated_resources
+    )
     counted = Map({name: amounts.get(name, ZERO) for name in asked})
     if counted == asked:
         return found
@@ -67,7 +79,8 @@ def _is_infeasible(pod: Pod) -> bool:
 
 
 def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:
-    """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts are one object, where read."""
+    """Whether it is plain that *statuses* say what the spec does, as for most pods that run: equal amounts
+    are one object, where read."""
     return len(containers) == len(statuses) and all(
         status.name == container.name
         and (status.requests is container.requests or status.requests is None)
@@ -77,7 +90,9 @@ def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus])
 
 
 def _allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
-    return status.allocated_resources if infeasible else _largest(container.requests, status.allocated_resources)
+    return (
+        status.allocated_resources if infeasible else _largest(container.requests, status.allocated_resources)
+    )
 
 
 def _reported(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
@@ -89,7 +104,9 @@ def _reported(container: Container, status: ContainerStatus, infeasible: bool) -
 def _reported_or_allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
     if status.requests is None:
         return container.requests
-    return _largest(NO_QUANTITIES if infeasible else container.requests, status.requests, status.allocated_resources)
+    return _largest(
+        NO_QUANTITIES if infeasible else container.requests, status.requests, status.allocated_resources
+    )
 
 
 def _largest(first: Amounts, *others: Amounts) -> Amounts:
@@ -107,19 +124,29 @@ def _largest(first: Amounts, *others: Amounts) -> Amounts:
 
 def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = False) -> Pod:
     """*pod* with the requests that count by *rule*; *pod* itself where they are those of the spec."""
-    spec, status = pod.spec, pod.status
-    known = {one.name: one for one in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))}
+    spec = pod.spec
+    status = pod.status
+    known = {
+        one.name: one
+        for one in (*status.container_statuses, *(status.init_container_statuses if sidecars else ()))
+    }
     containers = _counted(spec.containers, known, rule, infeasible)
     init_containers = spec.init_containers
     if sidecars and init_containers:
-        restartable = {name: known[name] for name in (one.name for one in init_containers if one.is_sidecar) if name in known}
+        restartable = {
+            name: known[name]
+            for name in (one.name for one in init_containers if one.is_sidecar)
+            if name in known
+        }
         init_containers = _counted(init_containers, restartable, rule, infeasible)
     if containers is spec.containers and init_containers is spec.init_containers:
         return pod
     return replace(pod, spec=replace(spec, containers=containers, init_containers=init_containers))
 
 
-def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool) -> tuple[Container, ...]:
+def _counted(
+    containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool
+) -> tuple[Container, ...]:
     """*containers* with the requests that count; the tuple itself where nothing is different."""
     found = tuple(_asking(container, known.get(container.name), rule, infeasible) for container in containers)
     return containers if all(map(is_, found, containers)) else found

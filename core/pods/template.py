@@ -1,10 +1,11 @@
 """Equivalence classes of pods: all pods that are equal for scheduling share one template.
 
-A template goes with its last pod. Its users are not counted: when :class:`Templates` knows more than a few beyond those that were in use
-when it looked last, the engine collects the templates of all pods that are there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and all
-that is kept by template goes with the others. That costs a look at each pod for every :data:`SPARE` new templates. It is done between
-cycles, so a template that a cycle holds is neither renewed nor made twice. The numbers of templates are never used again. Where a template
-is asked for once more after it went, a new one does: that is slower, and decides the same.
+A template goes with its last pod. Its users are not counted: when :class:`Templates` knows more than a few
+beyond those that were in use when it looked last, the engine collects the templates of all pods that are
+there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and all that is kept by template goes with the others.
+That costs a look at each pod for every :data:`SPARE` new templates. It is done between cycles, so a template
+that a cycle holds is neither renewed nor made twice. The numbers of templates are never used again. Where a
+template is asked for once more after it went, a new one does: that is slower, and decides the same.
 """
 
 from __future__ import annotations
@@ -16,24 +17,36 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import COMPARISONS
-from ...api.objects import NO_STRINGS, Affinity, Map, PersistentVolumeClaim, Pod, PodAffinityTerm, PodSpec, Volume, WeightedPodAffinityTerm
+from ...api.objects import (
+    NO_STRINGS,
+    Affinity,
+    Map,
+    PersistentVolumeClaim,
+    Pod,
+    PodAffinityTerm,
+    PodSpec,
+    Volume,
+    WeightedPodAffinityTerm,
+)
 from ..rebuilt import rebuilt_from
 from ..release import Gates, Release, Requests, VolumeCells, with_gates
 
-# --- notes ------------------------------------------------------------------------------------------------------------
+# --- notes --------------------------------------------------------------------------------------------------
 
 # Notes: what rules and plugins have worked out for a template or a cycle, in typed slots.
 
 T = TypeVar("T")
 
 
-# Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The hash is that of ``object``.
+# Without ``unsafe_hash`` a type checker does not take a slot for Hashable: it checks the value's type. The
+# hash is that of ``object``.
 @attrs.frozen(eq=False, unsafe_hash=False, repr=False)
 class StateKey(Generic[T]):
-    """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only for ``repr``.
+    """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only
+    for ``repr``.
 
-    A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin keeps for a
-    waiting pod, which copies hold, needs a slot of the plugin's own or a plain key.
+    A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin
+    keeps for a waiting pod, which copies hold, needs a slot of the plugin's own or a plain key.
     """
 
     name: str
@@ -44,7 +57,8 @@ CycleState = dict[Any, Any]
 
 
 def claim_name(pod: Pod, volume: Volume, ephemeral: bool) -> str | None:
-    """The name of the claim of one of *pod*'s volumes, None where there is none; *ephemeral*: generic ephemeral volumes have claims."""
+    """The name of the claim of one of *pod*'s volumes, None where there is none; *ephemeral*: generic
+    ephemeral volumes have claims."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim
     return f"{pod.name}-{volume.name}" if ephemeral and volume.ephemeral is not None else None
@@ -72,7 +86,8 @@ NOT_OWNED = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (p
 
 
 def not_owned(pod: Pod, claim: PersistentVolumeClaim, text: str = NOT_OWNED) -> str | None:
-    """The error of a *claim* that was not made for the ephemeral volume of *pod*, as *text* words it; None where it was."""
+    """The error of a *claim* that was not made for the ephemeral volume of *pod*, as *text* words it; None
+    where it was."""
     owner = claim.metadata.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None
@@ -97,9 +112,23 @@ NO_RESOURCES = frozenset[str]()
 
 
 @rebuilt_from(
-    "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size",
-    "selects_namespaces", "is_huge", "adds_namespaces", "device_resources",
-)  # fmt: skip
+    "pod",
+    "number",
+    "group",
+    "requests",
+    "footprint",
+    "nonzero",
+    "nonzero_footprint",
+    "scored",
+    "balanced",
+    "ports",
+    "claims",
+    "size",
+    "selects_namespaces",
+    "is_huge",
+    "adds_namespaces",
+    "device_resources",
+)
 @attrs.frozen(eq=False, repr=False)
 class Template:
     """An equivalence class of pods, with everything that rules read worked out once.
@@ -155,17 +184,24 @@ class Template:
     preferred_anti_affinity: tuple[WeightedPodAffinityTerm, ...] = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        spec, group, affinity = self.pod.spec, self.group, self.pod.spec.affinity or NO_AFFINITY
-        near, away = affinity.pod_affinity, affinity.pod_anti_affinity
+        spec = self.pod.spec
+        group = self.group
+        affinity = self.pod.spec.affinity or NO_AFFINITY
+        near = affinity.pod_affinity
+        away = affinity.pod_anti_affinity
         derived = {
-            "spec": spec, "namespace": group.namespace, "labels": group.labels, "affinity": affinity,
-            "node_selector": spec.node_selector or NO_STRINGS, "volumes": spec.rule_volumes,
+            "spec": spec,
+            "namespace": group.namespace,
+            "labels": group.labels,
+            "affinity": affinity,
+            "node_selector": spec.node_selector or NO_STRINGS,
+            "volumes": spec.rule_volumes,
             "has_pod_affinity": near is not None or away is not None,
             "required_affinity": near.required if near is not None else (),
             "required_anti_affinity": away.required if away is not None else (),
             "preferred_affinity": near.preferred if near is not None else (),
             "preferred_anti_affinity": away.preferred if away is not None else (),
-        }  # fmt: skip
+        }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
@@ -196,7 +232,8 @@ class Entry:
     def pod(self) -> Pod:
         """The pod on its node. It is copied when it is first asked for: most pods that are placed never are."""
         if self._host:
-            self._pod, self._host = self._pod.bound_to(self._host), ""
+            self._pod = self._pod.bound_to(self._host)
+            self._host = ""
         return self._pod
 
 
@@ -212,7 +249,11 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
 def _without_comparisons(pod: Pod) -> Pod:
     """*pod* without tolerations that compare numbers: where they are off they tolerate nothing."""
     kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
-    return pod if len(kept) == len(pod.spec.tolerations) else replace(pod, spec=replace(pod.spec, tolerations=kept))
+    return (
+        pod
+        if len(kept) == len(pod.spec.tolerations)
+        else replace(pod, spec=replace(pod.spec, tolerations=kept))
+    )
 
 
 HUGE = 1 << 46
@@ -225,14 +266,16 @@ SPARE = 128
 
 @attrs.define(eq=False, repr=False)
 class Templates:
-    """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its own, as releases differ."""
+    """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its
+    own, as releases differ."""
 
     release: Release
     gates: Any
     device_classes: Mapping[str, Any] = attrs.Factory(dict)
     """Extended resource -> the class of the devices that give it, as it is now."""
     has_huge: bool = False
-    """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as well."""
+    """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as
+    well."""
     _known: dict[Hashable, Template] = attrs.Factory(dict)
     _sizes: dict[Hashable, Hashable] = attrs.Factory(dict)
     _made: int = 0
@@ -256,39 +299,67 @@ class Templates:
             template.notes.clear()
 
     def of(self, pod: Pod, node_name: str | None = None) -> Template:
-        """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node that it asks for."""
-        spec, meta, status = pod.spec, pod.metadata, pod.status
+        """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node
+        that it asks for."""
+        spec = pod.spec
+        meta = pod.metadata
+        status = pod.status
         node_name = spec.node_name if node_name is None else node_name
         volumes = spec.rule_volumes if spec.volumes else ()
-        has_statuses = status.container_statuses or status.init_container_statuses or status.resources is not None
+        has_statuses = (
+            status.container_statuses or status.init_container_statuses or status.resources is not None
+        )
         counted = self.release.resized(pod, self.gates) if has_statuses else pod
         of_devices = self._of_devices(spec) if self.device_classes else NO_RESOURCES
         key = (
-            node_name, meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
+            node_name,
+            meta.namespace or "default",
+            meta.labels,
+            meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
-            spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations,
-            volumes, bool(spec.volumes), spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
+            spec.containers,
+            spec.init_containers,
+            spec.overhead,
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            volumes,
+            bool(spec.volumes),
+            spec.topology_spread_constraints,
+            spec.scheduling_gates,
+            spec.requests,
+            spec.resource_claims,
             spec.host_network and spec.host_users is False,
-            None if counted is pod else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
+            None
+            if counted is pod
+            else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,
             of_devices,
-        )  # fmt: skip
+        )
         found = self._known.get(key)
         if found is None:
             self._made += 1
-            found = self._known[key] = self._make(pod if spec.node_name == node_name else pod.bound_to(node_name), counted, of_devices)
+            found = self._known[key] = self._make(
+                pod if spec.node_name == node_name else pod.bound_to(node_name), counted, of_devices
+            )
         if found.is_huge:
             self.has_huge = True
         return found
 
     def entry(self, pod: Pod, *, nominated: bool = False, host: str = "") -> Entry:
-        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of its class."""
+        """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of
+        its class."""
         return Entry(pod, self.of(pod, ""), nominated, host)
 
     def _of_devices(self, spec: PodSpec) -> frozenset[str]:
         """The extended resources of a pod that classes of devices give, where the release reads them."""
-        named = (name for one in (*spec.containers, *spec.init_containers) for name, amount in one.requests.items() if amount)
+        named = (
+            name
+            for one in (*spec.containers, *spec.init_containers)
+            for name, amount in one.requests.items()
+            if amount
+        )
         found = frozenset(name for name in (*named, *(spec.overhead or ())) if name in self.device_classes)
         cells = with_gates(self.release.devices, self.gates) if found else None
         return found if cells is not None and cells.extended_resources else NO_RESOURCES
@@ -297,8 +368,11 @@ class Templates:
         """The template of *pod*, which is *counted* with other requests while it is resized."""
         if not self.gates.get("TaintTolerationComparisonOperators", False):
             pod = _without_comparisons(pod)
-        release, gates, by_containers = self.release, self.gates, self.release.framework.fit_scores_containers
-        nonzero, footprint = release.incoming_nonzero(pod if by_containers else counted, gates), release.footprint_nonzero(counted, gates)
+        release = self.release
+        gates = self.gates
+        by_containers = self.release.framework.fit_scores_containers
+        nonzero = release.incoming_nonzero(pod if by_containers else counted, gates)
+        footprint = release.footprint_nonzero(counted, gates)
         requests = release.footprint(counted, gates)
         scored = requests if release.incoming_scored is None else release.incoming_scored(pod, gates)
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
@@ -306,7 +380,9 @@ class Templates:
             pod=pod,
             number=self._made,
             group=Group(pod.namespace, pod.labels, pod.is_terminating),
-            requests=requests if release.incoming is release.footprint and counted is pod else release.incoming(pod, gates),
+            requests=requests
+            if release.incoming is release.footprint and counted is pod
+            else release.incoming(pod, gates),
             footprint=requests,
             nonzero=(nonzero["cpu"], nonzero["memory"]),
             nonzero_footprint=(footprint["cpu"], footprint["memory"]),
@@ -315,7 +391,10 @@ class Templates:
             size=self._sizes.setdefault(size, size),
             ports=tuple(host_ports(pod, sidecars=release.framework.sidecars_have_ports)),
             claims=claim_keys(pod, has_ephemeral_claims(release.volumes, gates)),
-            is_huge=any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values())),
+            is_huge=any(
+                not 0 <= amount < HUGE
+                for amount in (*requests.values(), *footprint.values(), *nonzero.values())
+            ),
             selects_namespaces=release.selects_namespaces,
             adds_namespaces=gates.get("PodAffinityNamespaceSelector", True),
             device_resources=of_devices,

@@ -1,8 +1,9 @@
 """Which pods the terms of pod affinity and anti-affinity match, and which terms are invalid.
 
-A term selects pods by namespaces and labels; its topology key says in which domain they count. A term without namespaces means the
-namespace of the pod that carries it. Some releases let it select namespaces by their labels too.
-Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in predicates/metadata.go.
+A term selects pods by namespaces and labels; its topology key says in which domain they count. A term without
+namespaces means the namespace of the pod that carries it. Some releases let it select namespaces by their
+labels too. Upstream: pkg/scheduler/algorithm/priorities/util/topologies.go; getAffinityTermProperties in
+predicates/metadata.go.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Pairs(Generic[T]):
     lists: dict[Pair | None, list[T]] = attrs.Factory(dict)
 
     def file(self, item: T, asked: Collection[Pair]) -> None:
-        """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so far."""
+        """Keep *item* for pods that have all pairs of *asked*: under the pair that has the fewest items so
+        far."""
         rarest = min(asked, key=lambda pair: len(self.lists.get(pair, ())), default=None)
         self.lists.setdefault(rarest, []).append(item)
 
@@ -55,7 +57,9 @@ PREFERRED_AFFINITY = "preferred_affinity"
 PREFERRED_ANTI_AFFINITY = "preferred_anti_affinity"
 ROLES = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
 _UNREADABLE: Mapping[str, StateKey[str | None]] = {role: StateKey(f"unreadable {role}") for role in ROLES}
-_CARRIERS: Mapping[str, StateKey[Multiset[TermCarriers]]] = {role: StateKey(f"carriers of {role}") for role in ROLES}
+_CARRIERS: Mapping[str, StateKey[Multiset[TermCarriers]]] = {
+    role: StateKey(f"carriers of {role}") for role in ROLES
+}
 
 
 @attrs.frozen(cache_hash=True, repr=False)
@@ -78,7 +82,8 @@ class Target:
         return self.namespace_selector is not None and not self.namespace_selector.is_empty
 
     def matches(self, group: Group) -> bool:
-        """Whether pods of *group* match; if it is :attr:`by_labels`, as if the labels of their namespace matched.
+        """Whether pods of *group* match; if it is :attr:`by_labels`, as if the labels of their namespace
+        matched.
 
         Raises :class:`~kubeclassic.api.meaning.labels.SelectorError` for an invalid selector.
         """
@@ -88,7 +93,8 @@ class Target:
 
 @attrs.frozen(cache_hash=True, repr=False)
 class PodsTargeted:
-    """A query for the pods that *every* one of *targets*, or else any one, matches; without targets it counts no pod."""
+    """A query for the pods that *every* one of *targets*, or else any one, matches; without targets it counts
+    no pod."""
 
     targets: frozenset[Target]
     every: bool
@@ -149,7 +155,8 @@ def unreadable(template: Template, role: str) -> str | None:
     """The error of the first invalid selector among the terms of *role*, None where all are valid."""
     if not template.has_pod_affinity:
         return None
-    notes, slot = template.notes, _UNREADABLE[role]
+    notes = template.notes
+    slot = _UNREADABLE[role]
     if slot not in notes:
         notes[slot] = next(_errors(template, role), None)
     found: str | None = notes[slot]
@@ -184,7 +191,9 @@ def carriers(template: Template, role: str) -> Multiset[TermCarriers]:
     found = template.notes.get(_CARRIERS[role])
     if found is None:
         terms = terms_of(template, role) if unreadable(template, role) is None else ()
-        found = Multiset(TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms)
+        found = Multiset(
+            TermCarriers(role, target_of(template, term), term.topology_key, weight) for term, weight in terms
+        )
         template.notes[_CARRIERS[role]] = found
     return found
 
@@ -202,7 +211,8 @@ class TermsAbout(Generic[T]):
 
 @attrs.define(eq=False, repr=False)
 class TermIndex(Generic[T]):
-    """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they match."""
+    """Terms of one role, each with an item that belongs to it, found by the labels of the pods that they
+    match."""
 
     size: int = 0
     """The terms that are here."""
@@ -226,7 +236,8 @@ class TermIndex(Generic[T]):
             about = self._about[template] = TermsAbout()
         if about.size != self.size:
             for pair, terms in self._terms.concerning(template.labels):
-                start, about.seen[pair] = about.seen.get(pair, 0), len(terms)
+                start = about.seen.get(pair, 0)
+                about.seen[pair] = len(terms)
                 about.terms.extend(term for term in terms[start:] if term[0].target.matches(template.group))
             about.size = self.size
         return about.terms

@@ -1,4 +1,5 @@
-"""Whose eviction violates a disruption budget: what the releases mean by that, for all potential victims at once."""
+"""Whose eviction violates a disruption budget: what the releases mean by that, for all potential victims at
+once."""
 
 from __future__ import annotations
 
@@ -27,16 +28,19 @@ def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) 
 
 
 def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True) -> Protection:
-    """Each pod of a node takes one from the budgets that select it, the most important first; those that come too late are protected.
+    """Each pod of a node takes one from the budgets that select it, the most important first; those that come
+    too late are protected.
 
-    Upstream: filterPodsWithPDBViolation in pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+    Upstream: filterPodsWithPDBViolation in
+    pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
     """
     known = list(budgets)
     return lambda potential: _beyond_allowance(potential, known, exempts=exempts)
 
 
 def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
-    """Each pod takes one from the budgets that select it, in their order, up to the first that has none left, which protects it.
+    """Each pod takes one from the budgets that select it, in their order, up to the first that has none left,
+    which protects it.
 
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
@@ -44,7 +48,9 @@ def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: boo
     return lambda potential: _one_by_one(potential, known, exempts=exempts)
 
 
-def _one_by_one(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool) -> Mask:
+def _one_by_one(
+    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
+) -> Mask:
     found = np.zeros_like(potential.there)
     mine = [_selected(potential, budget) for budget in budgets]
     for budget, selected in zip(budgets, mine, strict=True) if exempts else ():
@@ -63,12 +69,17 @@ def _selected(potential: PotentialVictims, budget: PodDisruptionBudget) -> Mask:
     templates = potential.layout.templates
     is_selected = np.array([selects(budget, template) for template in templates], np.bool_)
     numbers = potential.of_layout(potential.layout.template, np.arange(len(potential.there)))
-    selected: Mask = is_selected[numbers] & potential.there if len(templates) else np.zeros_like(potential.there)
+    selected: Mask = (
+        is_selected[numbers] & potential.there if len(templates) else np.zeros_like(potential.there)
+    )
     return selected
 
 
-def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool) -> Mask:
-    there, templates = potential.there, potential.layout.templates
+def _beyond_allowance(
+    potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool
+) -> Mask:
+    there = potential.there
+    templates = potential.layout.templates
     found = np.zeros_like(there)
     if not budgets or not there.any():
         return found
@@ -77,7 +88,9 @@ def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisrupti
     for number in np.flatnonzero(np.bincount(numbers[there])).tolist():
         present.setdefault(templates[number].namespace, []).append(number)
     for budget in budgets:
-        selected = [number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])]
+        selected = [
+            number for number in present.get(budget.namespace, ()) if selects(budget, templates[number])
+        ]
         if selected:
             is_selected = np.zeros(len(templates), np.bool_)
             is_selected[selected] = True
@@ -97,7 +110,8 @@ def _leave_out_disrupted(mine: Mask, potential: PotentialVictims, budget: PodDis
 
 
 def selects(budget: PodDisruptionBudget, template: Template) -> bool:
-    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the pods need labels."""
+    """Whether *budget* is one of pods of *template*; it needs a selector that is valid and not empty, and the
+    pods need labels."""
     selector = budget.selector
     if budget.namespace != template.namespace or not template.labels or selector is None or selector.is_empty:
         return False

@@ -23,8 +23,9 @@ from .victimchoice import Candidates
 class ClaimUsers:
     """The users of claims, by node.
 
-    Upstream: a copy of a node's record shares the counts, so that pods that come and go on copies change those of the node: nominated pods
-    stay counted, and would-be victims are not counted any more. No count falls below 0.
+    Upstream: a copy of a node's record shares the counts, so that pods that come and go on copies change
+    those of the node: nominated pods stay counted, and would-be victims are not counted any more. No count
+    falls below 0.
     """
 
     table: NodeTable
@@ -37,7 +38,10 @@ class ClaimUsers:
     def in_use(self, claim: str) -> bool:
         """Whether a pod of any node counts as a user of *claim*, given as ``namespace/name``."""
         self.follow()
-        return any(users[claim] > 0 and self.table.has_node[self.table.row_of[node]] for node, users in self.counts.items())
+        return any(
+            users[claim] > 0 and self.table.has_node[self.table.row_of[node]]
+            for node, users in self.counts.items()
+        )
 
     def follow(self) -> None:
         """Count the pods that came and went since the last time."""
@@ -65,8 +69,11 @@ class ClaimUsers:
         for row in rows if nominations else ():
             self._put(self.table.names[row], self._coming(cycle, nominations, row))
 
-    def tried(self, cycle: Cycle, nominations: Nominations, rows: Sequence[int], candidates: Candidates) -> None:
-        """Pods of lower priority left the nodes of *rows* in a trial; on *candidates* all but the victims were put back."""
+    def tried(
+        self, cycle: Cycle, nominations: Nominations, rows: Sequence[int], candidates: Candidates
+    ) -> None:
+        """Pods of lower priority left the nodes of *rows* in a trial; on *candidates* all but the victims
+        were put back."""
         self.follow()
         places = {row: i for i, row in enumerate(candidates.rows.tolist())}
         for row in rows:
@@ -86,7 +93,9 @@ class ClaimUsers:
     def copy(self) -> ClaimUsers:
         """The same, which changes by itself."""
         counts = {node: Counter(users) for node, users in self.counts.items()}
-        return attrs.evolve(self, counts=counts, entries={node: dict(entries) for node, entries in self._entries.items()})
+        return attrs.evolve(
+            self, counts=counts, entries={node: dict(entries) for node, entries in self._entries.items()}
+        )
 
     @staticmethod
     def _coming(cycle: Cycle, nominations: Nominations, row: int) -> list[Pod]:

@@ -1,9 +1,11 @@
-"""The dry run of preemption, on all rows in lockstep: all pods of lower priority leave, then they are put back one by one.
+"""The dry run of preemption, on all rows in lockstep: all pods of lower priority leave, then they are put
+back one by one.
 
-Who can be put back stays, the others are the victims. Releases differ in the order of this, and in whom a budget protects.
-There are two backings with the same answers: overlays serve every pod; arrays of sums serve the many pods that lack cpu or memory, where
-no rule about ports, volumes or other pods has a say. Then to put a pod back on thousands of rows is one addition.
-Upstream: selectVictimsOnNode in pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.
+Who can be put back stays, the others are the victims. Releases differ in the order of this, and in whom a
+budget protects. There are two backings with the same answers: overlays serve every pod; arrays of sums serve
+the many pods that lack cpu or memory, where no rule about ports, volumes or other pods has a say. Then to put
+a pod back on thousands of rows is one addition. Upstream: selectVictimsOnNode in
+pkg/scheduler/core/generic_scheduler.go, SelectVictimsOnNode in plugins/defaultpreemption.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ Coming = list[tuple[int, Template]]
 """Nominated pods: row and template."""
 
 
-# --- where sums are enough ------------------------------------------------------------------------------------------
+# --- where sums are enough ----------------------------------------------------------------------------------
 
 
 def coming_pods(cycle: Cycle, nominations: Nominations) -> Coming:
@@ -58,7 +60,8 @@ def is_plain(cycle: Cycle, coming: Coming) -> bool:
 
 
 def _is_untouched(predicate: Predicate, cycle: Cycle, answers: Answers, coming: Collection[Template]) -> bool:
-    """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among the *coming* ones."""
+    """Whether a predicate looks at sums at most, or at counts of pods of which there are none, not even among
+    the *coming* ones."""
     if predicate.effect is not None or predicate.reads & ~(SUMS | WIDE):
         # Those that read services look at pods that no counter covers.
         return False
@@ -82,7 +85,8 @@ class ArrayTrial:
 
     @classmethod
     def of(cls, cycle: Cycle, coming: Coming, potential: PotentialVictims) -> ArrayTrial:
-        """The rows without their potential victims, but with the *coming* pods: where the pod fits beside these, it fits without them."""
+        """The rows without their potential victims, but with the *coming* pods: where the pod fits beside
+        these, it fits without them."""
         footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
         footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
         rowwise = [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE]
@@ -126,7 +130,7 @@ class ArrayTrial:
         return fits
 
 
-# --- where they are not ---------------------------------------------------------------------------------------------
+# --- where they are not -------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -140,11 +144,16 @@ class OverlayTrial:
     _waiting: Nominated | None = attrs.field(default=None, init=False)
 
     @classmethod
-    def of(cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None) -> OverlayTrial:
+    def of(
+        cls, cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None = None
+    ) -> OverlayTrial:
         """The rows without their potential victims. *incoming*: as for :meth:`~..arrays.overlay.Overlay.of`."""
         overlay = Overlay.of(cycle.table, potential.rows, incoming)
-        lower, priority = np.flatnonzero(potential.any).tolist(), cycle.pod.priority
-        overlay.remove_all([(i, entry) for i in lower for entry in overlay.pods(i) if entry.priority < priority])
+        lower = np.flatnonzero(potential.any).tolist()
+        priority = cycle.pod.priority
+        overlay.remove_all(
+            [(i, entry) for i in lower for entry in overlay.pods(i) if entry.priority < priority]
+        )
         return cls(cycle, nominations, potential, overlay)
 
     def judge(self) -> Verdict:
@@ -165,10 +174,13 @@ class OverlayTrial:
         return self._judge(np.flatnonzero(here)).fits
 
     def _judge(self, at: Rows) -> Verdict:
-        """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first failing predicate."""
+        """Judge all rows; effects are left on those of *at* alone. The dry run always stops at the first
+        failing predicate."""
         if self._waiting is None:
             self._waiting = nominated(self.cycle, self.overlay, self.nominations)
-        verdict = judge_twice(self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting)
+        verdict = judge_twice(
+            self.cycle, self.overlay, self.nominations, check_all=False, waiting=self._waiting
+        )
         run_effects(self.cycle, verdict, at)
         return verdict
 
@@ -200,7 +212,8 @@ class Trial(Protocol):
 
 
 def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
-    """The rows on which the pod fits with the fewest pods gone, and the verdict on all rows with all potential victims gone."""
+    """The rows on which the pod fits with the fewest pods gone, and the verdict on all rows with all
+    potential victims gone."""
     verdict = trial.judge()
     fitting = np.flatnonzero(verdict.fits)
     potential = trial.potential.some(fitting)
@@ -209,7 +222,8 @@ def dry_run(trial: Trial, protection: Protection) -> tuple[Candidates, Verdict]:
 
 
 def reprieve(trial: Trial) -> Mask:
-    """Put the potential victims back, place by place, and take those off again who do not leave enough room: bool[places, k]."""
+    """Put the potential victims back, place by place, and take those off again who do not leave enough room:
+    bool[places, k]."""
     there = trial.potential.there
     victims = np.zeros_like(there)
     for place in np.flatnonzero(there.any(axis=1)).tolist():

@@ -1,4 +1,5 @@
-"""The pods of each row as arrays, the most important first: what preemption goes through on thousands of rows at once."""
+"""The pods of each row as arrays, the most important first: what preemption goes through on thousands of rows
+at once."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
-    """The sort key that puts the most important pod first: priority, then, where the release looks at it, who started earlier."""
+    """The sort key that puts the most important pod first: priority, then, where the release looks at it, who
+    started earlier."""
     if by_start_time:
         return lambda entry: (-entry.priority, entry.pod.status.start_time or NEVER_STARTED)
     return lambda entry: (-entry.priority,)
@@ -33,16 +35,19 @@ def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
 
 @lru_cache(1 << 16)
 def instant(text: str) -> int:
-    """An RFC 3339 time in UTC as a number that grows with it; -1 where the text is of another form than the API's."""
+    """An RFC 3339 time in UTC as a number that grows with it; -1 where the text is of another form than the
+    API's."""
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
 
 
 @rebuilt_from("table", "by_start_time", "sorts_again")
 @attrs.define(eq=False, repr=False)
 class PodLayout:
-    """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of a row as a list, by row.
+    """Rows by places: ``priority``, ``template``, ``started``: int64[places, rows]; ``entries``: the pods of
+    a row as a list, by row.
 
-    A row is laid out again when its pods have changed. Pods of equal importance keep the order of the node's own list.
+    A row is laid out again when its pods have changed. Pods of equal importance keep the order of the node's
+    own list.
     """
 
     table: NodeTable
@@ -87,7 +92,9 @@ class PodLayout:
 
     def begin_anew(self) -> None:
         """Lay all rows out again when they are asked for, and number the templates that they have then."""
-        self.templates, self._numbers, self._footprints = [], {}, {}
+        self.templates = []
+        self._numbers = {}
+        self._footprints = {}
         self._laid[:] = False
 
     def _lay_out(self, row: int) -> None:
@@ -96,7 +103,9 @@ class PodLayout:
         self.priority[:, row] = NO_PRIORITY
         self.priority[: len(entries), row] = [entry.priority for entry in entries]
         self.template[: len(entries), row] = [self._number(entry.template) for entry in entries]
-        self.started[: len(entries), row] = [instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries]
+        self.started[: len(entries), row] = [
+            instant(entry.pod.status.start_time or NEVER_STARTED) for entry in entries
+        ]
 
     def _make_room(self, places: int, rows: int) -> None:
         for name, filler in (("priority", NO_PRIORITY), ("template", 0), ("started", 0)):
@@ -135,8 +144,8 @@ class PodLayout:
 class PotentialVictims:
     """The pods that may have to leave k rows, by place, in the order in which they are put back.
 
-    ``there``: bool[places, k], where a place holds such a pod; ``protected``: bool[places, k], those whose eviction violates a budget.
-    Valid until the layout is next brought up to date.
+    ``there``: bool[places, k], where a place holds such a pod; ``protected``: bool[places, k], those whose
+    eviction violates a budget. Valid until the layout is next brought up to date.
     """
 
     layout: PodLayout
@@ -165,7 +174,9 @@ class PotentialVictims:
         if len(at) == len(self.rows):
             return self
         order = None if self.order is None else self.order[:, at]
-        return PotentialVictims(self.layout, self.rows[at], self.entries[at], self.there[:, at], self.protected[:, at], order)
+        return PotentialVictims(
+            self.layout, self.rows[at], self.entries[at], self.there[:, at], self.protected[:, at], order
+        )
 
     def protecting(self, protected: Mask) -> PotentialVictims:
         """The same with the *protected* ones first: bool[places, k]."""
@@ -179,26 +190,42 @@ class PotentialVictims:
         """The same by importance, protected or not, and *victim*, bool[places, k], in that order."""
         if self.order is None:
             return self, victim
-        priority, started = (array[: len(self.there)].take(self.rows, axis=1) for array in (self.layout.priority, self.layout.started))
+        priority, started = (
+            array[: len(self.there)].take(self.rows, axis=1)
+            for array in (self.layout.priority, self.layout.started)
+        )
         is_less = (priority[1:] != priority[:-1]) | (started[1:] != started[:-1])
         rank = np.pad(is_less.cumsum(axis=0), ((1, 0), (0, 0)))
         # Upstream: of equal importance the protected ones stay first.
         again = np.argsort(np.take_along_axis(rank, self.order, axis=0), axis=0, kind="stable")
-        there, protected, victim = (np.take_along_axis(mask, again, axis=0) for mask in (self.there, self.protected, victim))
-        return attrs.evolve(self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)), victim
+        there, protected, victim = (
+            np.take_along_axis(mask, again, axis=0) for mask in (self.there, self.protected, victim)
+        )
+        return attrs.evolve(
+            self, there=there, protected=protected, order=np.take_along_axis(self.order, again, axis=0)
+        ), victim
 
     def places(self, places: Rows) -> Ints:
         """Where the pods of some *places* are in the layout: int64[len(places), k]."""
-        return np.repeat(places[:, None], len(self.rows), axis=1) if self.order is None else self.order[places]
+        return (
+            np.repeat(places[:, None], len(self.rows), axis=1) if self.order is None else self.order[places]
+        )
 
     def of_layout(self, array: Ints, places: Rows) -> Ints:
-        """What an *array* of the layout holds for *places*: int64[len(places), k], of no meaning where there is no pod."""
-        return array[places].take(self.rows, axis=1) if self.order is None else array[self.order[places], self.rows]
+        """What an *array* of the layout holds for *places*: int64[len(places), k], of no meaning where there
+        is no pod."""
+        return (
+            array[places].take(self.rows, axis=1)
+            if self.order is None
+            else array[self.order[places], self.rows]
+        )
 
     def templates(self, place: int) -> Ints:
         """The template number of the pod at *place* of each row: int64[k], of no meaning where there is none."""
         numbers = self.layout.template
-        found: Ints = numbers[place].take(self.rows) if self.order is None else numbers[self.order[place], self.rows]
+        found: Ints = (
+            numbers[place].take(self.rows) if self.order is None else numbers[self.order[place], self.rows]
+        )
         return found
 
     def entry(self, place: int, i: int) -> Entry:

@@ -1,7 +1,8 @@
 """What dry runs came to, row by row, kept from attempt to attempt: only rows that changed are tried again.
 
-Where sums alone show where a pod fits, the outcome on a row follows from the row's own pods, the pods nominated to its node, the node
-objects and the budgets. Pods of one template and priority share it, whatever happens on other rows.
+Where sums alone show where a pod fits, the outcome on a row follows from the row's own pods, the pods
+nominated to its node, the node objects and the budgets. Pods of one template and priority share it, whatever
+happens on other rows.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ Environment = tuple[int, int, int]
 class Outcomes:
     """What the dry run for pods of one template and priority came to on each row of a table.
 
-    ``known``: bool[rows], where the rest is up to date; ``occupied``: bool[rows], where some pod may have to leave; ``fits``: bool[rows].
-    ``criteria``, ``started``: as in :class:`~.victimchoice.Candidates`, by row; ``victims``: int64[most, rows], their places in the layout.
+    ``known``: bool[rows], where the rest is up to date; ``occupied``: bool[rows], where some pod may have to
+    leave; ``fits``: bool[rows]. ``criteria``, ``started``: as in :class:`~.victimchoice.Candidates`, by row;
+    ``victims``: int64[most, rows], their places in the layout.
     """
 
     known: Mask = attrs.field(factory=lambda: np.zeros(0, np.bool_))
@@ -60,8 +62,10 @@ class Outcomes:
             self._begin(table.size)
         else:
             self.known[changed] = False
-        self._environment, self._seen = environment, table.changed.revision
-        before, self._coming = self._coming, {}
+        self._environment = environment
+        self._seen = table.changed.revision
+        before = self._coming
+        self._coming = {}
         for row, template in coming:
             self._coming.setdefault(row, []).append(template)
         for row in before.keys() | self._coming.keys():
@@ -70,10 +74,15 @@ class Outcomes:
 
     def _begin(self, size: int) -> None:
         self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
-        self.criteria, self.started, self.victims = np.zeros((4, size), np.int64), np.zeros(size, np.int64), np.zeros((0, size), np.int64)
+        self.criteria, self.started, self.victims = (
+            np.zeros((4, size), np.int64),
+            np.zeros(size, np.int64),
+            np.zeros((0, size), np.int64),
+        )
 
     def put(self, rows: Rows, occupied: Mask, found: Candidates) -> None:
-        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be candidates."""
+        """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be
+        candidates."""
         self.known[rows], self.occupied[rows], self.fits[rows] = True, occupied, False
         self.fits[found.rows], self.started[found.rows] = True, found.started
         self.criteria[:, found.rows] = found.criteria
@@ -87,13 +96,16 @@ class Outcomes:
     def candidates(self, layout: PodLayout, rows: Rows) -> Candidates:
         """Those of *rows*, all of which are known, where the pod fits."""
         at = rows[self.fits[rows]]
-        return Candidates.at(layout, at, self.criteria.take(at, axis=1), self.started[at], self.victims.take(at, axis=1))
+        return Candidates.at(
+            layout, at, self.criteria.take(at, axis=1), self.started[at], self.victims.take(at, axis=1)
+        )
 
 
 @rebuilt_from("layout", "limit")
 @attrs.define(eq=False, repr=False)
 class DryRuns:
-    """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any case."""
+    """The dry runs of one scheduler. Their outcomes are kept up to *limit* bytes, and one of them in any
+    case."""
 
     layout: PodLayout
     limit: int = 1 << 26
@@ -102,12 +114,17 @@ class DryRuns:
     _held: int = 0
     """Bytes of these."""
 
-    def outcomes(self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> tuple[Outcomes, Verdict | None] | None:
-        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums show where it fits beside the *coming* pods.
+    def outcomes(
+        self, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> tuple[Outcomes, Verdict | None] | None:
+        """Outcomes for the pod of *cycle* that are up to date on *rows*, where sums show where it fits beside
+        the *coming* pods.
 
-        With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no pod has a lower priority.
+        With them the verdict on *rows* without potential victims, if all of them had to be tried. None if no
+        pod has a lower priority.
         """
-        table, pod = self.layout.table, cycle.pod
+        table = self.layout.table
+        pod = cycle.pod
         if min(table.priorities, default=pod.priority) >= pod.priority:
             return None
         key = cycle.template, pod.priority, *cycle.predicates
@@ -118,7 +135,11 @@ class DryRuns:
         while self._held > self.limit:
             self._held -= self._kept.pop(next(iter(self._kept))).nbytes
         kept = found or Outcomes()
-        kept.follow(table, (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version), coming)
+        kept.follow(
+            table,
+            (table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version),
+            coming,
+        )
         stale = rows[~kept.known[rows]]
         verdict = self._try(kept, cycle, coming, stale, protection) if len(stale) else None
         self._kept[key], self._held = kept, self._held + kept.nbytes
@@ -133,19 +154,26 @@ class DryRuns:
         if len(self.layout.templates) > 2 * len(in_use) + SPARE:
             self.layout.begin_anew()
 
-    def _try(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> Verdict:
+    def _try(
+        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> Verdict:
         potential = self.layout.lower_than(cycle.pod.priority, rows)
         found, verdict = dry_run(ArrayTrial.of(cycle, coming, potential), protection)
         kept.put(rows, potential.any, found)
         return verdict
 
-    def _check(self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection) -> None:
+    def _check(
+        self, kept: Outcomes, cycle: Cycle, coming: Coming, rows: Rows, protection: Protection
+    ) -> None:
         """Raise StaleError unless outcomes that are worked out from nothing are the same on *rows*."""
         fresh = Outcomes()
         fresh.follow(self.layout.table, (0, 0, 0), coming)
         layout = PodLayout(self.layout.table, self.layout.by_start_time, self.layout.sorts_again)
         DryRuns(layout)._try(fresh, cycle, coming, rows, protection)
         wrong = kept.occupied[rows] != fresh.occupied[rows]
-        before, now = kept.candidates(self.layout, rows), fresh.candidates(self.layout, rows)
+        before = kept.candidates(self.layout, rows)
+        now = fresh.candidates(self.layout, rows)
         if wrong.any() or not before.same_as(now):
-            raise verify.StaleError(f"the dry run for pod {cycle.pod.key} is stale: kept {len(before)}, worked out {len(now)} candidates")
+            raise verify.StaleError(
+                f"the dry run for pod {cycle.pod.key} is stale: kept {len(before)}, worked out {len(now)} candidates"
+            )

@@ -1,7 +1,9 @@
-"""Why pods of a template fit nowhere, kept from attempt to attempt: counted again only where an answer of a rule moved.
+"""Why pods of a template fit nowhere, kept from attempt to attempt: counted again only where an answer of a
+rule moved.
 
-A pod that fits nowhere is tried again and again, and mostly nothing that its rules read has changed in between. Where cached answers say
-all that counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), these know what changed.
+A pod that fits nowhere is tried again and again, and mostly nothing that its rules read has changed in
+between. Where cached answers say all that counts (see :class:`~kubeclassic.core.incremental.quick.Detour`),
+these know what changed.
 """
 
 from __future__ import annotations
@@ -50,9 +52,13 @@ class UnschedulableTemplate:
     """The errors that were made of the counts, each with the names to blame."""
 
     @classmethod
-    def of(cls, found: FilterPass, answers: Sequence[Answer], visited: Mask, order_revision: Hashable) -> UnschedulableTemplate:
+    def of(
+        cls, found: FilterPass, answers: Sequence[Answer], visited: Mask, order_revision: Hashable
+    ) -> UnschedulableTemplate:
         """The counts of *found* on the *visited* rows, on none of which the pod fits."""
-        rejected, alive, verdict = Counter[str](), visited.copy(), Verdict(found, found.fits)
+        rejected = Counter[str]()
+        alive = visited.copy()
+        verdict = Verdict(found, found.fits)
         for predicate, failures in found.findings:
             rejected[predicate.name] += int(np.count_nonzero(alive & (failures.codes > 0)))
             if not found.check_all:
@@ -60,7 +66,16 @@ class UnschedulableTemplate:
         rows = visited.nonzero()[0]
         unresolvable = int(np.count_nonzero(verdict.unresolvable() & visited))
         revisions = [answer.revision for answer in answers]
-        return cls(answers, revisions, visited, order_revision, len(rows), verdict.tally(rows), unresolvable, rejected)
+        return cls(
+            answers,
+            revisions,
+            visited,
+            order_revision,
+            len(rows),
+            verdict.tally(rows),
+            unresolvable,
+            rejected,
+        )
 
 
 @rebuilt_from("quick_path")
@@ -76,7 +91,8 @@ class UnschedulableCache:
         self._kept = {template: kept for template, kept in self._kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
-        """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now. Nothing moves."""
+        """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now.
+        Nothing moves."""
         kept = self._kept.pop(cycle.template, None)
         if kept is None:
             return None
@@ -94,7 +110,8 @@ class UnschedulableCache:
         path.order.one_pass()
         if not path.order.is_regular or path.order.revision != kept.order_revision:
             return None
-        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
+        algorithm = cycle.algorithm
+        cycle.algorithm = path.algorithm
         try:
             answers = path.boards.answers
             answers.update(kept.answers, cycle, answers.still(cycle))
@@ -114,29 +131,43 @@ class UnschedulableCache:
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
     def note(self, cycle: Cycle, found: SearchResult) -> None:
-        """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be followed."""
-        verdict, path, table = found.verdict, self.quick_path, cycle.table
+        """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be
+        followed."""
+        verdict = found.verdict
+        path = self.quick_path
+        table = cycle.table
         if (
             verdict.has_errors
             or verdict.with_nominated is not None
-            or not (len(found.visited) == len(path.order.one_pass()) == np.count_nonzero(np.bincount(found.visited)))
+            or not (
+                len(found.visited)
+                == len(path.order.one_pass())
+                == np.count_nonzero(np.bincount(found.visited))
+            )
         ):
             return
         predicates = path.algorithm.predicates_for(cycle.template)
         ran = {predicate.name for predicate in verdict.plain.predicates}
         # Predicates that a cycle leaves out have nothing against any row.
         in_order = [predicate.name for predicate in predicates if predicate.name in ran]
-        if in_order != [predicate.name for predicate in verdict.plain.predicates] or path.detour(cycle) is not None:
+        if (
+            in_order != [predicate.name for predicate in verdict.plain.predicates]
+            or path.detour(cycle) is not None
+        ):
             return
         while len(self._kept) >= MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        algorithm, cycle.algorithm, answers = cycle.algorithm, path.algorithm, path.boards.answers
+        algorithm = cycle.algorithm
+        cycle.algorithm = path.algorithm
+        answers = path.boards.answers
         try:
             kept = [answers.of(predicate, cycle.template) for predicate in predicates]
             answers.update(kept, cycle, answers.still(cycle))
             visited = np.zeros(table.size, np.bool_)
             visited[found.visited] = True
-            self._kept[cycle.template] = UnschedulableTemplate.of(verdict.plain, kept, visited, path.order.revision)
+            self._kept[cycle.template] = UnschedulableTemplate.of(
+                verdict.plain, kept, visited, path.order.revision
+            )
         except Unanswerable:
             return
         finally:
@@ -148,6 +179,9 @@ def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
     with verify.uncached(cycle) as fresh:
         found = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
     wanted = UnschedulableTemplate.of(found, (), kept.visited, kept.order_revision)
-    if (kept.visited & found.fits).any() or (kept.tally, kept.unresolvable) != (wanted.tally, wanted.unresolvable):
+    if (kept.visited & found.fits).any() or (kept.tally, kept.unresolvable) != (
+        wanted.tally,
+        wanted.unresolvable,
+    ):
         told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
         raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")

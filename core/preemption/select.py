@@ -1,4 +1,5 @@
-"""Which pods would have to go so that a pod that fits nowhere fits somewhere, as the releases of predicates do it.
+"""Which pods would have to go so that a pod that fits nowhere fits somewhere, as the releases of predicates
+do it.
 
 Upstream: Preempt in pkg/scheduler/core/generic_scheduler.go.
 """
@@ -26,24 +27,39 @@ from .victimchoice import Candidates, pick_one_node
 
 
 def is_eligible(cycle: Cycle) -> bool:
-    """Whether the pod may preempt: its policy allows it, and no victim of an earlier attempt is still leaving its nominated node."""
-    pod, cells = cycle.pod, cycle.release.preemption
-    if cells.never_policy and cycle.enabled("NonPreemptingPriority") and pod.spec.preemption_policy == "Never":
+    """Whether the pod may preempt: its policy allows it, and no victim of an earlier attempt is still leaving
+    its nominated node."""
+    pod = cycle.pod
+    cells = cycle.release.preemption
+    if (
+        cells.never_policy
+        and cycle.enabled("NonPreemptingPriority")
+        and pod.spec.preemption_policy == "Never"
+    ):
         return False
     row = cycle.table.row_of.get(pod.status.nominated_node_name)
     if row is None or not pod.status.nominated_node_name:
         return True
-    return not any(entry.pod.is_terminating and entry.priority < pod.priority for entry in cycle.table.pods[row])
+    return not any(
+        entry.pod.is_terminating and entry.priority < pod.priority for entry in cycle.table.pods[row]
+    )
 
 
 def preempt(
-    cycle: Cycle, nominations: Nominations, found: SearchResult, nodes: Rows, runs: DryRuns, extenders: Sequence[Extender],
-    *, asks_later: bool = False,
-) -> Preemption:  # fmt: skip
-    """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending order of name.
+    cycle: Cycle,
+    nominations: Nominations,
+    found: SearchResult,
+    nodes: Rows,
+    runs: DryRuns,
+    extenders: Sequence[Extender],
+    *,
+    asks_later: bool = False,
+) -> Preemption:
+    """Work out who would have to leave for the pod of *cycle*; *nodes*: the rows of the nodes in ascending
+    order of name.
 
-    Nothing is changed: the answer is a plan. With *asks_later* extenders are not asked yet: :attr:`Preemption.later` does that.
-    Raises the error of an extender that may not be ignored.
+    Nothing is changed: the answer is a plan. With *asks_later* extenders are not asked yet:
+    :attr:`Preemption.later` does that. Raises the error of an extender that may not be ignored.
     """
     if not is_eligible(cycle):
         return Preemption()
@@ -58,11 +74,16 @@ def preempt(
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
 
 
-def _candidates(cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns) -> Candidates:
+def _candidates(
+    cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns
+) -> Candidates:
     """Those of *rows* where the pod would fit without all lower priorities."""
-    coming, protection = coming_pods(cycle, nominations), exhausted(cycle.listings.budgets)
+    coming = coming_pods(cycle, nominations)
+    protection = exhausted(cycle.listings.budgets)
     if not is_plain(cycle, coming):
-        trial = OverlayTrial.of(cycle, nominations, runs.layout.lower_than(cycle.pod.priority, rows), incoming=cycle.pod)
+        trial = OverlayTrial.of(
+            cycle, nominations, runs.layout.lower_than(cycle.pod.priority, rows), incoming=cycle.pod
+        )
         return dry_run(trial, protection)[0]
     # A row without a pod of lower priority stays as it was when it failed, if the search came to it.
     others = np.ones(cycle.table.size, np.bool_)
@@ -78,20 +99,35 @@ def _candidates(cycle: Cycle, nominations: Nominations, found: SearchResult, row
 
 
 def chosen(
-    cycle: Cycle, nominations: Nominations, candidates: Candidates, extenders: Sequence[Extender], *, asks_later: bool = False
+    cycle: Cycle,
+    nominations: Nominations,
+    candidates: Candidates,
+    extenders: Sequence[Extender],
+    *,
+    asks_later: bool = False,
 ) -> Preemption:
-    """The plan for that of the *candidates* that *extenders* leave whose victims matter least; without a node if none is left."""
+    """The plan for that of the *candidates* that *extenders* leave whose victims matter least; without a node
+    if none is left."""
     if not len(candidates):
         return Preemption()
     if not any(extender.supports_preemption and extender.is_interested(cycle.pod) for extender in extenders):
         best = candidates.pick()
-        return _plan(cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out)
+        return _plan(
+            cycle, nominations, candidates.name(best), candidates.victims(best), candidates.spelled_out
+        )
     ask = partial(_asked, cycle, nominations, candidates.spelled_out(), extenders)
     return Preemption(later=ask) if asks_later else ask(cycle.pod)
 
 
-def _asked(cycle: Cycle, nominations: Nominations, candidates: dict[str, Victims], extenders: Sequence[Extender], pod: Pod) -> Preemption:
-    """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest state."""
+def _asked(
+    cycle: Cycle,
+    nominations: Nominations,
+    candidates: dict[str, Victims],
+    extenders: Sequence[Extender],
+    pod: Pod,
+) -> Preemption:
+    """The plan after *extenders* were asked; they are sent *pod*, which is that of the cycle in its latest
+    state."""
     left = preempt_with_extenders(extenders, cycle, candidates, pod)
     if not left:
         return Preemption()
@@ -99,8 +135,16 @@ def _asked(cycle: Cycle, nominations: Nominations, candidates: dict[str, Victims
     return _plan(cycle, nominations, name, left[name], lambda: left)
 
 
-def _plan(cycle: Cycle, nominations: Nominations, name: str, victims: Victims, candidates: Callable[[], dict[str, Victims]]) -> Preemption:
-    keeps = cycle.release.framework.leaving_victims_keep_nominations and cycle.enabled("SchedulerAsyncPreemption")
+def _plan(
+    cycle: Cycle,
+    nominations: Nominations,
+    name: str,
+    victims: Victims,
+    candidates: Callable[[], dict[str, Victims]],
+) -> Preemption:
+    keeps = cycle.release.framework.leaving_victims_keep_nominations and cycle.enabled(
+        "SchedulerAsyncPreemption"
+    )
     is_over = keeps and all(pod.is_terminating for pod in victims.pods)
     lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
     return Preemption(name, victims.pods, lower, candidates)
@@ -116,7 +160,8 @@ def victims_beside(
 ) -> dict[str, Victims]:
     """Node -> its victims: the pods with the UIDs *given*, and the fewest others that have to leave as well.
 
-    Only the rows of *potential* where the pod then fits are in the answer. *incoming*: as for an :class:`OverlayTrial`.
+    Only the rows of *potential* where the pod then fits are in the answer. *incoming*: as for an
+    :class:`OverlayTrial`.
     """
     trial = _begin(cycle, nominations, potential, incoming)
     fitting = np.flatnonzero(trial.judge().fits)
@@ -132,7 +177,9 @@ def victims_beside(
     return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
 
 
-def _begin(cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None) -> Trial:
+def _begin(
+    cycle: Cycle, nominations: Nominations, potential: PotentialVictims, incoming: Pod | None
+) -> Trial:
     coming = coming_pods(cycle, nominations)
     if is_plain(cycle, coming):
         return ArrayTrial.of(cycle, coming, potential)

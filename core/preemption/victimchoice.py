@@ -1,6 +1,7 @@
 """Among the nodes where preemption would help: the one whose victims matter least.
 
-Upstream: pickOneNodeForPreemption in pkg/scheduler/core/generic_scheduler.go, pkg/scheduler/framework/preemption/preemption.go.
+Upstream: pickOneNodeForPreemption in pkg/scheduler/core/generic_scheduler.go,
+pkg/scheduler/framework/preemption/preemption.go.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ ODD = -1
 class Candidates:
     """k nodes where the pod would fit, and who would have to leave each.
 
-    ``criteria``: int64[4, k], the less the better: victims that a budget protects, the priority of the first victim, the sum of all
-    priorities, the number of victims. ``started``: int64[k], when the first of the most important victims started, 0 where that does
-    not matter.
+    ``criteria``: int64[4, k], the less the better: victims that a budget protects, the priority of the first
+    victim, the sum of all priorities, the number of victims. ``started``: int64[k], when the first of the
+    most important victims started, 0 where that does not matter.
     """
 
     rows: Rows
@@ -50,15 +51,20 @@ class Candidates:
     @classmethod
     def of(cls, potential: PotentialVictims, victim: Mask) -> Candidates:
         """Those of all potential victims who have to leave: bool[places, k]."""
-        layout, rows = potential.layout, potential.rows
+        layout = potential.layout
+        rows = potential.rows
         if layout.sorts_again:
             potential, victim = potential.sorted_again(victim)
         used = np.flatnonzero(victim.any(axis=1))
-        victim, places, priority = victim[used], potential.places(used), potential.of_layout(layout.priority, used)
-        criteria, started = np.zeros((4, len(rows)), np.int64), np.zeros(len(rows), np.int64)
+        victim = victim[used]
+        places = potential.places(used)
+        priority = potential.of_layout(layout.priority, used)
+        criteria = np.zeros((4, len(rows)), np.int64)
+        started = np.zeros(len(rows), np.int64)
         if len(used):
             criteria[0] = (potential.protected[used] & victim).sum(axis=0)
-            # Upstream: the first victim of the list, which with violated budgets need not have the highest priority.
+            # Upstream: the first victim of the list, which with violated budgets need not have the highest
+            # priority.
             criteria[1] = np.take_along_axis(priority, victim.argmax(axis=0)[None], axis=0)[0]
             criteria[2], criteria[3] = ((priority + SHIFT) * victim).sum(axis=0), victim.sum(axis=0)
         if len(used) and layout.by_start_time:
@@ -67,7 +73,15 @@ class Candidates:
             started = np.where(victim & (priority == highest), beginnings, 2**62).min(axis=0)
         layout.table.shared_names = True
         # The layout may lack rows where no pod has to leave.
-        return cls(rows, criteria, started, layout.table.names, layout.ranks, potential.entries, np.where(victim, places, GAP))
+        return cls(
+            rows,
+            criteria,
+            started,
+            layout.table.names,
+            layout.ranks,
+            potential.entries,
+            np.where(victim, places, GAP),
+        )
 
     @classmethod
     def at(cls, layout: PodLayout, rows: Rows, criteria: Ints, started: Ints, places: Ints) -> Candidates:
@@ -79,7 +93,15 @@ class Candidates:
     def none(cls) -> Candidates:
         """No node at all."""
         nothing = np.zeros((4, 0), np.int64)
-        return cls(np.zeros(0, np.intp), nothing, nothing[0], [], lambda names: nothing[0], np.zeros(0, np.object_), nothing)
+        return cls(
+            np.zeros(0, np.intp),
+            nothing,
+            nothing[0],
+            [],
+            lambda names: nothing[0],
+            np.zeros(0, np.object_),
+            nothing,
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -101,19 +123,33 @@ class Candidates:
         if len(at) == len(self):
             return self
         return Candidates(
-            self.rows[at], self.criteria[:, at], self.started[at], self._names, self._ranks, self._entries[at], self._places[:, at]
-        )  # fmt: skip
+            self.rows[at],
+            self.criteria[:, at],
+            self.started[at],
+            self._names,
+            self._ranks,
+            self._entries[at],
+            self._places[:, at],
+        )
 
     def followed_by(self, other: Candidates) -> Candidates:
         """These nodes and then those of *other*, of the same table at the same time."""
         if not len(self) or not len(other):
             return self if len(self) else other
         size = max(len(self._places), len(other._places))
-        places = (np.pad(part, ((0, size - len(part)), (0, 0)), constant_values=GAP) for part in (self._places, other._places))
+        places = (
+            np.pad(part, ((0, size - len(part)), (0, 0)), constant_values=GAP)
+            for part in (self._places, other._places)
+        )
         return Candidates(
-            np.append(self.rows, other.rows), np.append(self.criteria, other.criteria, axis=1), np.append(self.started, other.started),
-            self._names, self._ranks, np.append(self._entries, other._entries), np.concatenate(list(places), axis=1),
-        )  # fmt: skip
+            np.append(self.rows, other.rows),
+            np.append(self.criteria, other.criteria, axis=1),
+            np.append(self.started, other.started),
+            self._names,
+            self._ranks,
+            np.append(self._entries, other._entries),
+            np.concatenate(list(places), axis=1),
+        )
 
     def name(self, i: int) -> str:
         """The name of node *i*."""
@@ -130,7 +166,8 @@ class Candidates:
 
     def closed_up(self) -> Ints:
         """The places of the victims in the layout, in order: int64[most, k], with no gap before a victim."""
-        is_gap, most = self._places == GAP, int(self.criteria[3].max(initial=0))
+        is_gap = self._places == GAP
+        most = int(self.criteria[3].max(initial=0))
         if not is_gap.any():
             return self._places[:most]
         order = np.argsort(is_gap, axis=0, kind="stable")[:most]
@@ -138,7 +175,9 @@ class Candidates:
 
     def same_as(self, other: Candidates) -> bool:
         """Whether these are the same nodes with the same victims in the same order."""
-        mine, others = ((found.rows, found.criteria, found.started, found.closed_up()) for found in (self, other))
+        mine, others = (
+            (found.rows, found.criteria, found.started, found.closed_up()) for found in (self, other)
+        )
         return all(map(np.array_equal, mine, others))
 
     def pick(self) -> int:
@@ -169,7 +208,8 @@ class Candidates:
 
 
 def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:
-    """As :meth:`Candidates.pick`, for what extenders left; *candidates* are looked at in their order, and the first of equals wins."""
+    """As :meth:`Candidates.pick`, for what extenders left; *candidates* are looked at in their order, and the
+    first of equals wins."""
     for name, victims in candidates.items():
         if not victims.pods:
             return name

@@ -1,6 +1,7 @@
 """How long a pod that failed has to wait before it may be tried again.
 
-Upstream: pkg/scheduler/internal/queue/pod_backoff.go (before 1.15: pkg/scheduler/util/backoff_utils.go); backend/queue/backoff_queue.go.
+Upstream: pkg/scheduler/internal/queue/pod_backoff.go (before 1.15: pkg/scheduler/util/backoff_utils.go);
+backend/queue/backoff_queue.go.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ T = TypeVar("T")
 
 @attrs.define(eq=False, repr=False)
 class Heap(Generic[T]):
-    """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order in which they came."""
+    """Items by key; the head is one that *less* puts before all others. Equal items do not leave in the order
+    in which they came."""
 
     less: Callable[[T, T], bool]
     _items: list[T] = attrs.Factory(list)
@@ -102,14 +104,16 @@ class Heap(Generic[T]):
         return parent > start
 
     def _swap(self, one: int, other: int) -> None:
-        items, keys = self._items, self._keys
+        items = self._items
+        keys = self._keys
         items[one], items[other] = items[other], items[one]
         keys[one], keys[other] = keys[other], keys[one]
         self._index[keys[one]], self._index[keys[other]] = one, other
 
 
 SECOND = 10**9
-"""Nanoseconds, in which clocks count, as Go's do: sums of seconds in floating point would miss the instant at which a back-off ends."""
+"""Nanoseconds, in which clocks count, as Go's do: sums of seconds in floating point would miss the instant at
+which a back-off ends."""
 
 
 def nanoseconds(seconds: float) -> int:
@@ -171,7 +175,8 @@ class BackoffEntry(NamedTuple):
 
 @attrs.define(eq=False, repr=False)
 class Backoff:
-    """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the caller's clock."""
+    """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the
+    caller's clock."""
 
     forget_after: float
     """The time after a pod's last failure that counted; from then on it starts anew. It may be infinite."""
@@ -197,14 +202,17 @@ class Backoff:
         if until is not None and until >= now:
             return
         before = self._steps.pop(key, None)
-        self._steps[key] = BackoffEntry(now, self.initial if before is None else min(before.wait * 2, self.maximum))
+        self._steps[key] = BackoffEntry(
+            now, self.initial if before is None else min(before.wait * 2, self.maximum)
+        )
 
     def clear(self, key: str) -> None:
         """Know nothing of *key* any more."""
         self._steps.pop(key, None)
 
     def _forget(self, now: int) -> None:
-        # Upstream: old entries go only when some pod fails, those of pods that still wait in the backoff queue too.
+        # Upstream: old entries go only when some pod fails, those of pods that still wait in the backoff
+        # queue too.
         while self._steps:
             key = next(iter(self._steps))
             if self._steps[key].failed + self.forget_after >= now:
@@ -217,7 +225,8 @@ Less = Callable[[QueuedPod, QueuedPod], bool]
 
 @attrs.define(eq=False, repr=False)
 class BackoffHeaps:
-    """Pods that plugins rejected, in the order of *less*, and pods that failed by an error, in the order of *by_end*."""
+    """Pods that plugins rejected, in the order of *less*, and pods that failed by an error, in the order of
+    *by_end*."""
 
     less: Less
     by_end: Less
@@ -248,12 +257,17 @@ class BackoffHeaps:
 
     def peek(self) -> QueuedPod | None:
         """The pod whose backoff ends first."""
-        one, other = self.rejected.peek(), self.errors.peek()
+        one = self.rejected.peek()
+        other = self.errors.peek()
         return other if one is None or (other is not None and self.by_end(other, one)) else one
 
     def pop(self) -> QueuedPod:
         """Take out the pod of :meth:`peek`."""
-        return self.rejected.pop() if self.rejected and self.peek() is self.rejected.peek() else self.errors.pop()
+        return (
+            self.rejected.pop()
+            if self.rejected and self.peek() is self.rejected.peek()
+            else self.errors.pop()
+        )
 
     def in_order(self) -> list[QueuedPod]:
         return self.rejected.in_order() + self.errors.in_order()

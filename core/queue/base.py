@@ -1,7 +1,8 @@
-"""The queue by priority, as far as all releases share it: an active heap, a heap of pods that back off, and the parked pods.
+"""The queue by priority, as far as all releases share it: an active heap, a heap of pods that back off, and
+the parked pods.
 
-Releases differ in cells and in the few methods that :class:`QueueBase` leaves open.
-Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+Releases differ in cells and in the few methods that :class:`QueueBase` leaves open. Upstream: PriorityQueue
+in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ from ..release import QueueCells
 from .backoff import SECOND, BackoffHeaps, Clock, Heap, Timer, nanoseconds
 from .parked import Contents, Parked, Pending, QueuedPod
 
-# --- the protocol -----------------------------------------------------------------------------------------------------
+# --- the protocol -------------------------------------------------------------------------------------------
 
-# The scheduling queue: which pod is tried next, and when one that failed is tried again.
-# Upstream: SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+# The scheduling queue: which pod is tried next, and when one that failed is tried again. Upstream:
+# SchedulingQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12:
+# pkg/scheduler/core/scheduling_queue.go).
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
 class SchedulingQueue(ABC):
-    """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that are due come first.
+    """Pods that wait for a node. Everything happens at the time that the queue's clock shows; flushes that
+    are due come first.
 
     What is not abstract does nothing, or the least, where a queue does not do it otherwise.
     """
@@ -37,7 +40,8 @@ class SchedulingQueue(ABC):
     cycle: int = 0
     """How many pods were taken out, where that counts; the number of the cycle that the last one began."""
     on_incoming: Callable[[str, str], None] | None = None
-    """Called with the part of the queue that a pod came into (``active``, ``backoff``, ``unschedulable``) and the event that moved it."""
+    """Called with the part of the queue that a pod came into (``active``, ``backoff``, ``unschedulable``) and
+    the event that moved it."""
 
     @property
     @abstractmethod
@@ -46,7 +50,8 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def pods(self) -> list[Pod]:
-        """All pods in the queue: the active ones in the order of the heap, those that back off, then those that are parked."""
+        """All pods in the queue: the active ones in the order of the heap, those that back off, then those
+        that are parked."""
 
     @abstractmethod
     def entries(self) -> list[QueuedPod]:
@@ -70,11 +75,12 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
-        """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be tried again some time.
+        """A pod that was taken out failed in *cycle* (``queue.cycle`` as the attempt failed) and is to be
+        tried again some time.
 
-        *item* is the entry that :meth:`pop` gave, with the object as the API has it now (:meth:`QueuedPod.read_again`): its nomination
-        counts, and in 1.12 and 1.13 its condition PodScheduled. Raises :class:`~kubeclassic.exceptions.CacheError` if the pod is in the
-        queue already.
+        *item* is the entry that :meth:`pop` gave, with the object as the API has it now
+        (:meth:`QueuedPod.read_again`): its nomination counts, and in 1.12 and 1.13 its condition
+        PodScheduled. Raises :class:`~kubeclassic.exceptions.CacheError` if the pod is in the queue already.
         """
 
     @abstractmethod
@@ -105,7 +111,8 @@ class SchedulingQueue(ABC):
 
     @abstractmethod
     def move_all(self) -> None:
-        """Something changed that may let any pod fit: none stays parked, and a pod that is being tried will not be parked."""
+        """Something changed that may let any pod fit: none stays parked, and a pod that is being tried will
+        not be parked."""
 
     @abstractmethod
     def assigned_pod_added(self, pod: Pod) -> None:
@@ -119,7 +126,8 @@ class SchedulingQueue(ABC):
         """Let parked pods and those that back off be tried next, where the queue can."""
 
     def hold_back(self, pod: Pod, held: bool) -> None:
-        """The victims of *pod* are being deleted in the background, so it does not become active; or no longer."""
+        """The victims of *pod* are being deleted in the background, so it does not become active; or no
+        longer."""
 
     def tick(self) -> None:
         """Run the flushes that are due."""
@@ -133,7 +141,9 @@ BACKOFF_FLUSH = SECOND
 """Nanoseconds between two flushes of the backoff queue."""
 UNSCHEDULABLE_FLUSH = 30 * SECOND
 """Nanoseconds between two flushes of the parked pods."""
-ACTIVE, BACKOFF, PARKED = "active", "backoff", "unschedulable"
+ACTIVE = "active"
+BACKOFF = "backoff"
+PARKED = "unschedulable"
 """The parts of the queue, as metrics name them."""
 TIMEOUT = "UnschedulableTimeout"
 """The event that moves pods which were parked for too long."""
@@ -162,9 +172,11 @@ class QueueBase(SchedulingQueue):
         self._waiting = Heap(self._ends_before)
         self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
-        self._parked_at_most = inf if self.cells.parked_at_most is None else nanoseconds(self.cells.parked_at_most)
+        self._parked_at_most = (
+            inf if self.cells.parked_at_most is None else nanoseconds(self.cells.parked_at_most)
+        )
 
-    # --- what releases do differently -------------------------------------------------------------------------------
+    # --- what releases do differently -----------------------------------------------------------------------
 
     @abstractmethod
     def _time_of(self, pod: Pod) -> float:
@@ -199,7 +211,7 @@ class QueueBase(SchedulingQueue):
     def _forget_failures(self, key: str) -> None:
         """The next failure of a pod counts as its first."""
 
-    # --- looking ----------------------------------------------------------------------------------------------------
+    # --- looking --------------------------------------------------------------------------------------------
 
     @property
     def pending(self) -> Pending:
@@ -219,7 +231,7 @@ class QueueBase(SchedulingQueue):
         item = self._parked.get(pod.key)
         return item is not None and item.is_gated
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def add(self, pod: Pod) -> None:
         self.tick()
@@ -331,7 +343,7 @@ class QueueBase(SchedulingQueue):
     def withdraw(self, pod: Pod) -> None:
         self.nominations.remove(pod)
 
-    # --- moves ------------------------------------------------------------------------------------------------------
+    # --- moves ----------------------------------------------------------------------------------------------
 
     def _move(self, items: Iterable[QueuedPod], now: int, event: str = TIMEOUT) -> None:
         for item in items:
@@ -360,7 +372,7 @@ class QueueBase(SchedulingQueue):
         if self.on_incoming is not None:
             self.on_incoming(place, event)
 
-    # --- time -------------------------------------------------------------------------------------------------------
+    # --- time -----------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
         now = self.clock.now
@@ -422,7 +434,8 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 def is_updated(old: Pod, new: Pod, finalizers_count: bool) -> bool:
-    """Whether *new* may fit though *old* did not: more has changed than versions, status and, unless they count, finalizers."""
+    """Whether *new* may fit though *old* did not: more has changed than versions, status and, unless they
+    count, finalizers."""
     if old.metadata is new.metadata and old.spec is new.spec:
         return False
     return _stripped(old, finalizers_count) != _stripped(new, finalizers_count)

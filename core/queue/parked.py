@@ -1,7 +1,7 @@
 """The entry of a pod in the scheduling queue, and the place where pods that fit nowhere are parked.
 
-Upstream: PodInfo and UnschedulablePodsMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.27: QueuedPodInfo in
-pkg/scheduler/framework/types.go, UnschedulablePods).
+Upstream: PodInfo and UnschedulablePodsMap in pkg/scheduler/internal/queue/scheduling_queue.go (1.27:
+QueuedPodInfo in pkg/scheduler/framework/types.go, UnschedulablePods).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Pending(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The pods in each part of a queue: active and backoff in the order in which they would be taken out, unschedulable by key."""
+    """The pods in each part of a queue: active and backoff in the order in which they would be taken out,
+    unschedulable by key."""
 
     active: list[Pod]
     backoff: list[Pod]
@@ -44,18 +45,22 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
 
 @attrs.define(eq=False, repr=False)
 class QueuedPod:
-    """A pod in the queue, or one that was popped and is being tried. Times are nanoseconds of the queue's clock."""
+    """A pod in the queue, or one that was popped and is being tried. Times are nanoseconds of the queue's
+    clock."""
 
     pod: Pod
     timestamp: float = -inf
-    """Its time, for sorting and flushes: when it entered the queue, or a time in the object; ``-inf``: it has none."""
+    """Its time, for sorting and flushes: when it entered the queue, or a time in the object; ``-inf``: it has
+    none."""
     attempts: int = 0
     """How often it was popped."""
     plugins: frozenset[str] = frozenset()
     """The plugins that rejected it in its last attempt; if there are none any event moves it."""
     is_gated: bool = False
     """A plugin keeps it out of the active queue."""
-    terms: tuple[PodAffinityTerm, ...] = attrs.field(default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True))
+    terms: tuple[PodAffinityTerm, ...] = attrs.field(
+        default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True)
+    )
     """Its required pod affinity."""
     entered: int | None = None
     """When it first became active, where the queue notes it."""
@@ -69,9 +74,15 @@ class QueuedPod:
     def read_again(self, pod: Pod) -> QueuedPod:
         """The same attempt with the object that was read again."""
         return QueuedPod(
-            pod, self.timestamp, self.attempts, self.plugins, self.is_gated, entered=self.entered, rejections=self.rejections,
+            pod,
+            self.timestamp,
+            self.attempts,
+            self.plugins,
+            self.is_gated,
+            entered=self.entered,
+            rejections=self.rejections,
             errors=self.errors,
-        )  # fmt: skip
+        )
 
     def become(self, pod: Pod) -> None:
         """Replace the object."""
@@ -81,7 +92,8 @@ class QueuedPod:
         self.pod = pod
 
     def wait(self, initial: int, maximum: int, times: int | None = None) -> int:
-        """The backoff: *initial* after the first of that many *times*, doubled by each further one, up to *maximum*.
+        """The backoff: *initial* after the first of that many *times*, doubled by each further one, up to
+        *maximum*.
 
         None: the attempts count.
         """
@@ -147,7 +159,8 @@ class Parked:
         return _by_key(item for item in self._all.values() if -inf < item.timestamp < time)
 
     def oldest(self, *, held: bool = False) -> float | None:
-        """The earliest time of the pods that are gated, with *held*, or that are not; None if none has a time."""
+        """The earliest time of the pods that are gated, with *held*, or that are not; None if none has a
+        time."""
         times = self._held_times if held else self._times
         while times:
             timestamp, key = times[0]

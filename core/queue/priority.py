@@ -1,6 +1,7 @@
 """The queue by priority of 1.12 to 1.16: any event may let any pod fit.
 
-Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12: pkg/scheduler/core/scheduling_queue.go).
+Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.12:
+pkg/scheduler/core/scheduling_queue.go).
 """
 
 from __future__ import annotations
@@ -121,7 +122,9 @@ class WaitingFifo(Fifo):
 
     def pods(self) -> list[Pod]:
         waiting = dict.fromkeys(key for _, _, key, _ in sorted(self._running, key=lambda run: run[:2]))
-        return Fifo.pods(self) + [self._known[key] for key in waiting if key in self._known and key not in self._queued]
+        return Fifo.pods(self) + [
+            self._known[key] for key in waiting if key in self._known and key not in self._queued
+        ]
 
     def add(self, pod: Pod) -> None:
         Fifo.add(self, pod)
@@ -215,7 +218,8 @@ def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
 
 
 def pod_timestamp(pod: Pod) -> float:
-    """The time of the condition PodScheduled, or of the creation if *pod* has none; nanoseconds since 1970, ``-inf`` if absent."""
+    """The time of the condition PodScheduled, or of the creation if *pod* has none; nanoseconds since 1970,
+    ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
         found = seconds_since_1970(pod.metadata.creation_timestamp)
@@ -226,7 +230,8 @@ def pod_timestamp(pod: Pod) -> float:
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:
-    """Whether any required affinity term matches *other*, whatever its node; an invalid selector matches no pod."""
+    """Whether any required affinity term matches *other*, whatever its node; an invalid selector matches no
+    pod."""
     return any(_matches(term, item.pod, other) for term in item.terms)
 
 
@@ -244,10 +249,13 @@ def queues_by_priority(algorithm: Algorithm) -> bool:
     return not algorithm.release.queue.fifo_without_priority or algorithm.enabled("PodPriority")
 
 
-def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True) -> SchedulingQueue:
+def make_queue(
+    algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True
+) -> SchedulingQueue:
     """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
 
-    *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it at once.
+    *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it
+    at once.
     """
     cells = algorithm.release.queue
     if not queues_by_priority(algorithm):

@@ -34,14 +34,19 @@ from .release import Release
 
 EVERYTHING = "*"
 """In place of a plugin: it may change what any rule says."""
-SEARCH, TIES, PREEMPTION, CONFIGURATION = "search", "ties", "preemption", "configuration"
-"""In place of a plugin: which nodes are looked at; which of several best nodes is taken; who makes room; which rules run."""
+SEARCH = "search"
+TIES = "ties"
+PREEMPTION = "preemption"
+CONFIGURATION = "configuration"
+"""In place of a plugin: which nodes are looked at; which of several best nodes is taken; who makes room;
+which rules run."""
 REASONS = "reasons"
 """In place of a plugin: which of the reasons against a node are said."""
 
 Cells = Mapping[str, Any]
-"""Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or ``configuration.point_plugins.POINT`` for the default
-plugins of one point; None takes an entry out of a mapping."""
+"""Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or
+``configuration.point_plugins.POINT`` for the default plugins of one point; None takes an entry out of a
+mapping."""
 
 
 @attrs.frozen(kw_only=True)
@@ -57,13 +62,15 @@ class Fact:
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
     values: Cells = attrs.field(eq=False)
-    """Cells that say it; from 1.17 to 1.27 with the values that the release before has, in all others with those of the release."""
+    """Cells that say it; from 1.17 to 1.27 with the values that the release before has, in all others with
+    those of the release."""
     tables: tuple[str, ...]
     """Further such cells, of which a table has the values; ``gates.NAME`` is a gate's default."""
     others: tuple[str, ...]
     """Further rules that it is about, as older releases call them too."""
     needs: tuple[str, ...]
-    """What a cluster must have for it to matter: names of :mod:`~kubeclassic.questions.upgrade.traits`, all of them. Empty: nothing."""
+    """What a cluster must have for it to matter: names of :mod:`~kubeclassic.questions.upgrade.traits`, all
+    of them. Empty: nothing."""
     fixed: str
     """The release that took it back, where it was a bug."""
     decides: bool
@@ -104,12 +111,18 @@ def text_of(version: str) -> ReleaseText:
     (_, like, other_patches, _, values), *found = _paragraphs(version)
     facts = tuple(
         Fact(
-            id=name, release=version, plugin=rule, sentence=sentence, upstream=more["upstream"], values=cells,
-            fixed=more.get("fixed", ""), decides="decides" not in more,
+            id=name,
+            release=version,
+            plugin=rule,
+            sentence=sentence,
+            upstream=more["upstream"],
+            values=cells,
+            fixed=more.get("fixed", ""),
+            decides="decides" not in more,
             **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
         )
         for name, rule, sentence, more, cells in found
-    )  # fmt: skip
+    )
     return ReleaseText(like, other_patches, values, facts)
 
 
@@ -140,11 +153,17 @@ def rule_facts() -> Mapping[str, RuleFact]:
     """Rule -> what it became, by ``facts/1.17-rules.txt``."""
     return {
         name: RuleFact(
-            rule=name, kind=more["kind"], plugins=_names(plugins), sentence=sentence, first=_names(more.get("first", "")),
-            is_noted="noted" in more, is_refused="upstream" in more, holds_always="since" in more,
+            rule=name,
+            kind=more["kind"],
+            plugins=_names(plugins),
+            sentence=sentence,
+            first=_names(more.get("first", "")),
+            is_noted="noted" in more,
+            is_refused="upstream" in more,
+            holds_always="since" in more,
         )
         for name, plugins, sentence, more, _ in _paragraphs("1.17-rules")
-    }  # fmt: skip
+    }
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -164,11 +183,14 @@ def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], C
 
 
 def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
-    sentence, more = "", dict[str, str]()
+    sentence = ""
+    more = dict[str, str]()
     cells: dict[str, Any] = {}
     for line in lines:
         if (found := _CELL.fullmatch(line)) is not None:
-            cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
+            cell = found[1]
+            edit = found[2]
+            value = _frozen(json.loads(found[3]))
             known = cells.get(cell, SetEdit())
             if edit == "-":
                 cells[cell] = SetEdit(known.more, value)
@@ -190,12 +212,13 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-# --- cells ----------------------------------------------------------------------------------------------------------
+# --- cells --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
 class SetEdit:
-    """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no longer has."""
+    """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no
+    longer has."""
 
     more: Iterable[Any] = ()
     but: Iterable[Any] = ()

@@ -15,12 +15,12 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 Budgets = Literal["counted down", "counted to the first", "used up"]
-"""``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none after the first that has
-none left; ``used up``: only budgets that have none left count."""
+"""``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none
+after the first that has none left; ``used up``: only budgets that have none left count."""
 ReadsByCursor = Literal["never", "after changes", "always"]
 MultiPoint = Literal["overrides", "shifting overrides", "single points"]
-"""``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list that shrinks meanwhile;
-``single points``: all plugins of the point."""
+"""``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list
+that shrinks meanwhile; ``single points``: all plugins of the point."""
 
 
 class CellGroup(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class CellGroup(Struct, frozen=True, kw_only=True):
 class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """How a release of the framework decides."""
 
-    # --- the search -------------------------------------------------------------------------------------------------
+    # --- the search -----------------------------------------------------------------------------------------
     outside_text: str | None = "node is filtered out by the prefilter result"
     """The reason of a node outside those that a PreFilter plugin names (None: it has no status)."""
     pre_filter_narrows: bool = True
@@ -57,8 +57,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     failure_needs_post_filter: bool = False
     """A pod that fits nowhere loses its nomination where the profile has no PostFilter plugin."""
     rejection_ends_pre_filter: bool = True
-    """PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one
-    counts)."""
+    """PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else
+    the last one counts)."""
     disjoint_is_unresolvable: bool = False
     """Removing pods cannot help where PreFilter plugins together leave no node."""
     disjoint_sorts_plugins: bool = False
@@ -80,18 +80,21 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     checks_plugin_by_plugin: bool = False
     """Of several scores out of range that of the first plugin is told (no: of the first node)."""
     one_reason: bool = False
-    """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)."""
+    """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all).
+    """
     reads_order_by_cursor: ReadsByCursor = "never"
     """When the list of nodes is read on from where the node tree's cursor stopped."""
     extended_devices_unsign: bool = False
-    """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass provides)."""
-    # --- scores -----------------------------------------------------------------------------------------------------
+    """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass
+    provides)."""
+    # --- scores ---------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = frozenset()
     """The plugins that give no score where each node would get the same."""
     pre_scores_one_node: bool = False
     """PreScore runs even where one node is feasible."""
     counts_images_late: bool = False
-    """Nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)."""
+    """Nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added
+    or updated)."""
     image_bound_of_one: bool = False
     """Images are worth no more than 1000 MB in all (no: than that for each container)."""
     init_images_count: bool = False
@@ -102,28 +105,33 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
         [
             ("VolumeBinding", "preScore"),
             ("DynamicResources", "score"),
-            *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
+            *(
+                (f"{kind}Limits", "preFilter")
+                for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")
+            ),
         ]
     )
     """The extension points at which a plugin does not run, though later it does."""
     overfull_scores_zero: bool = False
     """MostAllocated scores 0 where more is requested than there is (no: as if full)."""
     lacking_resources_score: bool = False
-    """Resources that a node lacks or the pod does not request count 0 in the scores of allocation (no: they do not count)."""
+    """Resources that a node lacks or the pod does not request count 0 in the scores of allocation (no: they
+    do not count)."""
     ratio_rounds_up: bool = False
     """RequestedToCapacityRatio rounds up the share in use (no: down)."""
-    # --- requests ---------------------------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
     rejects_sidecars: str = ""
     """Where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers."""
     sidecars_have_ports: bool = False
     """Host ports of sidecars count (no: only those of containers)."""
     fit_checks_requested: bool = False
-    """NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)."""
+    """NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native
+    resources)."""
     too_small_is_unresolvable: bool = False
     """Removing pods cannot help on a node that is too small even when it is empty."""
     fit_scores_containers: bool = False
-    """NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as
-    a whole)."""
+    """NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and
+    those of the pod as a whole)."""
     gates_node_storage: bool = False
     """Without gate LocalStorageCapacityIsolation nodes have no ephemeral storage."""
     checks_zero_scalars: bool = False
@@ -133,16 +141,19 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     fit_scores_overhead: bool = True
     """NodeResourcesFit counts the overhead of the pod that it scores."""
     scores_change_of_balance: bool = False
-    """NodeResourcesBalancedAllocation scores by how much the pod makes a node's balance better (no: by the balance with the pod)."""
+    """NodeResourcesBalancedAllocation scores by how much the pod makes a node's balance better (no: by the
+    balance with the pod)."""
     balance_of_two: bool = False
-    """NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be used up."""
+    """NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be
+    used up."""
     balances_without_volumes: bool = False
     """With gate BalanceAttachedNodeVolumes it scores volumes for each pod (no: for those that have some)."""
     fit_sums_wrap: bool = False
     """What NodeResourcesFit adds up wraps around at 2**63 (no: it looks at what is left)."""
-    # --- affinity and spread ----------------------------------------------------------------------------------------
+    # --- affinity and spread --------------------------------------------------------------------------------
     keeps_namespace_selectors: bool = False
-    """A namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace."""
+    """A namespaceSelector of the incoming pod that a namespace without labels matches takes in every
+    namespace."""
     soft_constraints_text: str = "calculating preScoreState: "
     """The beginning of PodTopologySpread's error in PreScore for a pod with an invalid selector."""
     constraints_text: str = ""
@@ -152,27 +163,32 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     label_keys_alone_select: bool = False
     """MatchLabelKeys select pods where a topology spread constraint has no selector."""
     any_conflict_rejects: bool = False
-    """NodeAffinity rejects the pod where the node names of one term exclude each other (no: only where those of all terms do)."""
+    """NodeAffinity rejects the pod where the node names of one term exclude each other (no: only where those
+    of all terms do)."""
     checks_pairs: bool = False
-    """An invalid label in a nodeSelector, or in the selectors of a pod's services, makes it match everything (no: nothing)."""
+    """An invalid label in a nodeSelector, or in the selectors of a pod's services, makes it match everything
+    (no: nothing)."""
     names_nodes: bool = True
     """NodeAffinity leaves only the nodes that the pod's required terms name (no: it looks at every node)."""
     rounds_spread: bool = True
     """PodTopologySpread rounds the score of a node before it normalizes (no: it cuts it off)."""
     counts_whole_domains: bool = False
-    """Pods on every node of a domain count for hard topology spread constraints, if one node of it does (no: on nodes that
-    count)."""
+    """Pods on every node of a domain count for hard topology spread constraints, if one node of it does (no:
+    on nodes that count)."""
     system_needs_all_keys: bool = False
-    """Nodes without a topology key score 0 for the default constraints of the system, too (no: they are scored by the other
-    keys)."""
+    """Nodes without a topology key score 0 for the default constraints of the system, too (no: they are
+    scored by the other keys)."""
     liking_includes_zero: bool = False
     """InterPodAffinity normalizes between the least and the most, but 0 always takes part."""
     owners_by_selector: bool = False
-    """A pod spreads with those of each controller whose selector matches it (no: with those of the one that owns it)."""
+    """A pod spreads with those of each controller whose selector matches it (no: with those of the one that
+    owns it)."""
     adds_up_constraints: bool = False
-    """Hard topology spread constraints of one key all count a node's pods (no: for each node the last of them)."""
+    """Hard topology spread constraints of one key all count a node's pods (no: for each node the last of
+    them)."""
     edits_count_anywhere: bool = False
-    """In a trial pods count for hard topology spread constraints on every node with the keys (no: on nodes that count)."""
+    """In a trial pods count for hard topology spread constraints on every node with the keys (no: on nodes
+    that count)."""
     no_domain_fits: bool = False
     """Without any node that counts, hard topology spread constraints reject no node."""
     reads_preferred_fields: bool = True
@@ -180,14 +196,17 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     affinity_sums_in_32_bits: bool = False
     """NodeAffinity adds weights up in 32 bits."""
     any_term_counts: bool = False
-    """In a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that term)."""
+    """In a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that
+    term)."""
     unreadable_terms_are_none: bool = False
-    """A pod with an invalid selector among its pod affinity terms of one kind has no terms of that kind (no: it is rejected)."""
+    """A pod with an invalid selector among its pod affinity terms of one kind has no terms of that kind (no:
+    it is rejected)."""
     spreads_by_share: bool = False
-    """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer domains counting
-    more)."""
+    """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer
+    domains counting more)."""
     missing_key_is_uneven: bool = False
-    """A node without a topology key fails as one in a domain that is too full, which removing pods may help."""
+    """A node without a topology key fails as one in a domain that is too full, which removing pods may help.
+    """
     edits_make_domains: bool = False
     """A pod added or removed in a trial makes a domain of one without nodes that count."""
     terminating_peers_count: bool = False
@@ -199,12 +218,13 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     first_pod_needs_keys: bool = True
     """The first pod of those that require each other needs a node with the topology keys."""
     trial_terms_change_namespace: bool = False
-    """In a trial anti-affinity without namespaces is about that of the pod that is scheduled (no: of the pod that has it)."""
+    """In a trial anti-affinity without namespaces is about that of the pod that is scheduled (no: of the pod
+    that has it)."""
     nominated_pods_lack_company: bool = False
     """In a trial pods without a node in their spec do not count for the pod's own affinity."""
     counts_apart: bool = False
     """Topology spread constraints of one key each count their own pods (no: their counts are added up)."""
-    # --- preemption -------------------------------------------------------------------------------------------------
+    # --- preemption -----------------------------------------------------------------------------------------
     sorts_victims_again: bool = False
     """Victims are sorted by importance at the end (no: those that violate a disruption budget come first)."""
     tries_idle_nodes: bool = False
@@ -224,16 +244,18 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     waits_for_any_leaving: bool = False
     """A pod waits for any pod of lower priority that leaves its nominated node."""
     waits_for_preempted_alone: bool = False
-    """A pod waits for one that leaves its nominated node only if that was preempted (no: with gate PodDisruptionConditions)."""
+    """A pod waits for one that leaves its nominated node only if that was preempted (no: with gate
+    PodDisruptionConditions)."""
     leaving_victims_keep_nominations: bool = False
-    """With gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already."""
+    """With gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted
+    already."""
     budgets: Budgets = "counted down"
     """How victims count for their disruption budgets."""
     exempts_disrupted: bool = True
     """A pod that a disruption budget lists as disrupted does not count for it."""
     never_needs_gate: bool = False
     """PreemptionPolicy Never is read with gate NonPreemptingPriority alone."""
-    # --- volumes ----------------------------------------------------------------------------------------------------
+    # --- volumes --------------------------------------------------------------------------------------------
     narrows_to_local_volumes: bool = True
     """VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)."""
     volume_node_text: str = "node(s) had volume node affinity conflict"
@@ -241,21 +263,27 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     missing_volume_text: str = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
     """The reason of a node where a claim is bound to a volume that does not exist."""
     missing_claims_end_cycle: bool = False
-    """A missing claim, or one that is being deleted, ends the cycle with an error before PreFilter (no: VolumeBinding
-    rejects the pod)."""
+    """A missing claim, or one that is being deleted, ends the cycle with an error before PreFilter (no:
+    VolumeBinding rejects the pod)."""
     assumes_volumes_first: bool = False
-    """Volumes are assumed before the pod is, and bound before PreBind, whichever plugins run (no: by VolumeBinding)."""
+    """Volumes are assumed before the pod is, and bound before PreBind, whichever plugins run (no: by
+    VolumeBinding)."""
     ephemeral_off_text: str = ""
-    """The error for a generic ephemeral volume beside a claim where the gate for such volumes is off (empty: it is ignored)."""
+    """The error for a generic ephemeral volume beside a claim where the gate for such volumes is off (empty:
+    it is ignored)."""
     lost_claims_reject: bool = True
     """VolumeBinding rejects pods with a claim in phase Lost."""
-    awaited_claim_text: str = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "{}"'
+    awaited_claim_text: str = (
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "{}"'
+    )
     """The reason while the claim of a generic ephemeral volume does not exist."""
-    foreign_claim_text: str = "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
+    foreign_claim_text: str = (
+        "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
+    )
     """The reason where that claim was not made for the pod."""
     zones_one_by_one: bool = False
-    """VolumeZone looks at claims node by node, in order, up to a volume in another zone, and not at all on nodes without
-    zone labels."""
+    """VolumeZone looks at claims node by node, in order, up to a volume in another zone, and not at all on
+    nodes without zone labels."""
     zone_faults_are_errors: bool = False
     """What is wrong with a claim is an error of VolumeZone (no: it rejects the pod)."""
     zone_without_class_text: str = "PersistentVolumeClaim had no pv name and storageClass name"
@@ -267,15 +295,18 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     zone_labels_match: bool = False
     """VolumeZone reads the newer zone label of a node that lacks the beta label of the volume."""
     idle_restrictions_skip: bool = False
-    """VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod."""
+    """VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim
+    of the pod."""
     trials_change_users: bool = False
-    """Pods that come or go in trials change how many pods of the node use a claim with ReadWriteOncePod (no: trials change
-    nothing)."""
+    """Pods that come or go in trials change how many pods of the node use a claim with ReadWriteOncePod (no:
+    trials change nothing)."""
     sole_users_reject: bool = False
     """A ReadWriteOncePod claim that is in use rejects the pod in PreFilter, and removing pods cannot help."""
-    sole_user_text: str = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    sole_user_text: str = (
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    )
     """The reason of a node while another pod uses the pod's ReadWriteOncePod claim."""
-    # --- services ---------------------------------------------------------------------------------------------------
+    # --- services -------------------------------------------------------------------------------------------
     spreads_constrained_pods: bool = False
     """SelectorSpread scores pods with topology spread constraints, too."""
     first_peer_by_list: bool = False
@@ -286,7 +317,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """ServiceAffinity's error where the node of the first pod is unknown."""
     counts_without_labels: bool = False
     """ServiceAffinity without labels is asked about each pod all the same."""
-    # --- errors -----------------------------------------------------------------------------------------------------
+    # --- errors ---------------------------------------------------------------------------------------------
     filter_error: str = 'running "{plugin}" filter plugin: {text}'
     """The error of a Filter plugin."""
     pre_filter_error: str = 'running PreFilter plugin "{plugin}": {text}'
@@ -301,7 +332,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The error of a plugin that normalizes scores."""
     range_error: str = "applying score defaultWeights on Score plugins: "
     """The beginning of the error for a score out of range."""
-    # --- texts ------------------------------------------------------------------------------------------------------
+    # --- texts ----------------------------------------------------------------------------------------------
     too_many_pods_text: str = "Too many pods"
     """The reason of a node that has no place for another pod."""
     taint_text: str = "node(s) had untolerated taint {{{key}: {value}}}"
@@ -309,9 +340,11 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     node_name_text: str = "node(s) didn't match the requested node name"
     """The reason of another node than that which the pod names."""
     lacking_features_text: str = "node(s) didn't match Pod's required features"
-    """The reason of a node that does not declare the features which the pod needs. It may take them as ``features``."""
+    """The reason of a node that does not declare the features which the pod needs. It may take them as
+    ``features``."""
     host_users_are_a_feature: bool = False
-    """A pod on the host's network with users of its own needs a node with feature UserNamespacesHostNetworkSupport."""
+    """A pod on the host's network with users of its own needs a node with feature
+    UserNamespacesHostNetworkSupport."""
     node_affinity_text: str = "node(s) didn't match Pod's node affinity/selector"
     """The reason of a node that the pod's node affinity rejects."""
     pod_affinity_text: str = ""
@@ -337,8 +370,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     default_plugins: Mapping[str, int] = MappingProxyType({})
     """The default plugins in order, with their weights; 0: none is given."""
     point_plugins: Mapping[str, str] = MappingProxyType({})
-    """Extension point -> the default plugins of the versions without multiPoint, with their weights; ``+gate:`` or ``-gate:`` before a
-    plugin says that it is there with the gate, or without it."""
+    """Extension point -> the default plugins of the versions without multiPoint, with their weights;
+    ``+gate:`` or ``-gate:`` before a plugin says that it is there with the gate, or without it."""
     default_version: str = "v1"
     """The version of the configuration whose default profile runs where none is given."""
     versions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -356,7 +389,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     fields_lacked: frozenset[str] = frozenset()
     """The fields of other versions of the configuration that are unknown."""
     args_lacked: frozenset[str] = frozenset()
-    """The arguments of plugins of other releases that are unknown. Plugins without any, or ``PLUGIN.field``."""
+    """The arguments of plugins of other releases that are unknown. Plugins without any, or ``PLUGIN.field``.
+    """
     lenient_fields: bool = False
     """Unknown fields of the configuration are ignored, with a warning."""
     first_args: bool = False
@@ -364,14 +398,15 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     lenient_args: bool = False
     """Fields of arguments that a plugin does not have are ignored."""
     args_with_configuration: bool = True
-    """Plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)."""
+    """Plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is
+    made)."""
     fills_ratio_weights: bool = True
     """Resources of RequestedToCapacityRatio without a weight have weight 1."""
     conflicting_scores: frozenset[str] = frozenset()
     """The plugins that may not score beside NodeResourcesFit."""
     gated_plugins: Mapping[str, tuple[str, str]] = MappingProxyType({})
-    """Gate that adds a default plugin -> that, and the one that it comes before; empty: it is the last. With ``-`` before the gate it is
-    added where the gate is off; the plugin may have a weight."""
+    """Gate that adds a default plugin -> that, and the one that it comes before; empty: it is the last. With
+    ``-`` before the gate it is added where the gate is off; the plugin may have a weight."""
     system_constraints: bool = True
     """PodTopologySpread has default constraints of the system."""
     constraints_are_the_list: bool = False
@@ -388,7 +423,9 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """The default shape of the score of VolumeBinding, utilization and score in turn."""
     multi_point: MultiPoint = "overrides"
     """Which plugins of a point come first where multiPoint names some too."""
-    sorters_text: str = 'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}'
+    sorters_text: str = (
+        'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}'
+    )
     """The refusal of a profile without a queueSort plugin."""
     refusal_text: str = ""
     """What comes before the beginning of a profile's refusal, without a Policy."""
@@ -421,7 +458,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     gate_needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     """Gate -> the gates without which it cannot be on."""
     shape_field: str = "shape"
-    """Where faults of a scoring strategy find its shape; with a dot a shape belongs to type RequestedToCapacityRatio alone."""
+    """Where faults of a scoring strategy find its shape; with a dot a shape belongs to type
+    RequestedToCapacityRatio alone."""
     not_modelled: Mapping[str, str] = _NONE
     """Gate that cannot be switched on here -> the feature that is not modelled."""
 
@@ -432,7 +470,9 @@ Room = Literal["requested", "again", "left"]
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
-    gated: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"DRAAdminAccess": {"admin_access": True}})
+    gated: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=lambda: {"DRAAdminAccess": {"admin_access": True}}
+    )
     """Gate -> other values of these cells while it is on."""
     admin_access: bool = False
     """Requests may ask for devices that are in use."""
@@ -455,7 +495,8 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     invalid_pool_errs: bool = False
     """An invalid pool is an error once a search comes to it (no: once a device in it matches)."""
     whole_pools: bool = False
-    """Incomplete and invalid pools give no device. All slices of a pool count, wherever they are reached from."""
+    """Incomplete and invalid pools give no device. All slices of a pool count, wherever they are reached
+    from."""
     distinct_attribute: bool = False
     """Constraints may be a distinctAttribute."""
     compares_distinct: bool = False
@@ -467,7 +508,8 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     refuses_capacity: bool = False
     """Where devices are not shared, a request that says how much it wants is an error."""
     keeps_counters: bool = False
-    """A device that is turned down once it took its counters keeps them, and one that is shared takes none."""
+    """A device that is turned down once it took its counters keeps them, and one that is shared takes none.
+    """
     leaves_counter_slices: bool = False
     """Slices with shared counters are left out (no: these are the counters of their pool)."""
     leaves_counted_devices: bool = False

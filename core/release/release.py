@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 
 class QueueingCells(CellGroup, frozen=True, kw_only=True):
-    """Which events a release of the framework has, which plugins wait for them, and what its queue does with them."""
+    """Which events a release of the framework has, which plugins wait for them, and what its queue does with
+    them."""
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
     each_node_change: bool = False
-    """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no: for the first
-    one)."""
+    """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no:
+    for the first one)."""
     declared_features_wake: bool = False
     """Other features that a node declares are a change of their own."""
     node_delete: bool = False
@@ -36,8 +37,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     any_event_moves: bool = False
     """Any event moves every parked pod (no: those that a plugin rejected which waits for it)."""
     fixed_events: bool = False
-    """Events of volumes, claims, CSINodes, services and new StorageClasses reach the queue (no: those that a plugin waits
-    for)."""
+    """Events of volumes, claims, CSINodes, services and new StorageClasses reach the queue (no: those that a
+    plugin waits for)."""
     checks_nodes: bool = True
     """An event of a node moves only pods that the node may take."""
     checks_no_execute: bool = False
@@ -52,9 +53,17 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """An event that no plugin waits for does not count as a move."""
     full_labels: bool = False
     """Labels of events name the kind and the change in full."""
-    # --- what plugins wait for --------------------------------------------------------------------------------------
-    default_kinds: tuple[str, ...] = ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
-    """The kinds whose events wake the pods of extenders, and of plugins that do not say what they wait for."""
+    # --- what plugins wait for ------------------------------------------------------------------------------
+    default_kinds: tuple[str, ...] = (
+        "Pod",
+        "Node",
+        "CSINode",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+    )
+    """The kinds whose events wake the pods of extenders, and of plugins that do not say what they wait for.
+    """
     registering: tuple[str, ...] = ()
     """The only plugins that say what they wait for (none: each can)."""
     own_changes_of_nodes: bool = False
@@ -78,9 +87,9 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     comparing_hints: tuple[str, ...] = ()
     """The plugins whose hints compare a node with what it was."""
     wider_pod_hints: bool = False
-    """To hints of InterPodAffinity and PodTopologySpread nominated pods are like those on nodes; to the former also count the pod's own
-    labels, and pods that go which avoided it."""
-    # --- which pods are moved ---------------------------------------------------------------------------------------
+    """To hints of InterPodAffinity and PodTopologySpread nominated pods are like those on nodes; to the
+    former also count the pod's own labels, and pods that go which avoided it."""
+    # --- which pods are moved -------------------------------------------------------------------------------
     skips_gated: bool = False
     """Events do not wake pods that wait for scheduling gates."""
     holder_decides: bool = False
@@ -91,9 +100,10 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """With SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods too."""
     hints_replace_checks: bool = False
     """With SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints."""
-    # --- the queue --------------------------------------------------------------------------------------------------
+    # --- the queue ------------------------------------------------------------------------------------------
     gates_asked_once: bool = False
-    """With gate SchedulerPopFromBackoffQ a pod that backs off and is to be tried at once is not asked for its gates again."""
+    """With gate SchedulerPopFromBackoffQ a pod that backs off and is to be tried at once is not asked for its
+    gates again."""
     drops_recreated: bool = False
     """A pod that failed and has been made anew since under its name is not queued again."""
     names_refusing_plugin: bool = False
@@ -105,7 +115,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     counts_rejections: bool = False
     """The backoff grows with rejections, or with errors in a row (no: with all attempts)."""
     backs_off_to_the_end: bool = False
-    """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off apart."""
+    """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off apart.
+    """
     keeps_nominations: bool = False
     """A pod that is activated keeps its nomination (no: it gets that of its status)."""
     activates_tried_pods: bool = False
@@ -118,7 +129,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 class PolicyCells(CellGroup, frozen=True, kw_only=True):
     """How a release makes a profile of a Policy."""
 
-    # --- rules and plugins ------------------------------------------------------------------------------------------
+    # --- rules and plugins ----------------------------------------------------------------------------------
     predicates: Mapping[str, str] = _NONE
     """Predicate -> its Filter plugins, in the order in which they run."""
     priorities: Mapping[str, str] = _NONE
@@ -140,7 +151,7 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     """The plugins whose PreScore runs where their Score does."""
     spread_gate: str = ""
     """The gate with which SelectorSpreadPriority is PodTopologySpread with the system's constraints."""
-    # --- how they are put together ----------------------------------------------------------------------------------
+    # --- how they are put together --------------------------------------------------------------------------
     merges_plugins: bool = True
     """A plugin of two rules of a Policy runs once, at its first place (no: the Policy is refused)."""
     arguments_first: bool = False
@@ -154,13 +165,14 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     preempts: bool = True
     """Pods preempt others under a Policy."""
     checks_all: bool = True
-    """With alwaysCheckAllPredicates a node is asked about by all plugins (no: up to the first that rejects it)."""
+    """With alwaysCheckAllPredicates a node is asked about by all plugins (no: up to the first that rejects
+    it)."""
     weight_of_configuration_counts: bool = False
-    """HardPodAffinitySymmetricWeight of a Policy is only checked, and that of the configuration counts (no: the Policy's
-    own, else 1)."""
+    """HardPodAffinitySymmetricWeight of a Policy is only checked, and that of the configuration counts (no:
+    the Policy's own, else 1)."""
     sums_weights_first: bool = False
     """Weights that are too high together refuse a Policy before they are cut to 32 bits."""
-    # --- texts ------------------------------------------------------------------------------------------------------
+    # --- texts ----------------------------------------------------------------------------------------------
     unknown_predicate: str = 'predicate type not found for "{name}"'
     """The fault of a predicate that does not exist."""
     unknown_priority: str = 'priority type not found for "{name}"'
@@ -171,15 +183,20 @@ class PolicyCells(CellGroup, frozen=True, kw_only=True):
     """The fault of a weight that is not above 0, or too high."""
     no_argument: str = "no priority arguments set for priority {name}"
     """The fault of a priority with an empty argument."""
-    declared_again: str = 'priority "{name}" redeclares custom priority "RequestedToCapacityRatio", from: "{first}"'
+    declared_again: str = (
+        'priority "{name}" redeclares custom priority "RequestedToCapacityRatio", from: "{first}"'
+    )
     """The fault of a second priority by capacity ratio."""
-    bad_affinity_weight: str = "hardPodAffinitySymmetricWeight: Invalid value: {weight}: not in valid range [0-100]"
+    bad_affinity_weight: str = (
+        "hardPodAffinitySymmetricWeight: Invalid value: {weight}: not in valid range [0-100]"
+    )
     """The fault of a hardPodAffinitySymmetricWeight out of range."""
     older_extender_texts: bool = False
     """Faults of a Policy's extenders read as up to 1.16 (no: as those of a configuration)."""
-    # --- providers --------------------------------------------------------------------------------------------------
+    # --- providers ------------------------------------------------------------------------------------------
     providers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Provider -> the default plugins that others replace, with these; empty: a provider's name means nothing."""
+    """Provider -> the default plugins that others replace, with these; empty: a provider's name means
+    nothing."""
     weight_is_argument: bool = False
     """The configuration's hardPodAffinitySymmetricWeight is that of InterPodAffinity."""
     least_affinity_weight: int = 0
@@ -228,13 +245,13 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: bool
-    """A claim that cannot be resolved counts towards the limit of every type of disk. Else only if its class names the
-    type's provisioner."""
+    """A claim that cannot be resolved counts towards the limit of every type of disk. Else only if its class
+    names the type's provisioner."""
     csi_reads_unbound_claims: bool
     """MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class."""
     csi_reads_migration: bool
-    """Limits come from CSINode, and volumes of built-in drivers that moved to CSI count there. The driver is in the key
-    then, and the beta annotation for the class counts."""
+    """Limits come from CSINode, and volumes of built-in drivers that moved to CSI count there. The driver is
+    in the key then, and the beta annotation for the class counts."""
     unbound_claim_text: str
     """The error for a claim without a volume, where zones are checked ({}: its name)."""
     zone_needs_scheduling_gate: bool
@@ -242,7 +259,8 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     binding_gate: bool
     """Gate VolumeScheduling can switch CheckVolumeBinding off."""
     selected_node_is_immediate: bool
-    """A claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)."""
+    """A claim with the annotation selected-node no longer waits for its pod (no: that node alone is
+    accepted)."""
     keeps_stale_decisions: bool
     """A choice of volumes from an earlier cycle stays if a later cycle makes none."""
     claim_text_has_namespace: bool
@@ -262,7 +280,8 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     counts_ephemeral_claims: bool = True
     """The claims of generic ephemeral volumes count towards limits."""
     missing_claim_errs: bool = False
-    """A missing claim of the pod is an error where volumes are counted. Else only a claim without a name is one."""
+    """A missing claim of the pod is an error where volumes are counted. Else only a claim without a name is
+    one."""
     missing_claim_is_reason: bool = False
     """A missing claim of the pod turns nodes down where volumes are counted."""
     limits_gate: str = "AttachVolumeLimit"
@@ -282,12 +301,13 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     migratable: frozenset[str]
     """Built-in drivers that can move to CSI. By their provisioners."""
     missing_drivers_opt_in: bool = False
-    """With gate VolumeLimitScaling a node without a CSI driver is rejected if the driver says so (no: whichever driver it is)."""
+    """With gate VolumeLimitScaling a node without a CSI driver is rejected if the driver says so (no:
+    whichever driver it is)."""
     inline_migrates: bool = False
     """Disks that a pod names without a claim count for the CSI driver where their driver has moved."""
     beta_zones_alone: bool = False
-    """The beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read). It
-    must name a zone then; else the newer label counts first."""
+    """The beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels
+    are read). It must name a zone then; else the newer label counts first."""
     translates_bound_volumes: bool = False
     """The node affinity of a bound volume is read with the CSI driver's labels where its driver has moved."""
     missing_volume_is_reason: bool = False
@@ -307,9 +327,11 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
 
     Three differences are not cells, because they change no decision:
 
-    * Up to 1.15 the candidate nodes come from the informer's lister, in 1.16 from the cache. Both hold the nodes that exist.
-    * Up to 1.15 a node is judged a second time if any pod is nominated to it, in 1.16 only if such a pod counts. If none counts, both
-      answers are the same. The equivalence cache skips all nodes with nominated pods, whether these count or not.
+    * Up to 1.15 the candidate nodes come from the informer's lister, in 1.16 from the cache. Both hold the
+      nodes that exist.
+    * Up to 1.15 a node is judged a second time if any pod is nominated to it, in 1.16 only if such a pod
+      counts. If none counts, both answers are the same. The equivalence cache skips all nodes with nominated
+      pods, whether these count or not.
     * The event on a victim is a cell of :class:`LiveCells`.
     """
 
@@ -318,8 +340,8 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
     never_policy: bool
     """PreemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)."""
     by_start_time: bool
-    """Among pods of equal priority those that started last leave first. Start times are also the last criterion in the
-    choice of a node."""
+    """Among pods of equal priority those that started last leave first. Start times are also the last
+    criterion in the choice of a node."""
     needs_priority_gate: bool
     """Without gate PodPriority nothing is preempted."""
     excludes_self: bool
@@ -327,19 +349,21 @@ class PreemptionCells(CellGroup, frozen=True, kw_only=True):
     nominates_before_api: bool
     """A pod counts as waiting for its node before the API server confirms it."""
     extender_names_victims: bool
-    """A node that an extender leaves without victims is an error. Or no candidate, if the extender is ignorable."""
+    """A node that an extender leaves without victims is an error. Or no candidate, if the extender is
+    ignorable."""
 
 
 class NominationCells(CellGroup, frozen=True, kw_only=True):
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
     by_uid: bool
-    """Pods that wait for a node are told apart by UID (no: by name). An explicit node wins over the pod's status then; else
-    the status alone counts."""
+    """Pods that wait for a node are told apart by UID (no: by name). An explicit node wins over the pod's
+    status then; else the status alone counts."""
     keeps_on_update: bool
     """A change of such a pod that does not name the node keeps it waiting there."""
     empty_name_counts: bool
-    """A pod can wait for the node with the empty name. That has a list of its own then; else the empty name means none."""
+    """A pod can wait for the node with the empty name. That has a list of its own then; else the empty name
+    means none."""
     asks_lister: bool
     """A pod that was deleted or has a node cannot wait for one. Trying to removes its earlier nomination."""
     placed_are_nominated: bool = False
@@ -352,8 +376,8 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     by_timestamp: bool
     """Pods of equal priority are tried by age (no: in no order)."""
     pod_timestamps: bool
-    """That age is the pod's own (no: since it entered the queue). It is that of its condition PodScheduled, or of its
-    creation if it has none."""
+    """That age is the pod's own (no: since it entered the queue). It is that of its condition PodScheduled,
+    or of its creation if it has none."""
     has_backoff: bool
     """A pod that failed waits before its next attempt. After a move it waits in the backoff queue."""
     backoff_forget_after: float | None
@@ -371,8 +395,8 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     finalizers_count: bool
     """A change of the finalizers alone lets a pod be tried again."""
     refusals: tuple[str, str, str]
-    """The errors for a failed pod that is in the queue already. In the unschedulable map, active, or backing off; ``{}``
-    takes its key."""
+    """The errors for a failed pod that is in the queue already. In the unschedulable map, active, or backing
+    off; ``{}`` takes its key."""
     fifo_without_priority: bool
     """Without gate PodPriority the queue is first in, first out. Failed pods enter it again after a wait."""
     fifo_wait_doubles: bool
@@ -382,7 +406,8 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     csi_node_events: bool
     """An added or changed CSINode lets pods be tried again. With gate CSINodeInfo."""
     skips_condition_updates: bool
-    """A change of the conditions of a pod that was just placed is ignored. A change of its finalizers, too."""
+    """A change of the conditions of a pod that was just placed is ignored. A change of its finalizers, too.
+    """
     probe_times: bool
     """Each failed attempt writes its time into condition PodScheduled."""
 
@@ -393,7 +418,8 @@ class LiveCells(CellGroup, frozen=True, kw_only=True):
     binding_failure_texts: bool = True
     """After a binding that failed condition PodScheduled has the error as its message."""
     preempted_text: str = "by {pod} on node {node}"
-    """The event on a pod that had to leave. ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
+    """The event on a pod that had to leave. ``{pod}`` takes the key of the pod that made it leave, ``{node}``
+    the node."""
     wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     """The error for a claim whose selected node was changed. It takes ``claim``, ``got`` and ``node``."""
     assumed_pods_expire: float | None = 30.0
@@ -414,11 +440,11 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     pods_send_duration: bool
     """The watch of pods does so, too. Else it has a client of its own."""
     relists_from_last: bool
-    """A second list asks for what is not older than the last version seen (no: for any version). Without pages, and the
-    later pages of a list name no version; else they name that of the first."""
+    """A second list asks for what is not older than the last version seen (no: for any version). Without
+    pages, and the later pages of a list name no version; else they name that of the first."""
     pauses: tuple[float, float]
-    """Seconds between two tries after an error, the shortest and the longest. A pause doubles each time, and up to its own
-    length is added at random; where both are equal, it is neither."""
+    """Seconds between two tries after an error, the shortest and the longest. A pause doubles each time, and
+    up to its own length is added at random; where both are equal, it is neither."""
     rewatches_refused: bool
     """After a refused connection the watch is sent again (no: a list)."""
     rewatches_limited: bool
@@ -432,7 +458,8 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     device_api: str = ""
     """With gate DynamicResourceAllocation, the version of the API in which it lists claims and devices."""
     names_device_requests: bool = False
-    """What a class tells the drivers of a claim's devices comes once, with the requests that it is for (no: for each of them, without)."""
+    """What a class tells the drivers of a claim's devices comes once, with the requests that it is for (no:
+    for each of them, without)."""
 
 
 class ExtenderCells(CellGroup, frozen=True, kw_only=True):
@@ -441,13 +468,14 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     adds_nodes: bool
     """An extender's filter may answer with nodes that it was not sent."""
     unknown_node: str
-    """The error for a node that an extender's filter may not answer with. It takes ``url`` and ``node``. Upstream: up to
-    1.15 it crashes there."""
+    """The error for a node that an extender's filter may not answer with. It takes ``url`` and ``node``.
+    Upstream: up to 1.15 it crashes there."""
     unknown_candidate: str
-    """The error for a node that an extender's preempt may not answer with. It takes ``url`` and ``node``. Upstream: up to
-    1.16 it crashes there."""
+    """The error for a node that an extender's preempt may not answer with. It takes ``url`` and ``node``.
+    Upstream: up to 1.16 it crashes there."""
     keeps_violations: bool
-    """An extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)."""
+    """An extender that is sent names is told how many victims a budget protects, and may say so (no: it is
+    0)."""
     failure: str
     """The error for an HTTP status other than 200. It takes ``verb``, ``url`` and ``code``."""
     reads_unresolvable: bool = False
@@ -475,10 +503,12 @@ class Release(Struct, frozen=True, kw_only=True):
     default_percentage: int
     """PercentageOfNodesToScore if nothing is set (0: the release chooses)."""
     texts: Mapping[str, str]
-    """Predicate: the message for an unknown predicate in a Policy; priority: the message for an unknown priority in a
-    Policy; overflow: the message for weights that are too large together. Format strings, by subject."""
+    """Predicate: the message for an unknown predicate in a Policy; priority: the message for an unknown
+    priority in a Policy; overflow: the message for weights that are too large together. Format strings, by
+    subject."""
     policy_form: Literal["JSON", "YAML", "strict"]
-    """How a Policy may be written: as JSON alone, as YAML too, or strictly: with no unknown key and none given twice."""
+    """How a Policy may be written: as JSON alone, as YAML too, or strictly: with no unknown key and none
+    given twice."""
     ignorable_extenders_last: bool
     """Extenders that may be ignored are called last."""
     extenders: ExtenderCells
@@ -494,17 +524,20 @@ class Release(Struct, frozen=True, kw_only=True):
     footprint_nonzero: Footprint
     """What a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)."""
     incoming_scored: Footprint | None = None
-    """What the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)."""
+    """What the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its
+    node)."""
     resized: Callable[[Pod, Gates], Pod] = as_specified
-    """What a container counts while it is resized in place (gate InPlacePodVerticalScaling). A pod with these requests; the
-    pod itself where they are those of the spec."""
+    """What a container counts while it is resized in place (gate InPlacePodVerticalScaling). A pod with these
+    requests; the pod itself where they are those of the spec."""
     zone_key: Callable[[Mapping[str, str]], str]
-    """The labels that say in which zone a node is. (labels of a node) -> the zone that it belongs to in the visiting order."""
+    """The labels that say in which zone a node is. (labels of a node) -> the zone that it belongs to in the
+    visiting order."""
     snapshot_keeps_nodeless: bool
-    """A node that is gone while pods remain on it stays known, as a node without data. Predicate metadata is nil then; else
-    snapshots keep the last state that had a node."""
+    """A node that is gone while pods remain on it stays known, as a node without data. Predicate metadata is
+    nil then; else snapshots keep the last state that had a node."""
     transient_reset_all: bool
-    """Counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle. Else on changed ones only."""
+    """Counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle. Else on
+    changed ones only."""
     snapshot_drops_nodeless: bool = False
     """A node that is gone is forgotten at once, with all its pods."""
     snapshot_keeps_ghosts: bool = False
@@ -512,17 +545,17 @@ class Release(Struct, frozen=True, kw_only=True):
     forgets_pods_with_node: bool = False
     """A node that is gone is forgotten with its pods, and comes back without them."""
     cache_replaces_confirmed: bool = False
-    """A pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list. Else the
-    assumed object stays until the next update."""
+    """A pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list.
+    Else the assumed object stays until the next update."""
     selects_namespaces: bool = False
     """Pod affinity terms may select namespaces by their labels."""
     # --- the cycle (reference B) ---
     nodes_to_find: Callable[[int, int], int]
-    """How many nodes that fit a search looks for. (nodes, percentage) -> the number of feasible nodes after which a search
-    stops."""
+    """How many nodes that fit a search looks for. (nodes, percentage) -> the number of feasible nodes after
+    which a search stops."""
     pick_host: Callable[[int, int], tuple[int, bool]]
-    """Which of several best nodes is taken. (number of feasible nodes with the best total, lastNodeIndex) -> (index of the
-    host among them, whether lastNodeIndex moves)."""
+    """Which of several best nodes is taken. (number of feasible nodes with the best total, lastNodeIndex) ->
+    (index of the host among them, whether lastNodeIndex moves)."""
     error_joiner: Callable[[Any], str]
     """Several errors in one message."""
     binding_failed_reason: str
@@ -533,13 +566,14 @@ class Release(Struct, frozen=True, kw_only=True):
     best_effort_sees_init_containers: bool
     """CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort."""
     affinity_texts: Mapping[str, str]
-    """Existing: MatchInterPodAffinity: the error for a bad term of another pod; affinity: MatchInterPodAffinity: the error
-    for a bad term of the pod's own. Those without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also
-    ``node``."""
+    """Existing: MatchInterPodAffinity: the error for a bad term of another pod; affinity:
+    MatchInterPodAffinity: the error for a bad term of the pod's own. Those without metadata: ``existing``
+    takes ``pod`` and ``error``, ``affinity`` also ``node``."""
     spread_matches_any_selector: bool
     """SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)."""
     ratio_mean: Callable[[Any, Any], Any]
-    """RequestedToCapacityRatioPriority: the mean over the resources. (scores, int64[R, n], weights[R]) -> int64[n]."""
+    """RequestedToCapacityRatioPriority: the mean over the resources. (scores, int64[R, n], weights[R]) ->
+    int64[n]."""
     ratio_reads_resources: bool
     """RequestedToCapacityRatioArguments may name resources."""
     selector_text: Callable[[SelectorError], str]
@@ -554,7 +588,8 @@ class Release(Struct, frozen=True, kw_only=True):
     client: ClientCells
     framework: FrameworkCells = field(default_factory=FrameworkCells)
     configuration: ConfigurationCells = field(default_factory=ConfigurationCells)
-    """Where predicates and priorities run, only ``fields_lacked`` counts, beside what the first release of the framework lacks."""
+    """Where predicates and priorities run, only ``fields_lacked`` counts, beside what the first release of
+    the framework lacks."""
     missing_plugins: Mapping[str, str] = _NONE
     """Extension point -> the refusal of a configuration that names a plugin there, where there are none."""
     queueing: QueueingCells = field(default_factory=QueueingCells)
@@ -562,7 +597,8 @@ class Release(Struct, frozen=True, kw_only=True):
     devices: DeviceCells = field(default_factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
     policies: PolicyCells | None = None
-    """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no Policies."""
+    """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no
+    Policies."""
 
     def __repr__(self) -> str:
         return f"<Release {self.version}>"

@@ -1,6 +1,7 @@
 """The volumes or claims that the scheduler knows, with changes that it assumes before the API has them.
 
-Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in pkg/controller/volume/persistentvolume).
+Upstream: pkg/controller/volume/scheduling/scheduler_assume_cache.go (before 1.15 in
+pkg/controller/volume/persistentvolume).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class VolumeError(Exception):
 
 @attrs.define(eq=False, repr=False)
 class AssumeCache(Generic[Kind]):
-    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with every change.
+    """The objects of one kind by key, each as the API has it and as it is assumed to be; *version* grows with
+    every change.
 
     ``group``: the part of an object by which :meth:`within` finds it.
     """
@@ -51,7 +53,8 @@ class AssumeCache(Generic[Kind]):
     def put(self, item: Kind) -> None:
         """Store an object of the API if it is newer than the known one; this ends an assumption."""
         known = self._latest.get(item.key)
-        # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same version.
+        # Upstream: an event that is not newer than the assumed object is dropped, even if it has the same
+        # version.
         if known is not None and not self._is_newer(item, known):
             return
         if known is not None:
@@ -69,8 +72,10 @@ class AssumeCache(Generic[Kind]):
             self.version += 1
 
     def assume(self, item: Kind) -> None:
-        """Replace an object until the API sends a newer one; raises :class:`VolumeError` where it is unknown or newer already."""
-        known, version = self.get(item.key), self._number(item)
+        """Replace an object until the API sends a newer one; raises :class:`VolumeError` where it is unknown
+        or newer already."""
+        known = self.get(item.key)
+        version = self._number(item)
         stored = self._number(known)
         if version is not None and stored is not None and version < stored:
             raise VolumeError(f'{self.kind} "{item.key}" is out of sync')
@@ -89,7 +94,8 @@ class AssumeCache(Generic[Kind]):
 
     def _is_newer(self, item: Kind, known: Kind) -> bool:
         try:
-            version, stored = self._number(item), self._number(known)
+            version = self._number(item)
+            stored = self._number(known)
         except VolumeError:
             return False
         return version is None or stored is None or version > stored

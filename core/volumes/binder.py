@@ -1,6 +1,8 @@
-"""The volume binder: which volumes pods would get on nodes, and what is assumed of volumes and claims when a pod has a node.
+"""The volume binder: which volumes pods would get on nodes, and what is assumed of volumes and claims when a
+pod has a node.
 
-Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in pkg/controller/volume/persistentvolume).
+Upstream: pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in
+pkg/controller/volume/persistentvolume).
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ SOLE_USER = "ReadWriteOncePod"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
-def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bool = False, foreign: str = "") -> str | None:
-    """Why *pod* is refused before any rule: one of its claims is missing or being deleted; None where there is no such claim.
+def basic_checks(
+    pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bool = False, foreign: str = ""
+) -> str | None:
+    """Why *pod* is refused before any rule: one of its claims is missing or being deleted; None where there
+    is no such claim.
 
-    *ephemeral*: generic ephemeral volumes have claims; *foreign*: the text for one that was not made for the pod.
-    Upstream: pkg/scheduler/core/generic_scheduler.go podPassesBasicChecks.
+    *ephemeral*: generic ephemeral volumes have claims; *foreign*: the text for one that was not made for the
+    pod. Upstream: pkg/scheduler/core/generic_scheduler.go podPassesBasicChecks.
     """
     for volume in pod.spec.volumes:
         name = claim_name(pod, volume, ephemeral)
@@ -51,13 +56,15 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bo
 
 @attrs.define(eq=False, repr=False)
 class VolumeBinder:
-    """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own assumptions."""
+    """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own
+    assumptions."""
 
     release: Release
     gates: Mapping[str, bool]
     listings: Listings
     skips_nodes: bool = False
-    """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then stay."""
+    """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then stay.
+    """
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)
@@ -72,7 +79,9 @@ class VolumeBinder:
         self.claims = AssumeCache("v1.PersistentVolumeClaim")
         for item in (*self.listings.volumes, *self.listings.claims):
             self.put(item)
-        self._search = VolumeSearch(self.release.volumes, self.gates, self.listings, self.volumes, self.claims)
+        self._search = VolumeSearch(
+            self.release.volumes, self.gates, self.listings, self.volumes, self.claims
+        )
 
     @property
     def enabled(self) -> bool:
@@ -83,7 +92,8 @@ class VolumeBinder:
         return self.volumes.version + self.claims.version + self.listings.classes.version
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        # Upstream: an object older than the binder's own is dropped here, whether or not the listings take it.
+        # Upstream: an object older than the binder's own is dropped here, whether or not the listings take
+        # it.
         self._cache_of(item).put(item)
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
@@ -103,7 +113,11 @@ class VolumeBinder:
             needs = self.needs(claims)
         except VolumeError:
             return False
-        return not (needs.delayed or needs.immediate or any(SOLE_USER in claim.spec.access_modes for claim in needs.bound))
+        return not (
+            needs.delayed
+            or needs.immediate
+            or any(SOLE_USER in claim.spec.access_modes for claim in needs.bound)
+        )
 
     def volume(self, name: str) -> PersistentVolume:
         return self.volumes.get(name)
@@ -111,18 +125,23 @@ class VolumeBinder:
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Store for :meth:`assume` what *pod* would get on each of *nodes*.
 
-        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing of earlier cycles, the
-        stored decision for the chosen node is the one that would be found now, so it is worked out later.
+        Upstream: FindPodVolumes stores it for each node that it is asked about. Where a release keeps nothing
+        of earlier cycles, the stored decision for the chosen node is the one that would be found now, so it
+        is worked out later.
         """
         adds_up = self.release.volumes.keeps_stale_decisions
         if not adds_up and not self.skips_nodes:
             self._asked[pod.key] = nodes.table
             return
-        finding, stored = self.find(claims, nodes), self._decisions.setdefault(pod.key, {})
+        finding = self.find(claims, nodes)
+        stored = self._decisions.setdefault(pod.key, {})
         for i in range(nodes.n):
-            found, before = finding.decision(i), stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
+            found = finding.decision(i)
+            before = stored.get(nodes.name(i), UNDECIDED) if adds_up else UNDECIDED
             # Upstream: bindings and provisionings are replaced separately, and never by an empty list.
-            stored[nodes.name(i)] = VolumeDecision(found.bindings or before.bindings, found.provisionings or before.provisionings)
+            stored[nodes.name(i)] = VolumeDecision(
+                found.bindings or before.bindings, found.provisionings or before.provisionings
+            )
 
     def forget(self, pod: Pod) -> None:
         self._decisions.pop(pod.key, None)
@@ -130,7 +149,8 @@ class VolumeBinder:
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
-        asked, decided = self._asked.get(pod.key), dict(self._decisions.get(pod.key, {}))
+        asked = self._asked.get(pod.key)
+        decided = dict(self._decisions.get(pod.key, {}))
         try:
             yield
         finally:
@@ -141,7 +161,8 @@ class VolumeBinder:
                 self._decisions[pod.key] = decided
 
     def assume(self, pod: Pod, node_name: str) -> bool:
-        """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes already.
+        """Assume that *pod* gets what was decided for the node; answers whether all its claims had volumes
+        already.
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
@@ -181,7 +202,9 @@ class VolumeBinder:
         table = self._asked.get(pod.key)
         if table is None:
             return self._decisions.get(pod.key, {}).get(node_name, UNDECIDED)
-        return self.find(self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
+        return self.find(
+            self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))
+        ).decision(0)
 
     def _assume(self, decision: VolumeDecision, made: VolumeDecision) -> None:
         assumed: list[KubeObject] = []
@@ -216,7 +239,8 @@ def class_in_spec(volume: PersistentVolume) -> str:
 def _for_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
     """*volume* as bound to *claim*; *volume* itself if it is bound to it already."""
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.uid)
-    old, annotations = volume.spec.claim_ref, volume.annotations
+    old = volume.spec.claim_ref
+    annotations = volume.annotations
     if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in annotations:
         annotations = Map({**annotations, BOUND_BY_CONTROLLER: "yes"})
     named = old is not None and (old.namespace, old.name, old.uid) == (claim.namespace, claim.name, claim.uid)

@@ -1,4 +1,5 @@
-"""Disks whose old in-tree plugin a CSI driver can take over: names, handles, and where the driver's nodes reach them.
+"""Disks whose old in-tree plugin a CSI driver can take over: names, handles, and where the driver's nodes
+reach them.
 
 Upstream: k8s.io/csi-translation-lib.
 """
@@ -15,7 +16,14 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
-from ...api.objects import AWSElasticBlockStore, NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
+from ...api.objects import (
+    AWSElasticBlockStore,
+    NodeSelector,
+    NodeSelectorTerm,
+    PersistentVolume,
+    Requirement,
+    VolumeSource,
+)
 from ..release import Gates, VolumeCells
 from .assumecache import VolumeError
 
@@ -37,11 +45,13 @@ Labels = Sequence[str]
 
 @attrs.frozen(repr=False)
 class InTreePlugin:
-    """An in-tree plugin: the driver that replaces it, the gate for that, and the attribute of a :class:`VolumeSource` with its disk.
+    """An in-tree plugin: the driver that replaces it, the gate for that, and the attribute of a
+    :class:`VolumeSource` with its disk.
 
-    ``disk_handle(disk)``: the handle of a pod's own disk. ``volume_handle(volume, zone_labels)``: that of a PersistentVolume of the plugin,
-    where that is another; its zone is in the first of the labels that is not empty. Both raise :class:`~.assumecache.VolumeError` where
-    the driver has no handle for it. ``topology``: the driver's own label for a node's zone.
+    ``disk_handle(disk)``: the handle of a pod's own disk. ``volume_handle(volume, zone_labels)``: that of a
+    PersistentVolume of the plugin, where that is another; its zone is in the first of the labels that is not
+    empty. Both raise :class:`~.assumecache.VolumeError` where the driver has no handle for it. ``topology``:
+    the driver's own label for a node's zone.
     """
 
     driver: str
@@ -58,7 +68,11 @@ class InTreePlugin:
 
     def handle(self, volume: PersistentVolume, zone_labels: Labels) -> str:
         """The handle of *volume*; empty where the driver has none."""
-        return self.inline(volume.spec.source) or "" if self.volume_handle is None else self.volume_handle(volume, zone_labels)
+        return (
+            self.inline(volume.spec.source) or ""
+            if self.volume_handle is None
+            else self.volume_handle(volume, zone_labels)
+        )
 
 
 def _ebs_id(disk: AWSElasticBlockStore) -> str:
@@ -67,7 +81,9 @@ def _ebs_id(disk: AWSElasticBlockStore) -> str:
         return written
     found = unquote(urlsplit(written).path).strip("/")
     if not re.fullmatch(r"vol-[^/]*", found):
-        raise VolumeError(f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})")
+        raise VolumeError(
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})"
+        )
     return found
 
 
@@ -89,16 +105,21 @@ def _region(zones: list[str]) -> str:
     odd = next((zone for zone, part in parts.items() if len(part) != 3), None)
     if odd is not None:
         expected = "expected: {locale}-{region}-{zone}"
-        raise VolumeError(f"failed to get region from zones: zone in unexpected format, {expected}, got: {odd}")
+        raise VolumeError(
+            f"failed to get region from zones: zone in unexpected format, {expected}, got: {odd}"
+        )
     regions = sorted({"-".join(part[:2]) for part in parts.values()})
     if len(regions) > 1:
         shown = " ".join(f"{region}:{{}}" for region in regions)
-        raise VolumeError(f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{shown}]")
+        raise VolumeError(
+            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{shown}]"
+        )
     return regions[0]
 
 
 def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
-    disk, written = volume.spec.source.rbd, volume.annotations.get(RBD_HANDLE)
+    disk = volume.spec.source.rbd
+    written = volume.annotations.get(RBD_HANDLE)
     if written or disk is None:
         return written or ""
     import hashlib
@@ -110,20 +131,35 @@ def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
 
 PLUGINS: Mapping[str, InTreePlugin] = {
     GCE_PD: InTreePlugin(
-        "pd.csi.storage.gke.io", "CSIMigrationGCE", "gce_persistent_disk", lambda disk: _gce_handle_in(UNSPECIFIED, disk.pd_name),
-        _gce_handle, "topology.gke.io/zone",
+        "pd.csi.storage.gke.io",
+        "CSIMigrationGCE",
+        "gce_persistent_disk",
+        lambda disk: _gce_handle_in(UNSPECIFIED, disk.pd_name),
+        _gce_handle,
+        "topology.gke.io/zone",
     ),
     AWS_EBS: InTreePlugin(
-        "ebs.csi.aws.com", "CSIMigrationAWS", "aws_elastic_block_store", _ebs_id, topology="topology.ebs.csi.aws.com/zone"
+        "ebs.csi.aws.com",
+        "CSIMigrationAWS",
+        "aws_elastic_block_store",
+        _ebs_id,
+        topology="topology.ebs.csi.aws.com/zone",
     ),
     CINDER: InTreePlugin(
-        "cinder.csi.openstack.org", "CSIMigrationOpenStack", "cinder", attrgetter("volume_id"),
+        "cinder.csi.openstack.org",
+        "CSIMigrationOpenStack",
+        "cinder",
+        attrgetter("volume_id"),
         topology="topology.cinder.csi.openstack.org/zone",
     ),
-    AZURE_DISK: InTreePlugin("disk.csi.azure.com", "CSIMigrationAzureDisk", "azure_disk", attrgetter("disk_uri")),
-    PORTWORX: InTreePlugin("pxd.portworx.com", "CSIMigrationPortworx", "portworx_volume", attrgetter("volume_id")),
+    AZURE_DISK: InTreePlugin(
+        "disk.csi.azure.com", "CSIMigrationAzureDisk", "azure_disk", attrgetter("disk_uri")
+    ),
+    PORTWORX: InTreePlugin(
+        "pxd.portworx.com", "CSIMigrationPortworx", "portworx_volume", attrgetter("volume_id")
+    ),
     RBD: InTreePlugin("rbd.csi.ceph.com", "CSIMigrationRBD", "rbd", attrgetter("image"), _rbd_handle),
-}  # fmt: skip
+}
 MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
 """Plugins that can be replaced; azure-file never is, as it has no gate."""
 
@@ -140,8 +176,11 @@ def plugin_of(source: VolumeSource) -> str | None:
     return next((name for name, plugin in PLUGINS.items() if getattr(source, plugin.disk) is not None), None)
 
 
-def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels, beta_zones: bool = False) -> str | None:
-    """The handle of *volume* with the driver that takes over *plugin*, None where the driver has no handle for it.
+def handle_of(
+    plugin: str, volume: PersistentVolume, zone_labels: Labels, beta_zones: bool = False
+) -> str | None:
+    """The handle of *volume* with the driver that takes over *plugin*, None where the driver has no handle
+    for it.
 
     *beta_zones*: see :func:`translated_affinity`, which fails for some volumes.
     """
@@ -153,16 +192,20 @@ def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels, beta_z
         return None
 
 
-# --- where it can be reached ----------------------------------------------------------------------------------------
+# --- where it can be reached --------------------------------------------------------------------------------
 
 
-def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool = False) -> NodeSelector | None:
+def translated_affinity(
+    plugin: str, volume: PersistentVolume, beta_zones: bool = False
+) -> NodeSelector | None:
     """The node affinity of *volume* where a driver has replaced its plugin: zones by the driver's own label.
 
-    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`~.assumecache.VolumeError` where that names no zone.
-    Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20 translateTopology).
+    *beta_zones*: as up to 1.20, from the beta label alone; raises :class:`~.assumecache.VolumeError` where
+    that names no zone. Upstream: plugins/in_tree_volume.go translateTopologyFromInTreeToCSI (up to 1.20
+    translateTopology).
     """
-    topology, affinity = PLUGINS[plugin].topology, volume.spec.node_affinity
+    topology = PLUGINS[plugin].topology
+    affinity = volume.spec.node_affinity
     if topology is None:
         return affinity
     if beta_zones:
@@ -186,7 +229,10 @@ def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool 
         terms = _renamed(terms, zone, topology)
     elif zones := _zones(volume, zone):
         wanted = Requirement(key=topology, operator="In", given_values=zones)
-        terms = tuple(replace(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
+        terms = tuple(
+            replace(term, match_expressions=(*term.match_expressions, wanted))
+            for term in terms or (NodeSelectorTerm(),)
+        )
     if region == BETA_REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)
     return NodeSelector(node_selector_terms=terms) if affinity or terms else None
@@ -198,7 +244,8 @@ def _zones(volume: PersistentVolume, label: str) -> tuple[str, ...]:
 
 
 def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]) -> tuple[str, str]:
-    """The labels for zone and region that *volume* uses in its affinity, else as its own labels; the newer ones if it uses both or none."""
+    """The labels for zone and region that *volume* uses in its affinity, else as its own labels; the newer
+    ones if it uses both or none."""
     used = [expression.key for term in terms for expression in term.match_expressions]
     for keys in (used, volume.labels):
         if TOPOLOGY_ZONE in keys:
@@ -209,11 +256,15 @@ def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]
 
 
 def _names_values(terms: Iterable[NodeSelectorTerm], key: str) -> bool:
-    return any(expression.values for term in terms for expression in term.match_expressions if expression.key == key)
+    return any(
+        expression.values for term in terms for expression in term.match_expressions if expression.key == key
+    )
 
 
 def _renamed(terms: Iterable[NodeSelectorTerm], old: str, new: str) -> tuple[NodeSelectorTerm, ...]:
     def rename(expression: Requirement) -> Requirement:
         return replace(expression, key=new) if expression.key == old else expression
 
-    return tuple(replace(term, match_expressions=tuple(map(rename, term.match_expressions))) for term in terms)
+    return tuple(
+        replace(term, match_expressions=tuple(map(rename, term.match_expressions))) for term in terms
+    )

@@ -1,6 +1,7 @@
 """The best volume for a claim, on every node of a batch at once.
 
-Upstream: pkg/controller/volume/persistentvolume/util/util.go FindMatchingVolume (before 1.15 in index.go beside it).
+Upstream: pkg/controller/volume/persistentvolume/util/util.go FindMatchingVolume (before 1.15 in index.go
+beside it).
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 @attrs.define(eq=False, repr=False)
 class VolumeMatcher:
-    """Finds volumes for one pod's claims, one claim after the other; a volume goes to at most one claim of the pod."""
+    """Finds volumes for one pod's claims, one claim after the other; a volume goes to at most one claim of
+    the pod."""
 
     nodes: Batch
     cells: VolumeCells
@@ -81,7 +83,9 @@ class VolumeMatcher:
         affinity = volume.spec.node_affinity
         found = self._within.get(affinity)
         if found is None:
-            found = self._within[affinity] = np.arange(self.nodes.n) if affinity is None else self._matching(affinity)
+            found = self._within[affinity] = (
+                np.arange(self.nodes.n) if affinity is None else self._matching(affinity)
+            )
         return found
 
     def _matching(self, affinity: NodeSelector) -> Rows:
@@ -94,23 +98,43 @@ class VolumeMatcher:
             label = self.nodes.label(key)
             order = np.argsort(label.codes, kind="stable")
             codes, starts = np.unique(label.codes[order], return_index=True)
-            self._labelled[key] = {label.values[code]: rows for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)}
+            self._labelled[key] = {
+                label.values[code]: rows
+                for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)
+            }
         return self._labelled[key].get(value, NO_ROWS)
 
-    def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Ints, Mask | None]:
-        """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which the search fails.
+    def match(
+        self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]
+    ) -> tuple[Ints, Mask | None]:
+        """The number of the best of *volumes* for each node, -1 where there is none, and the nodes on which
+        the search fails.
 
         Raises :class:`VolumeError` where it fails on all nodes.
         """
-        if self.cells.attributes_class_gate and not self.attributes_classes and claim.spec.volume_attributes_class_name:
+        if (
+            self.cells.attributes_class_gate
+            and not self.attributes_classes
+            and claim.spec.volume_attributes_class_name
+        ):
             off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
             raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
         usable = [volume for volume in volumes if self._is_usable(volume, claim)]
-        bound = [volume for volume in usable if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)]
-        failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
-        found, wanting = np.full(self.nodes.n, -1, np.int64), np.ones(self.nodes.n, np.bool_)
+        bound = [
+            volume
+            for volume in usable
+            if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)
+        ]
+        failed = (
+            self._unreadable(claim, volumes, bound)
+            if self.cells.volume_mode == "strict" and self.block_volumes
+            else None
+        )
+        found = np.full(self.nodes.n, -1, np.int64)
+        wanting = np.ones(self.nodes.n, np.bool_)
         for volume in bound:
-            # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search without a volume.
+            # Upstream: a volume that is bound to the claim and that the node cannot reach ends the search
+            # without a volume.
             free = self._free(volume)
             self._give(found, volume, wanting & free)
             wanting &= ~free
@@ -148,10 +172,14 @@ class VolumeMatcher:
                 free &= taken != number
         return free
 
-    def _by_size(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> list[PersistentVolume]:
+    def _by_size(
+        self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]
+    ) -> list[PersistentVolume]:
         """The volumes that are large enough and that a claim like this one may have, the smallest first."""
         labels = _selector(claim)
-        least, kind, modes = requested_size(claim), claim.storage_class, frozenset(claim.spec.access_modes)
+        least = requested_size(claim)
+        kind = claim.storage_class
+        modes = frozenset(claim.spec.access_modes)
         free = [
             volume
             for volume in volumes
@@ -167,7 +195,8 @@ class VolumeMatcher:
     def _is_usable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         if volume.metadata.deletion_timestamp is not None or not self._has_attributes_of(claim, volume):
             return False
-        wanted, offered = claim.spec.volume_mode, volume.spec.volume_mode
+        wanted = claim.spec.volume_mode
+        offered = volume.spec.volume_mode
         if not self.block_volumes and self.cells.volume_mode != "always":
             return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
         return (wanted or "Filesystem") == (offered or "Filesystem")
@@ -179,13 +208,17 @@ class VolumeMatcher:
         wanted = claim.spec.volume_attributes_class_name if self.attributes_classes else ""
         return volume.spec.volume_attributes_class_name == wanted
 
-    def _unreadable(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]) -> Mask | None:
+    def _unreadable(
+        self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume], bound: list[PersistentVolume]
+    ) -> Mask | None:
         """Where the search comes to a volume without volumeMode before it ends: bool[n].
 
         Upstream: the API's default was not applied, which is an error in 1.12.
         """
         failed = np.zeros(self.nodes.n, np.bool_)
-        bad = [volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None]
+        bad = [
+            volume for volume in volumes if claim.spec.volume_mode is None or volume.spec.volume_mode is None
+        ]
         for volume in bad:
             failed |= self._free(volume)
         names = [volume.name for volume in volumes]
@@ -197,12 +230,17 @@ class VolumeMatcher:
 
 @lru_cache(maxsize=1 << 16)
 def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
-    """(label key, value) of an affinity that asks for this label only, like that of a local volume; None for any other."""
+    """(label key, value) of an affinity that asks for this label only, like that of a local volume; None for
+    any other."""
     terms = affinity.node_selector_terms
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None
     (wanted,) = terms[0].match_expressions
-    if wanted.operator != "In" or len(wanted.values) != 1 or not compile_node_term(terms[0])({wanted.key: wanted.values[0]}, ""):
+    if (
+        wanted.operator != "In"
+        or len(wanted.values) != 1
+        or not compile_node_term(terms[0])({wanted.key: wanted.values[0]}, "")
+    ):
         return None
     return wanted.key, wanted.values[0]
 
@@ -213,7 +251,9 @@ def _selector(claim: PersistentVolumeClaim) -> Matcher:
     try:
         return compile_selector(claim.spec.selector)
     except SelectorError as error:
-        raise VolumeError(f"error creating internal label selector for claim: {claim.key}: {error}") from error
+        raise VolumeError(
+            f"error creating internal label selector for claim: {claim.key}: {error}"
+        ) from error
 
 
 def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
@@ -222,11 +262,15 @@ def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
         return np.zeros(nodes.n, np.bool_)
     if not kind.allowed_topologies:
         return np.ones(nodes.n, np.bool_)
-    return reduce(or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies), np.zeros(nodes.n, np.bool_))
+    return reduce(
+        or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies), np.zeros(nodes.n, np.bool_)
+    )
 
 
 def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
-    wanted = tuple(Requirement(key=e.key, operator="In", given_values=e.values) for e in term.match_label_expressions)
+    wanted = tuple(
+        Requirement(key=e.key, operator="In", given_values=e.values) for e in term.match_label_expressions
+    )
     try:
         return expressions_mask(wanted, nodes)
     except SelectorError:
@@ -234,17 +278,25 @@ def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
 
 
 def storage_left(
-    kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings, by_maximum: bool = True
+    kind: StorageClass,
+    claim: PersistentVolumeClaim,
+    nodes: Batch,
+    listings: Listings,
+    by_maximum: bool = True,
 ) -> tuple[Mask, Ints] | None:
-    """Where a CSIStorageCapacity has room for *claim*, and how much the first of them has, in bytes: bool[n] and int64[n].
+    """Where a CSIStorageCapacity has room for *claim*, and how much the first of them has, in bytes: bool[n]
+    and int64[n].
 
-    *by_maximum*: the largest volume that it allows counts before its capacity. None if the driver does not report capacities.
-    Upstream: hasEnoughCapacity, which takes them in no order; here they are sorted by name.
+    *by_maximum*: the largest volume that it allows counts before its capacity. None if the driver does not
+    report capacities. Upstream: hasEnoughCapacity, which takes them in no order; here they are sorted by
+    name.
     """
-    size, driver = claim.spec.requests.get("storage"), listings.csi_drivers.get(kind.provisioner)
+    size = claim.spec.requests.get("storage")
+    driver = listings.csi_drivers.get(kind.provisioner)
     if size is None or driver is None or not driver.storage_capacity:
         return None
-    found, amount = np.zeros(nodes.n, np.bool_), np.zeros(nodes.n, np.int64)
+    found = np.zeros(nodes.n, np.bool_)
+    amount = np.zeros(nodes.n, np.int64)
     for item in listings.csi_capacities:
         if item.storage_class_name == kind.name and _holds(item, size.value(), by_maximum):
             here = _access(item, nodes) & ~found
@@ -252,8 +304,15 @@ def storage_left(
     return found, amount
 
 
-def has_capacity(kind: StorageClass, claim: PersistentVolumeClaim, nodes: Batch, listings: Listings, by_maximum: bool = True) -> Mask:
-    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report capacities: bool[n]."""
+def has_capacity(
+    kind: StorageClass,
+    claim: PersistentVolumeClaim,
+    nodes: Batch,
+    listings: Listings,
+    by_maximum: bool = True,
+) -> Mask:
+    """The nodes where a CSIStorageCapacity has room for *claim*; all nodes if the driver does not report
+    capacities: bool[n]."""
     left = storage_left(kind, claim, nodes, listings, by_maximum)
     return np.ones(nodes.n, np.bool_) if left is None else left[0]
 
@@ -266,6 +325,10 @@ def _holds(item: CSIStorageCapacity, size: int, by_maximum: bool) -> bool:
 def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
     """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
-        return np.zeros(nodes.n, np.bool_) if item.node_topology is None else selector_mask(item.node_topology, nodes)
+        return (
+            np.zeros(nodes.n, np.bool_)
+            if item.node_topology is None
+            else selector_mask(item.node_topology, nodes)
+        )
     except SelectorError:
         return np.zeros(nodes.n, np.bool_)

@@ -1,6 +1,8 @@
-"""What the nodes of a batch can do for a pod's claims: reach bound volumes, match free ones, or have new ones provisioned.
+"""What the nodes of a batch can do for a pod's claims: reach bound volumes, match free ones, or have new ones
+provisioned.
 
-Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (before 1.15 in pkg/controller/volume/persistentvolume).
+Upstream: pkg/controller/volume/scheduling/scheduler_binder.go FindPodVolumes (before 1.15 in
+pkg/controller/volume/persistentvolume).
 """
 
 from __future__ import annotations
@@ -45,8 +47,11 @@ class VolumeSearch:
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
         """What each of *nodes* can do for the claims with these keys."""
         finding = Finding.of(nodes.n)
-        gates, classes = self.gates, self.cells.attributes_class_gate
-        matcher = VolumeMatcher(nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False)))
+        gates = self.gates
+        classes = self.cells.attributes_class_gate
+        matcher = VolumeMatcher(
+            nodes, self.cells, bool(gates.get("BlockVolume", False)), bool(gates.get(classes, False))
+        )
         try:
             needs = self.needs(claims)
             if needs.immediate:
@@ -60,7 +65,8 @@ class VolumeSearch:
         return finding
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
-        """What the claims with these keys need; raises :class:`VolumeError` for a claim without an answer. Upstream: GetPodVolumeClaims."""
+        """What the claims with these keys need; raises :class:`VolumeError` for a claim without an answer.
+        Upstream: GetPodVolumeClaims."""
         needs = PodClaims()
         for key in claims:
             claim = self._claim(key)
@@ -94,7 +100,8 @@ class VolumeSearch:
 
     def _check_bound(self, needs: PodClaims, matcher: VolumeMatcher, finding: Finding) -> None:
         for claim in needs.bound:
-            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it is not noticed.
+            # Upstream: the first volume that the node cannot reach ends the check, so a missing one after it
+            # is not noticed.
             try:
                 volume = self.volumes.get(claim.spec.volume_name)
             except VolumeError as error:
@@ -119,14 +126,22 @@ class VolumeSearch:
             affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
-        by_driver = np.ones(nodes.n, np.bool_) if affinity is None else node_selector_mask(affinity, nodes, fields=False)
+        by_driver = (
+            np.ones(nodes.n, np.bool_)
+            if affinity is None
+            else node_selector_mask(affinity, nodes, fields=False)
+        )
         return np.where(replaced, by_driver, found)
 
     def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
         """The nodes whose CSINode says that a driver has taken over *plugin*: bool[n]; None where none does."""
         if not may_migrate(plugin, self.cells, self.gates):
             return None
-        saying = [found.name for found in self.listings.csi_nodes if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")]
+        saying = [
+            found.name
+            for found in self.listings.csi_nodes
+            if plugin in found.annotations.get(MIGRATED_PLUGINS, "").split(",")
+        ]
         rows = [nodes.table.row_of.get(name, -1) for name in saying]
         return np.isin(nodes.indexes, rows) if rows else None
 
@@ -150,19 +165,23 @@ class VolumeSearch:
         self._provide(kinds, nodes, finding)
 
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
-        name = claim.storage_class if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
+        name = (
+            claim.storage_class if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
+        )
         try:
             numbers, failed = matcher.match(claim, self.volumes.within(name))
         except VolumeError as error:
             finding.fail(str(error), finding.decided)
-            numbers, failed = np.full(matcher.nodes.n, -1, np.int64), None
+            numbers = np.full(matcher.nodes.n, -1, np.int64)
+            failed = None
         if failed is not None:
             finding.fail(MODE_NOT_DEFAULTED, failed & finding.decided)
         finding.matches.append((claim, numbers))
         finding.volumes = matcher.volumes
 
     def _provide(self, kinds: Sequence[StorageClass], nodes: Batch, finding: Finding) -> None:
-        """Find out where volumes can be provisioned for all claims that need one; the first claim that fails gives the reason."""
+        """Find out where volumes can be provisioned for all claims that need one; the first claim that fails
+        gives the reason."""
         pending = np.ones(nodes.n, np.bool_)
         for kind, (claim, needed) in zip(kinds, finding.provisions, strict=True):
             if needed.any():
@@ -171,7 +190,9 @@ class VolumeSearch:
                 pending &= made
                 gate = self.cells.storage_capacity_gate
                 if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
-                    enough = ~needed | has_capacity(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
+                    enough = ~needed | has_capacity(
+                        kind, claim, nodes, self.listings, self.cells.reads_maximum_size
+                    )
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough
         finding.provided = pending

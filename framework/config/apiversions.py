@@ -1,6 +1,8 @@
-"""The versions of the component configuration: which fields each has, and the first ones as later ones have them.
+"""The versions of the component configuration: which fields each has, and the first ones as later ones have
+them.
 
-Upstream: the types of each version in k8s.io/kube-scheduler/config, and pkg/scheduler/apis/config/v1alpha1/conversion.go.
+Upstream: the types of each version in k8s.io/kube-scheduler/config, and
+pkg/scheduler/apis/config/v1alpha1/conversion.go.
 """
 
 from __future__ import annotations
@@ -35,21 +37,31 @@ def is_flat(cells: ConfigurationCells) -> bool:
 
 
 def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
-    """*document* with a list of profiles, also where its version has none. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    """*document* with a list of profiles, also where its version has none. Raises
+    :class:`~kubeclassic.exceptions.PolicyError`."""
     if not is_flat(cells):
         given = document.get("extenders")
         if NEW_HTTPS not in cells.fields_lacked or not isinstance(given, list):
             return document
         # Extenders are written as in a Policy there.
-        return {**document, "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given]}
+        return {
+            **document,
+            "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given],
+        }
     source = document.get("algorithmSource")
     for name, given in source.items() if isinstance(source, Mapping) else ():
         if given not in (None, "DefaultProvider"):
             raise PolicyError(f"algorithmSource.{name}: expected option --{name} in its place")
-    profile = {"schedulerName": DEFAULT_SCHEDULER, **{name: document[name] for name in ONE_PROFILE if document.get(name) is not None}}
+    profile = {
+        "schedulerName": DEFAULT_SCHEDULER,
+        **{name: document[name] for name in ONE_PROFILE if document.get(name) is not None},
+    }
     if isinstance(plugins := profile.get("plugins"), Mapping):
         profile["plugins"] = {RENAMED.get(point, point): found for point, found in plugins.items()}
-    return {**{name: value for name, value in document.items() if name not in cells.fields_lacked}, "profiles": [profile]}
+    return {
+        **{name: value for name, value in document.items() if name not in cells.fields_lacked},
+        "profiles": [profile],
+    }
 
 
 def _extender(written: Json) -> dict[str, Any]:
@@ -83,7 +95,9 @@ def own_path(path: str, document: Json) -> str:
     names = {later: name for name, later in RENAMED.items()}
     head, _, rest = path.removeprefix(_FIRST).partition(".")
     point, *more = rest.split(".", 1)
-    return ".".join([head, names.get(point, point), *more]) if head == "plugins" else path.removeprefix(_FIRST)
+    return (
+        ".".join([head, names.get(point, point), *more]) if head == "plugins" else path.removeprefix(_FIRST)
+    )
 
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:
@@ -107,7 +121,8 @@ def with_plugins(plugins: Json, cells: ConfigurationCells) -> dict[str, Any]:
 
 def of_all_versions(newest: Fields) -> Fields:
     """The fields that a configuration has in any version, from those of the *newest* one."""
-    profile, election = newest["profiles"] or {}, newest["leaderElection"] or {}
+    profile = newest["profiles"] or {}
+    election = newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
     extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
     older = named(f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE)

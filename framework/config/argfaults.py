@@ -15,7 +15,14 @@ from msgspec.structs import replace
 from ...api.meaning.durations import duration_text
 from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value, quoted
 from ...api.meaning.labels import SelectorError, compile_selector, match_expressions_selector
-from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement, TopologySpreadConstraint
+from ...api.objects import (
+    LabelSelector,
+    NodeSelector,
+    NodeSelectorTerm,
+    PreferredSchedulingTerm,
+    Requirement,
+    TopologySpreadConstraint,
+)
 from ...core.release import FrameworkCells
 from . import args as a
 from .args import takes_args
@@ -26,7 +33,8 @@ TOP = 10
 
 
 def ratio_faults(args: a.RequestedToCapacityRatioArgs) -> Iterator[str]:
-    """The faults of RequestedToCapacityRatio's arguments, the points of the line before the weights; only the first is told."""
+    """The faults of RequestedToCapacityRatio's arguments, the points of the line before the weights; only the
+    first is told."""
     if not args.shape:
         yield "at least one point must be specified"
     for i, (left, right) in enumerate(pairwise(args.shape)):
@@ -59,10 +67,16 @@ OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 def node_selector_faults(selector: NodeSelector, cells: FrameworkCells, path: str = "") -> list[str]:
     """The faults of all terms; an empty term has none."""
     within = _child(path, "nodeSelectorTerms")
-    return [fault for i, term in enumerate(selector.node_selector_terms) for fault in term_faults(term, cells, f"{within}[{i}]")]
+    return [
+        fault
+        for i, term in enumerate(selector.node_selector_terms)
+        for fault in term_faults(term, cells, f"{within}[{i}]")
+    ]
 
 
-def preferred_faults(terms: Sequence[PreferredSchedulingTerm], cells: FrameworkCells, path: str = "") -> list[str]:
+def preferred_faults(
+    terms: Sequence[PreferredSchedulingTerm], cells: FrameworkCells, path: str = ""
+) -> list[str]:
     """The faults of preferred terms; terms of weight 0 are skipped."""
     counted = ((i, term.preference) for i, term in enumerate(terms) if term.weight)
     return [fault for i, term in counted for fault in term_faults(term, cells, f"{path}[{i}]")]
@@ -81,10 +95,17 @@ def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> lis
             if field.operator not in ("In", "NotIn"):
                 return [f"{quoted(field.operator)} is not a valid node field selector operator"]
             if len(field.values) != 1:
-                return [f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"]
+                return [
+                    f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"
+                ]
         return []
-    found = [_expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]") for i, e in enumerate(term.match_expressions)]
-    found += [_field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)]
+    found = [
+        _expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]")
+        for i, e in enumerate(term.match_expressions)
+    ]
+    found += [
+        _field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)
+    ]
     return [fault for fault in found if fault]
 
 
@@ -98,12 +119,17 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
         except SelectorError as error:
             return str(error)
         return ""
-    pairs = [Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(selector.match_labels.items())]
+    pairs = [
+        Requirement(key=key, operator="In", given_values=(value,))
+        for key, value in sorted(selector.match_labels.items())
+    ]
     for expression in (*pairs, *selector.match_expressions):
         if expression.operator not in OPERATORS[:4]:
             return f"{quoted(expression.operator)} is not a valid label selector operator"
         # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
-        if fault := aggregated(_requirement_faults(replace(expression, given_values=expression.values or None), cells, "")):
+        if fault := aggregated(
+            _requirement_faults(replace(expression, given_values=expression.values or None), cells, "")
+        ):
             return fault
     return ""
 
@@ -114,12 +140,16 @@ def _child(path: str, name: str) -> str:
 
 def _expression(expression: Requirement, cells: FrameworkCells, path: str) -> str:
     if expression.operator not in OPERATORS:
-        return unsupported(f"{path}.operator", expression.operator, OPERATORS if cells.faults_list_operators else ())
+        return unsupported(
+            f"{path}.operator", expression.operator, OPERATORS if cells.faults_list_operators else ()
+        )
     return aggregated(_requirement_faults(expression, cells, path))
 
 
 def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: str) -> Iterator[str]:
-    key, operator, values = expression.key, expression.operator, _values(expression)
+    key = expression.key
+    operator = expression.operator
+    values = _values(expression)
     if faults := is_valid_label_key(key):
         yield invalid(_child(path, "key"), key, "; ".join(faults))
     path = _child(path, "values")
@@ -146,7 +176,11 @@ def _values(expression: Requirement) -> Sequence[str]:
 def _field(requirement: Requirement, cells: FrameworkCells, path: str) -> str:
     if requirement.operator not in ("In", "NotIn"):
         return unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
-    return "" if len(requirement.values) == 1 else invalid(f"{path}.values", _values(requirement), "must have one element", cells)
+    return (
+        ""
+        if len(requirement.values) == 1
+        else invalid(f"{path}.values", _values(requirement), "must have one element", cells)
+    )
 
 
 STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
@@ -156,8 +190,10 @@ Faults = Iterator[str]
 
 
 def _preemption(args: a.DefaultPreemptionArgs, path: str, context: Context) -> Faults:
-    share, number = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
-    percentage, absolute = f"{path}minCandidateNodesPercentage", f"{path}minCandidateNodesAbsolute"
+    share = args.min_candidate_nodes_percentage
+    number = args.min_candidate_nodes_absolute
+    percentage = f"{path}minCandidateNodesPercentage"
+    absolute = f"{path}minCandidateNodesAbsolute"
     if not 0 <= share <= 100:
         yield invalid(percentage, share, _PERCENT)
     if number < 0:
@@ -179,8 +215,12 @@ def _node_affinity(args: a.NodeAffinityArgs, path: str, context: Context) -> Fau
         return
     within = f"{path}addedAffinity."
     if added.required is not None:
-        yield from node_selector_faults(added.required, context.framework, f"{within}requiredDuringSchedulingIgnoredDuringExecution")
-    yield from preferred_faults(added.preferred, context.framework, f"{within}preferredDuringSchedulingIgnoredDuringExecution")
+        yield from node_selector_faults(
+            added.required, context.framework, f"{within}requiredDuringSchedulingIgnoredDuringExecution"
+        )
+    yield from preferred_faults(
+        added.preferred, context.framework, f"{within}preferredDuringSchedulingIgnoredDuringExecution"
+    )
 
 
 def _balanced(args: a.NodeResourcesBalancedAllocationArgs, path: str, context: Context) -> Faults:
@@ -204,18 +244,30 @@ def _fit(args: a.NodeResourcesFitArgs, path: str, context: Context) -> Faults:
 
 
 def _allocation(args: a.NodeResourcesLeastAllocatedArgs, path: str, context: Context) -> Faults:
-    yield from weight_fault(args.resources) if context.cells.plain_arg_faults else _weights(args.resources, f"{path}resources")
+    yield from (
+        weight_fault(args.resources)
+        if context.cells.plain_arg_faults
+        else _weights(args.resources, f"{path}resources")
+    )
 
 
-def _weights(resources: Sequence[a.ResourceSpec], path: str, wanted: str = "(0, 100]", most: float = MOST) -> Faults:
+def _weights(
+    resources: Sequence[a.ResourceSpec], path: str, wanted: str = "(0, 100]", most: float = MOST
+) -> Faults:
     for i, resource in enumerate(resources):
         if not 0 < resource.weight <= most:
-            yield invalid(f"{path}[{i}].weight", resource.weight, f"resource weight of {resource.name} not in valid range {wanted}")
+            yield invalid(
+                f"{path}[{i}].weight",
+                resource.weight,
+                f"resource weight of {resource.name} not in valid range {wanted}",
+            )
 
 
 def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) -> Faults:
     if context.cells.plain_arg_faults:
-        if args.resources or not context.cells.first_args:  # Upstream: where no resource counts, the line is never read.
+        if (
+            args.resources or not context.cells.first_args
+        ):  # Upstream: where no resource counts, the line is never read.
             yield from islice(ratio_faults(args), 1)
         return
     yield from _shape(args.shape, f"{path}shape", context)
@@ -235,7 +287,9 @@ def _node_label(args: a.NodeLabelArgs, path: str, context: Context) -> Faults:
                 yield f"detecting at least one label (e.g., {quoted(label)}) that exist in both {lists}"
                 return
             if label in places:
-                yield invalid(f"{path}present{kind}[{places[label]}]", label, f"conflict with {path}absent{kind}[{i}]")
+                yield invalid(
+                    f"{path}present{kind}[{places[label]}]", label, f"conflict with {path}absent{kind}[{i}]"
+                )
 
 
 def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Faults:
@@ -244,7 +298,9 @@ def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Fault
     yield from _weights(strategy.resources, f"{path}resources")
     if strategy.shape is not None:
         if "." in context.cells.shape_field and strategy.type != "RequestedToCapacityRatio":
-            yield forbidden(f"{path}requestedToCapacityRatio", "must be nil when type is not RequestedToCapacityRatio")
+            yield forbidden(
+                f"{path}requestedToCapacityRatio", "must be nil when type is not RequestedToCapacityRatio"
+            )
         else:
             yield from _shape(strategy.shape, f"{path}{context.cells.shape_field}", context)
     if strategy.type not in STRATEGIES and not context.cells.checks_strategy_type:
@@ -252,7 +308,9 @@ def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Fault
         yield f"scoring strategy {strategy.type} is not supported"
     elif strategy.shape is None and strategy.type == "RequestedToCapacityRatio":
         # Upstream: up to 1.35 it crashes at start without the object; here that is an error.
-        yield required(f"{path}requestedToCapacityRatio", "must be specified when type is RequestedToCapacityRatio")
+        yield required(
+            f"{path}requestedToCapacityRatio", "must be specified when type is RequestedToCapacityRatio"
+        )
 
 
 def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults:
@@ -272,9 +330,14 @@ def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults
 
 def _spread(args: a.PodTopologySpreadArgs, path: str, context: Context) -> Faults:
     if args.defaulting_type not in ("System", "List"):
-        where, plain = f"{path}defaultingType", context.cells.plain_arg_faults
+        where = f"{path}defaultingType"
+        plain = context.cells.plain_arg_faults
         text = 'must be one of {"System", "List"}'
-        yield invalid(where, args.defaulting_type, text) if plain else unsupported(where, args.defaulting_type, ("System", "List"))
+        yield (
+            invalid(where, args.defaulting_type, text)
+            if plain
+            else unsupported(where, args.defaulting_type, ("System", "List"))
+        )
     elif args.defaulting_type == "System" and args.default_constraints:
         yield invalid(f"{path}defaultingType", args.defaulting_type, "when .defaultConstraints are not empty")
     seen: set[tuple[str, str]] = set()
@@ -288,7 +351,9 @@ def _spread(args: a.PodTopologySpreadArgs, path: str, context: Context) -> Fault
 
 def _constraint(constraint: TopologySpreadConstraint, path: str, context: Context) -> Faults:
     if constraint.max_skew <= 0:
-        text = "must be greater than zero" if context.cells.plain_arg_faults else "not in valid range (0, inf)"
+        text = (
+            "must be greater than zero" if context.cells.plain_arg_faults else "not in valid range (0, inf)"
+        )
         yield invalid(f"{path}.maxSkew", constraint.max_skew, text)
     if not constraint.topology_key:
         yield required(f"{path}.topologyKey", "can not be empty")
@@ -297,9 +362,13 @@ def _constraint(constraint: TopologySpreadConstraint, path: str, context: Contex
     if not constraint.when_unsatisfiable:
         yield required(f"{path}.whenUnsatisfiable", "can not be empty")
     elif constraint.when_unsatisfiable not in ("DoNotSchedule", "ScheduleAnyway"):
-        yield unsupported(f"{path}.whenUnsatisfiable", constraint.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway"))
+        yield unsupported(
+            f"{path}.whenUnsatisfiable", constraint.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway")
+        )
     if constraint.label_selector is not None:
-        yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
+        yield forbidden(
+            f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod"
+        )
 
 
 def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> Faults:
@@ -310,7 +379,9 @@ def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> F
     if context.scores_capacity:
         yield from _shape(args.shape or (), f"{path}shape", context)
     elif args.shape is not None:
-        message = f"unexpected field `shape`, remove it or turn on the feature gate {context.cells.capacity_gate}"
+        message = (
+            f"unexpected field `shape`, remove it or turn on the feature gate {context.cells.capacity_gate}"
+        )
         yield forbidden(f"{path}shape", message)
 
 
@@ -347,10 +418,13 @@ _CHECKS: Mapping[str, Callable[[Any, str, Context], Faults]] = {
     "VolumeBinding": _volume_binding,
 }
 CHECKED_BY_PLUGIN_ALONE = frozenset({"NodeResourcesFit"})
-"""Upstream: the validation of a configuration uses a wrong name for these arguments, so only the plugin's constructor checks them."""
+"""Upstream: the validation of a configuration uses a wrong name for these arguments, so only the plugin's
+constructor checks them."""
 
 
 def arg_faults(plugin: str, args: Any, path: str, context: Context) -> list[str]:
     """The faults of *plugin*'s arguments; *path*, empty or ending in a dot, is put before the field."""
     check = _CHECKS.get(plugin) if takes_args(plugin, context) else None
-    return [] if check is None or args is None or isinstance(args, Mapping) else list(check(args, path, context))
+    return (
+        [] if check is None or args is None or isinstance(args, Mapping) else list(check(args, path, context))
+    )

@@ -73,7 +73,9 @@ class NodeResourcesFitArgs:
 
     def with_defaults(self, context: Context) -> NodeResourcesFitArgs:
         strategy = self.scoring_strategy
-        return attrs.evolve(self, scoring_strategy=attrs.evolve(strategy, resources=_weighted(strategy.resources)))
+        return attrs.evolve(
+            self, scoring_strategy=attrs.evolve(strategy, resources=_weighted(strategy.resources))
+        )
 
 
 @attrs.frozen
@@ -111,7 +113,9 @@ class RequestedToCapacityRatioArgs:
         if context.cells.first_args:
             return self
         fills = context.cells.fills_ratio_weights
-        return attrs.evolve(self, resources=_weighted(self.resources) if fills else self.resources or CPU_AND_MEMORY)
+        return attrs.evolve(
+            self, resources=_weighted(self.resources) if fills else self.resources or CPU_AND_MEMORY
+        )
 
 
 @attrs.frozen
@@ -126,7 +130,8 @@ class NodeLabelArgs:
 
 @attrs.frozen
 class ServiceAffinityArgs:
-    """The labels whose values the pods of a service have in common, and those over whose values they are spread."""
+    """The labels whose values the pods of a service have in common, and those over whose values they are
+    spread."""
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
@@ -198,7 +203,8 @@ class DynamicResourcesArgs:
     """Seconds."""
 
     def with_defaults(self, context: Context) -> DynamicResourcesArgs:
-        seconds, waits = self.filter_timeout, self.binding_timeout
+        seconds = self.filter_timeout
+        waits = self.binding_timeout
         return DynamicResourcesArgs(
             10.0 if seconds is None and context.times_devices else seconds,
             600.0 if waits is None and context.waits_for_devices else waits,
@@ -211,17 +217,27 @@ def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
     return tuple(attrs.evolve(resource, weight=resource.weight or 1) for resource in resources)
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 _PLUGIN_ARGS: Mapping[str, Any] = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
-        DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeLabelArgs,
-        NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs,
-        PodTopologySpreadArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, VolumeBindingArgs,
+        DefaultPreemptionArgs,
+        DynamicResourcesArgs,
+        InterPodAffinityArgs,
+        NodeAffinityArgs,
+        NodeLabelArgs,
+        NodeResourcesBalancedAllocationArgs,
+        NodeResourcesFitArgs,
+        NodeResourcesLeastAllocatedArgs,
+        NodeResourcesMostAllocatedArgs,
+        PodTopologySpreadArgs,
+        RequestedToCapacityRatioArgs,
+        ServiceAffinityArgs,
+        VolumeBindingArgs,
     )
-}  # fmt: skip
+}
 
 
 def takes_args(plugin: str, context: Context = PLAIN) -> bool:
@@ -235,7 +251,8 @@ def reads_args(plugin: str, context: Context = PLAIN) -> bool:
 
 
 def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Any:
-    """The arguments of *plugin* with their defaults; raises :class:`~kubeclassic.api.reading.mismatch.Mismatch`."""
+    """The arguments of *plugin* with their defaults; raises
+    :class:`~kubeclassic.api.reading.mismatch.Mismatch`."""
     found = read(_PLUGIN_ARGS[plugin], value)
     fill = getattr(found, "with_defaults", None)
     return found if fill is None else fill(context)
@@ -245,7 +262,11 @@ def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN
     """The paths of the fields in *value* that the arguments of *plugin* do not have."""
     if not reads_args(plugin, context):
         return
-    lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
+    lacked = {
+        field
+        for owner, _, field in (name.partition(".") for name in context.cells.args_lacked)
+        if owner == plugin
+    }
     known = {**(fields_of(_PLUGIN_ARGS[plugin]) or {}), **TYPE_META}
     yield from unknown_fields(value, {name: part for name, part in known.items() if name not in lacked})
 
@@ -267,17 +288,29 @@ def _shape(value: Any) -> Any:
     found = {str(name).lower(): item for name, item in value.items()}
     score = found.get("score", 0)
     if type(score) is int and score % STEP:
-        raise PolicyError(f"FunctionShape: expected a multiple of {STEP}, got score {score}: others are not modelled")
+        raise PolicyError(
+            f"FunctionShape: expected a multiple of {STEP}, got score {score}: others are not modelled"
+        )
     return {**found, "score": score // STEP if type(score) is int else score}
 
 
 def _resources(value: Any) -> Any:
-    return [{"name": name, "weight": weight} for name, weight in value.items()] if isinstance(value, Mapping) else value
+    return (
+        [{"name": name, "weight": weight} for name, weight in value.items()]
+        if isinstance(value, Mapping)
+        else value
+    )
 
 
 _NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
-    "RequestedToCapacityRatio": {"functionshape": ("shape", _shape), "resourcetoweightmap": ("resources", _resources)},
-    "ServiceAffinity": {"labels": ("affinityLabels", _same), "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _same)},
+    "RequestedToCapacityRatio": {
+        "functionshape": ("shape", _shape),
+        "resourcetoweightmap": ("resources", _resources),
+    },
+    "ServiceAffinity": {
+        "labels": ("affinityLabels", _same),
+        "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _same),
+    },
 }
 """Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""
 
@@ -294,4 +327,6 @@ def later_args(plugin: str, args: Mapping[str, Any]) -> tuple[Mapping[str, Any],
     if names is None:
         return args, []
     known = {name: names[str(name).lower()] for name in args if str(name).lower() in names}
-    return {later: form(args[name]) for name, (later, form) in known.items()}, [name for name in args if name not in known]
+    return {later: form(args[name]) for name, (later, form) in known.items()}, [
+        name for name in args if name not in known
+    ]

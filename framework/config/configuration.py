@@ -88,7 +88,8 @@ class KubeSchedulerConfiguration:
     begins: str = attrs.field(default="", metadata=_UNREAD)
     """How the refusal of one of its profiles begins."""
     checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
-    """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
+    """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates``
+    of a Policy."""
 
     unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
     """The fields that it has in vain: unknown ones, where these are ignored."""
@@ -103,10 +104,13 @@ class KubeSchedulerConfiguration:
     @property
     def plugin_names(self) -> set[str]:
         """The plugins that its profiles enable."""
-        return {name for profile in self.profiles for found in profile.plugins.values() for name in found.names}
+        return {
+            name for profile in self.profiles for found in profile.plugins.values() for name in found.names
+        }
 
     def validate(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation finds, in one text."""
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation
+        finds, in one text."""
         if found := aggregated(self.faults()):
             raise PolicyError(found)
 
@@ -124,11 +128,13 @@ class KubeSchedulerConfiguration:
         yield from extender_faults(self.extenders)
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 _IGNORED = named(
     "enableProfiling enableContentionProfiling healthzBindAddress metricsBindAddress delayCacheUntilActive",
-    leaderElection=named("leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace"),
+    leaderElection=named(
+        "leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace"
+    ),
     clientConnection=named("kubeconfig acceptContentTypes contentType qps burst"),
 )
 """Fields of a configuration that scheduling does not read."""
@@ -152,12 +158,16 @@ def fields_without(lacked: frozenset[str]) -> Fields:
 
 
 def unread_of_first(document: Mapping[str, Any], release: Release) -> tuple[str, ...]:
-    """The fields that *release* ignores of *document*, which is of the first version of the configuration or empty, in sentences."""
+    """The fields that *release* ignores of *document*, which is of the first version of the configuration or
+    empty, in sentences."""
     lacked = cells_in(FRAMEWORK_RELEASES[FIRST_FRAMEWORK].configuration, "v1alpha1").fields_lacked
     if release.predicates:
         lacked = lacked - {FAILURE_DOMAINS} | release.configuration.fields_lacked
     # Gates are no field of it upstream, but count here.
-    return tuple(unread_field(path, release) for path, _ in misnamed(document, {**fields_without(lacked), "featureGates": None}))
+    return tuple(
+        unread_field(path, release)
+        for path, _ in misnamed(document, {**fields_without(lacked), "featureGates": None})
+    )
 
 
 def read_configuration(
@@ -179,7 +189,11 @@ def decoded_configuration(
 ) -> KubeSchedulerConfiguration:
     """As :func:`read_configuration`, but not validated."""
     known = resolved_gates(release, gates)
-    document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND} if document is None else document
+    document = (
+        {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND}
+        if document is None
+        else document
+    )
     version = _version(document, release.configuration.api_versions)
     context = Context(release, known, version)
     cells = context.cells
@@ -188,36 +202,53 @@ def decoded_configuration(
     own = tuple(misnamed(document, known_fields))
     ignored = [path for path, _ in own if cells.lenient_fields]
     if ignored:
-        document, own = pruned(document, known_fields), ()
+        document = pruned(document, known_fields)
+        own = ()
     try:
         raw = read(KubeSchedulerConfiguration, with_profiles(document, cells))
         profiles, strict = _decoded(raw.profiles, context)
         if is_flat(cells) and document.get(WEIGHT) is not None:
             args = read_args(AFFINITY, {"hardPodAffinityWeight": document[WEIGHT]}, context)
-            profiles = tuple(attrs.evolve(one, plugin_config=(*one.plugin_config, PluginArgs(AFFINITY, args))) for one in profiles)
+            profiles = tuple(
+                attrs.evolve(one, plugin_config=(*one.plugin_config, PluginArgs(AFFINITY, args)))
+                for one in profiles
+            )
     except Mismatch as mismatch:
         raise ConfigurationError(str(mismatch), mismatched(mismatch)) from None
     if cells.lenient_args:
-        ignored, strict = [*ignored, *(own_path(path, document) for path in strict)], {}
+        ignored = [*ignored, *(own_path(path, document) for path in strict)]
+        strict = {}
     if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
-        faults = [ProfileFault(path, f"unknown field{near}") for path, near in (*own, *((path, "") for path in strict))]
+        faults = [
+            ProfileFault(path, f"unknown field{near}")
+            for path, near in (*own, *((path, "") for path in strict))
+        ]
         raise ConfigurationError(f"strict decoding error: {found}", faults)
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
         defaults = {**defaults, "postFilter": PluginSet()}
     given = profiles or (ProfileConfig(),)
-    profiles = tuple(attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT)) for one in given)
+    profiles = tuple(
+        attrs.evolve(one, plugins=merged(defaults, one.plugins, cells), sorters=one.plugins.get(SORT))
+        for one in given
+    )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
     begins = release.configuration.refusal_text
     return attrs.evolve(
-        raw, release=release, begins=begins, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles,
+        raw,
+        release=release,
+        begins=begins,
+        api_version=f"{GROUP}/{version}",
+        gates=known,
+        profiles=profiles,
         unread=tuple(ignored),
-    )  # fmt: skip
+    )
 
 
 def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
-    kind, api_version = document.get("kind", ""), document.get("apiVersion", "")
+    kind = document.get("kind", "")
+    api_version = document.get("apiVersion", "")
     group, _, version = str(api_version).rpartition("/")
     if not kind:
         raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
@@ -225,12 +256,17 @@ def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
         text = f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"'
         wanted = " or ".join(f"{GROUP}/{name}" for name in known)
         got = f"{shown(api_version)} and kind {shown(kind)}"
-        raise ConfigurationError(text, [ProfileFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")])
+        raise ConfigurationError(
+            text, [ProfileFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")]
+        )
     return version
 
 
-def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
-    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the paths of these."""
+def _decoded(
+    profiles: tuple[ProfileConfig, ...], context: Context
+) -> tuple[tuple[ProfileConfig, ...], dict[str, str]]:
+    """The profiles with decoded plugin arguments, and the errors about unknown fields of arguments, by the
+    paths of these."""
     found: list[ProfileConfig] = []
     strict: dict[str, str] = {}
     for i, profile in enumerate(profiles):
@@ -239,7 +275,8 @@ def _decoded(profiles: tuple[ProfileConfig, ...], context: Context) -> tuple[tup
             place = f"profiles[{i}].pluginConfig[{j}]"
             if context.cells.first_args:
                 args, unread = later_args(entry.name, entry.args or {})
-                entry, strict = attrs.evolve(entry, args=args), {**strict, **{f"{place}.args.{name}": "" for name in unread}}
+                entry = attrs.evolve(entry, args=args)
+                strict = {**strict, **{f"{place}.args.{name}": "" for name in unread}}
             made.append(attrs.evolve(entry, args=_args(entry, place, context)))
             paths = tuple(unknown_args(entry.name, entry.args or {}, context))
             if paths:
@@ -254,7 +291,8 @@ def _args(entry: PluginArgs, place: str, context: Context) -> Any:
     if not reads_args(entry.name, context):
         return MappingProxyType(entry.args or {})
     raw = entry.args or {}
-    kind, wanted = raw.get("kind", f"{entry.name}Args"), f"{entry.name}Args"
+    kind = raw.get("kind", f"{entry.name}Args")
+    wanted = f"{entry.name}Args"
     if kind != wanted and not context.cells.lenient_args:
         text = f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
         fault = ProfileFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted)
@@ -268,7 +306,9 @@ def _args(entry: PluginArgs, place: str, context: Context) -> Any:
 
 def passes_over(document: Mapping[str, Any], release: Release) -> bool:
     """Whether *release* ignores fields of *document* that are unknown, or given more than once."""
-    return cells_in(release.configuration, str(document.get("apiVersion", "")).rpartition("/")[2]).lenient_fields
+    return cells_in(
+        release.configuration, str(document.get("apiVersion", "")).rpartition("/")[2]
+    ).lenient_fields
 
 
 def load_configuration(
@@ -278,7 +318,9 @@ def load_configuration(
     resolved_gates(release, gates)
     document = configuration_document(path)
     if document.repeated and not passes_over(document.data, release):
-        raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in document.repeated)}")
+        raise PolicyError(
+            f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in document.repeated)}"
+        )
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
@@ -302,8 +344,9 @@ def given_configuration(
 ) -> KubeSchedulerConfiguration:
     """The configuration in *profile*; without it the default profile, with *plugins* at all of their points.
 
-    *release* reads it, unless *profile* has been read already. *gates* are the changes to the default gates, if it has not. A *percentage*
-    replaces that of the profiles. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    *release* reads it, unless *profile* has been read already. *gates* are the changes to the default gates,
+    if it has not. A *percentage* replaces that of the profiles. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
     reader = FRAMEWORK_RELEASES[release]
     if isinstance(profile, KubeSchedulerConfiguration):
@@ -313,7 +356,11 @@ def given_configuration(
     elif isinstance(profile, str | os.PathLike):
         found = load_configuration(profile, gates, reader)
     else:
-        found = read_configuration(default_document(tuple(plugins), reader.configuration) if profile is None else profile, gates, reader)
+        found = read_configuration(
+            default_document(tuple(plugins), reader.configuration) if profile is None else profile,
+            gates,
+            reader,
+        )
     if percentage is None:
         return found
     profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
@@ -327,5 +374,9 @@ def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells)
     points: Mapping[str, Sequence[type[Plugin]]] = {"multiPoint": plugins}
     if cells.lists_points:
         points = {point: [plugin for plugin in plugins if plugin.joins(point)] for point in POINTS}
-    enabled = {point: {"enabled": [{"name": plugin.name} for plugin in found]} for point, found in points.items() if found}
+    enabled = {
+        point: {"enabled": [{"name": plugin.name} for plugin in found]}
+        for point, found in points.items()
+        if found
+    }
     return {"apiVersion": f"{GROUP}/{cells.default_version}", "kind": KIND, **with_plugins(enabled, cells)}

@@ -40,7 +40,9 @@ def as_json(value: Any) -> str:
     if value == () and isinstance(value, tuple):
         return "null"
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return "".join(_HTML.get(character, character) for character in text)  # Upstream: Go escapes what HTML could read.
+    return "".join(
+        _HTML.get(character, character) for character in text
+    )  # Upstream: Go escapes what HTML could read.
 
 
 def invalid(path: str, value: Any, message: str, cells: FrameworkCells | None = None) -> str:
@@ -98,7 +100,9 @@ class ConfigurationError(PolicyError):
 
 def mismatched(mismatch: Mismatch, within: str = "") -> list[ProfileFault]:
     """The fault of a value of another type; *within*: what the path begins with."""
-    return [ProfileFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)]
+    return [
+        ProfileFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)
+    ]
 
 
 _FAULT = re.compile(
@@ -120,14 +124,18 @@ def fault_of(text: str) -> ProfileFault:
     found = _FAULT.fullmatch(text)
     if found is None:
         return ProfileFault("", text)
-    where, kind, rest = found["where"], found["kind"], found["rest"] or ""
+    where = found["where"]
+    kind = found["kind"]
+    rest = found["rest"] or ""
     if kind in ("Required value", "Forbidden"):
         return ProfileFault(where, f"{kind}: {rest}" if rest else kind)
     value = _VALUE.fullmatch(rest)
     assert value is not None
     message = value["text"] or kind
     if kind == "Unsupported value":
-        return ProfileFault(where, kind, value["value"], message.removeprefix("supported values: ") if value["text"] else None)
+        return ProfileFault(
+            where, kind, value["value"], message.removeprefix("supported values: ") if value["text"] else None
+        )
     return ProfileFault(where, message, value["value"])
 
 
@@ -164,7 +172,9 @@ class Context:
     @property
     def waits_for_devices(self) -> bool:
         """Whether a pod is bound once its devices are ready."""
-        return "DRADeviceBindingConditions" in self.release.devices.gated and self.gates.get("DRADeviceBindingConditions", False)
+        return "DRADeviceBindingConditions" in self.release.devices.gated and self.gates.get(
+            "DRADeviceBindingConditions", False
+        )
 
 
 PLAIN = Context()

@@ -19,7 +19,7 @@ from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import read_args, takes_args
 from .fielderrors import Context, as_json, duplicate, invalid, required
 
-# --- default plugins --------------------------------------------------------------------------------------------------
+# --- default plugins ----------------------------------------------------------------------------------------
 
 # The default plugins of a profile, by release and version of the configuration API.
 # Upstream: pkg/scheduler/apis/config/v1/default_plugins.go, and those of v1beta3 and v1beta2.
@@ -74,7 +74,9 @@ def default_plugins(context: Context) -> Plugins:
                 plugins.insert(names.index(successor) if successor else len(plugins), added)
         return {"multiPoint": PluginSet(tuple(plugins))}
     return {
-        point: PluginSet(tuple(found for word in words.split() if (found := _entry(word, context)) is not None))
+        point: PluginSet(
+            tuple(found for word in words.split() if (found := _entry(word, context)) is not None)
+        )
         for point, words in context.cells.point_plugins.items()
     }
 
@@ -93,7 +95,9 @@ def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
     # Upstream: what sorts and binds by default is no plugin there.
     if point == "queueSort" and custom.enabled:
         return PluginSet(custom.enabled)
-    return PluginSet((*custom.enabled, *default.enabled) if point == "bind" else (*default.enabled, *custom.enabled))
+    return PluginSet(
+        (*custom.enabled, *default.enabled) if point == "bind" else (*default.enabled, *custom.enabled)
+    )
 
 
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
@@ -111,7 +115,10 @@ def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) ->
         enabled.append(plugin)
     enabled += [plugin for i, plugin in enumerate(custom.enabled) if i not in replaced]
     # Upstream: versions that list plugins for each point forget what is disabled.
-    return PluginSet(tuple(enabled), () if cells.lists_points else tuple(PluginEntry(plugin.name) for plugin in custom.disabled))
+    return PluginSet(
+        tuple(enabled),
+        () if cells.lists_points else tuple(PluginEntry(plugin.name) for plugin in custom.disabled),
+    )
 
 
 _PERCENTAGE = "not in valid range [0-100]"
@@ -161,10 +168,12 @@ def percentage_faults(percentage: int | None, path: str) -> Iterator[str]:
 
 
 def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Context) -> Iterator[str]:
-    """The faults of each profile, and of all together; *version*: the group and version of the configuration API."""
+    """The faults of each profile, and of all together; *version*: the group and version of the configuration
+    API."""
     seen: dict[str | None, int] = {}
     for i, profile in enumerate(profiles):
-        path, name = f"profiles[{i}]", profile.scheduler_name or ""
+        path = f"profiles[{i}]"
+        name = profile.scheduler_name or ""
         yield from _faults(profile, path, version, context)
         if name in seen:
             # Upstream: as JSON the path of the earlier one is an empty object.
@@ -196,8 +205,11 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
 def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
     # Upstream: multiPoint is not checked, so the plugin works there.
     if plugin in cells.refused_plugins:
-        # Upstream: from v1 on the text names the version of the core API in place of that of the configuration.
-        yield invalid(path, plugin, f'{cells.refused_text} (KubeSchedulerConfiguration is version "{version}")')
+        # Upstream: from v1 on the text names the version of the core API in place of that of the
+        # configuration.
+        yield invalid(
+            path, plugin, f'{cells.refused_text} (KubeSchedulerConfiguration is version "{version}")'
+        )
 
 
 def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
@@ -215,7 +227,11 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
         return
     sets = [profile.at("queueSort") for profile in profiles]
     if len(sets[0].enabled) > 1:
-        yield invalid("profiles[0].plugins.queueSort.Enabled", len(sets[0].enabled), "only one queue sort plugin can be enabled")
+        yield invalid(
+            "profiles[0].plugins.queueSort.Enabled",
+            len(sets[0].enabled),
+            "only one queue sort plugin can be enabled",
+        )
     name = sets[0].enabled[0].name if sets[0].enabled else None
     first = _args_of(profiles[0], name)
     for i, other in enumerate(sets[1:], 1):
@@ -249,7 +265,9 @@ def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:
 def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
     lists = {"Enabled": plugins.enabled, "Disabled": plugins.disabled}
     if cells.faults_as_json:
-        shown = {name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()}
+        shown = {
+            name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()
+        }
         return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
     return f"config.PluginSet{{{', '.join(f'{name}:{_list_text(found)}' for name, found in lists.items())}}}"
 

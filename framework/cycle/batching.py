@@ -1,7 +1,9 @@
-"""Opportunistic batching: a pod may take the node that came next when an equal pod was scored in the cycle before it.
+"""Opportunistic batching: a pod may take the node that came next when an equal pod was scored in the cycle
+before it.
 
-Pods are equal if their *signatures* are: what the plugins of the profile read of them. There is none where a plugin reads more than it can
-say. Upstream: pkg/scheduler/framework/runtime/batch.go; k8s.io/kube-scheduler/framework/signers.go.
+Pods are equal if their *signatures* are: what the plugins of the profile read of them. There is none where a
+plugin reads more than it can say. Upstream: pkg/scheduler/framework/runtime/batch.go;
+k8s.io/kube-scheduler/framework/signers.go.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ UNSIGNED = object()
 """In place of a part of a signature: the pod has none."""
 
 
-# --- signatures -----------------------------------------------------------------------------------------------------
+# --- signatures ---------------------------------------------------------------------------------------------
 
 
 def _tolerations(plugin: Any, pod: Template) -> Hashable:
@@ -59,13 +61,18 @@ def _ports(plugin: Any, pod: Template) -> Hashable:
 
 
 def _requests(plugin: Any, pod: Template) -> Hashable:
-    if pod.device_resources or (plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")):
+    if pod.device_resources or (
+        plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")
+    ):
         return UNSIGNED
     return frozenset(item for item in pod.requests.items() if item[1])
 
 
 def _images(plugin: Any, pod: Template) -> Hashable:
-    return frozenset(normalized_image_name(container.image) for container in (*pod.spec.containers, *pod.spec.init_containers))
+    return frozenset(
+        normalized_image_name(container.image)
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+    )
 
 
 def _labels(plugin: Any, pod: Template) -> Hashable:
@@ -100,7 +107,8 @@ SIGNERS: Mapping[str, Callable[[Any, Template], Hashable]] = {
     "VolumeRestrictions": _nothing,
     "VolumeZone": _nothing,
 }
-"""Plugin that can sign -> what it reads of a pod, but for volumes, which differ from pod to pod of a template."""
+"""Plugin that can sign -> what it reads of a pod, but for volumes, which differ from pod to pod of a
+template."""
 READ_VOLUMES = frozenset({"NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"})
 
 
@@ -116,7 +124,9 @@ class Signer:
     def of(cls, profile: Profile, has_extenders: bool) -> Signer | None:
         """That of *profile*; None where no pod can have a signature."""
         plugins = {plugin.name: plugin for point in POINTS for plugin in profile.points[point]}
-        can_sign = all(name in SIGNERS and type(plugin).__module__.startswith(OURS) for name, plugin in plugins.items())
+        can_sign = all(
+            name in SIGNERS and type(plugin).__module__.startswith(OURS) for name, plugin in plugins.items()
+        )
         if has_extenders or not can_sign or not profile.handle.enabled(GATE):
             return None
         spread = plugins.get("PodTopologySpread")
@@ -125,7 +135,8 @@ class Signer:
         return cls(tuple(plugins.values()), not READ_VOLUMES.isdisjoint(plugins))
 
     def of_template(self, pod: Template) -> Hashable:
-        """The signature of the pods of a template in the profile, but for their volumes; None: they have none."""
+        """The signature of the pods of a template in the profile, but for their volumes; None: they have
+        none."""
         if self.slot not in pod.notes:
             parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
             pod.notes[self.slot] = None if UNSIGNED in parts else parts
@@ -147,7 +158,7 @@ def _volumes(pod: Pod) -> tuple[str, ...]:
 _NO_SOURCE = Volume()
 
 
-# --- what is kept ---------------------------------------------------------------------------------------------------
+# --- what is kept -------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -159,7 +170,8 @@ class Kept:
     """Its number."""
     host: str
     rest: tuple[tuple[int, str], ...]
-    """The scored nodes that no pod has taken yet, with their totals, in the order of a heap; empty: nothing is left."""
+    """The scored nodes that no pod has taken yet, with their totals, in the order of a heap; empty: nothing
+    is left."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -183,7 +195,8 @@ class Batches:
         self._restore(number, kept)
 
     def _restore(self, number: int, kept: dict[str, Kept]) -> None:
-        self.number, self.kept = number, kept
+        self.number = number
+        self.kept = kept
 
     def signs(self, cycle: FrameworkCycle, profile: str) -> bool:
         """Whether the pod of *cycle* has a signature."""
@@ -191,9 +204,15 @@ class Batches:
         return signer is not None and signer.of_template(cycle.template) is not None
 
     def hint(self, cycle: FrameworkCycle, profile: str) -> str:
-        """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether or not it is tried."""
+        """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether
+        or not it is tried."""
         kept = self.kept.get(profile)
-        if kept is None or not kept.rest or kept.cycle + 1 != self.number or self.signers[profile].sign(cycle) != kept.signature:
+        if (
+            kept is None
+            or not kept.rest
+            or kept.cycle + 1 != self.number
+            or self.signers[profile].sign(cycle) != kept.signature
+        ):
             return ""
         row = cycle.table.row_of.get(kept.host)
         if row is None or not cycle.table.has_node[row]:
@@ -205,8 +224,11 @@ class Batches:
         self._put(self.number, {**self.kept, profile: attrs.evolve(kept, rest=tuple(rest))})
         return hint
 
-    def store(self, cycle: FrameworkCycle, profile: str, host: str, rows: Rows, totals: Scores | None) -> None:
-        """The pod of *cycle* gets *host*, one of the feasible *rows* with their *totals*; None: they were not scored."""
+    def store(
+        self, cycle: FrameworkCycle, profile: str, host: str, rows: Rows, totals: Scores | None
+    ) -> None:
+        """The pod of *cycle* gets *host*, one of the feasible *rows* with their *totals*; None: they were not
+        scored."""
         if profile not in self.signers:
             return
         kept = self.kept.get(profile)
@@ -219,7 +241,7 @@ class Batches:
         self._put(self.number, {**self.kept, profile: kept})
 
 
-# --- the heap, as Go's container/heap has it ------------------------------------------------------------------------
+# --- the heap, as Go's container/heap has it ----------------------------------------------------------------
 
 Heap = list[tuple[int, str]]
 

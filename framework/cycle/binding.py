@@ -1,6 +1,8 @@
-"""From a decision to a binding: Reserve, Permit and its wait, PreBind, Bind, PostBind, and how they are undone.
+"""From a decision to a binding: Reserve, Permit and its wait, PreBind, Bind, PostBind, and how they are
+undone.
 
-Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in framework/runtime/framework.go.
+Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, their runners in
+framework/runtime/framework.go.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def _error(status: Status, point: str, plugin: Plugin) -> Status:
 class FrameworkBinding(BindingCycle):
     """The binding cycle of an engine with profiles.
 
-    Reserve and Permit run at once; then, perhaps after a wait, PreBind, where VolumeBinding waits for volumes, Bind and PostBind.
+    Reserve and Permit run at once; then, perhaps after a wait, PreBind, where VolumeBinding waits for
+    volumes, Bind and PostBind.
     """
 
     engine: Engine
@@ -80,10 +83,14 @@ class FrameworkBinding(BindingCycle):
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
-        """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
-        profile, template = self.profile_of(pod), self.engine.latest_template(pod)
+        """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on
+        success."""
+        profile = self.profile_of(pod)
+        template = self.engine.latest_template(pod)
         if template is None and self._runs_nothing(profile, self.engine.template_of(pod)):
-            return self._assume(pod, pod, host)  # another scheduler has decided: a cycle would take as long as the decision
+            return self._assume(
+                pod, pod, host
+            )  # another scheduler has decided: a cycle would take as long as the decision
         cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
             return self._assume_plainly(pod, host, cycle)
@@ -96,7 +103,8 @@ class FrameworkBinding(BindingCycle):
         return refused or self._bind(bound, host, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
-        """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not made yet."""
+        """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not
+        made yet."""
         unassumed = self._assume(pod, pod, host)
         if unassumed is not None:
             return unassumed
@@ -117,7 +125,8 @@ class FrameworkBinding(BindingCycle):
         return None
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
-        profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
+        profile = self.profile_of(pod)
+        cycle = self.latest_cycle(pod)
         if self._runs_nothing(profile, cycle.template):
             refused = self._assume_plainly(pod, host, cycle)
         else:
@@ -167,7 +176,9 @@ class FrameworkBinding(BindingCycle):
 
     def waits_for_claims(self, pod: Pod) -> bool:
         plugins = self.profile_of(pod).points["preBind"]
-        return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
+        return self.engine.release.framework.assumes_volumes_first or any(
+            isinstance(plugin, VolumeBinding) for plugin in plugins
+        )
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
         plugins = self.profile_of(pod).points["preBind"]
@@ -187,8 +198,11 @@ class FrameworkBinding(BindingCycle):
             if cycle.pods_to_activate:
                 self._activate(cycle)
             return None
-        bound, rest = pod.bound_to(host), profile.points["preBind"][len(before_volumes(profile)) :]
-        return self._failure(self._pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
+        bound = pod.bound_to(host)
+        rest = profile.points["preBind"][len(before_volumes(profile)) :]
+        return self._failure(
+            self._pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle)
+        )
 
     def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         refused = self._run_bind(bound, host, profile, cycle)
@@ -202,7 +216,8 @@ class FrameworkBinding(BindingCycle):
         self._undo(pod.bound_to(host), host, profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
-        """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from ``_cycles``."""
+        """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from
+        ``_cycles``."""
         return self.profile_of(pod), self._cycles.pop(pod.uid, None) or self.latest_cycle(pod)
 
     def failure(self, text: str) -> Failure:
@@ -213,9 +228,13 @@ class FrameworkBinding(BindingCycle):
             return None
         if not status.is_rejection:
             return self.failure(status.message)
-        return Failure(status.message, UNSCHEDULABLE, status.plugin if self.engine.release.queueing.names_refusing_plugin else "")
+        return Failure(
+            status.message,
+            UNSCHEDULABLE,
+            status.plugin if self.engine.release.queueing.names_refusing_plugin else "",
+        )
 
-    # --- the steps: each takes the assumed pod, with its node set, and returns why it failed, or None on success -------
+    # --- the steps: each takes the assumed pod, with its node set, and returns why it failed, or None on succ
 
     def _run_reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
@@ -229,7 +248,11 @@ class FrameworkBinding(BindingCycle):
                 told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
                 return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
         _told(on_phase, Phase.RESERVE, None)
-        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points["permit"] else None)
+        return _told(
+            on_phase,
+            Phase.PERMIT,
+            self._permit(pod, host, profile, cycle) if profile.points["permit"] else None,
+        )
 
     def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts: dict[str, float] = {}
@@ -244,8 +267,11 @@ class FrameworkBinding(BindingCycle):
             profile.waiting_pods.add(WaitingPod(pod, timeouts))
         return None
 
-    def _pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]) -> Status | None:
-        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_run_reserve`."""
+    def _pre_bind(
+        self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]
+    ) -> Status | None:
+        """PreBind of *plugins* only, in order; after a failure everything is undone as in
+        :meth:`_run_reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, host, cycle)
             if _failed(status):
@@ -253,7 +279,8 @@ class FrameworkBinding(BindingCycle):
         return None
 
     def _run_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`_run_reserve`."""
+        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as
+        in :meth:`_run_reserve`."""
         status = None
         for plugin in profile.points["bind"]:
             status = plugin.bind(pod, host, cycle)
@@ -293,8 +320,16 @@ class FrameworkBinding(BindingCycle):
 def _is_plain(profile: Profile) -> bool:
     """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
     points = profile.points
-    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points["reserve"], *points["preBind"]))
-    return of_claims and not points["permit"] and not points["postBind"] and type(points["bind"][0]) is DefaultBinder
+    of_claims = all(
+        type(plugin) in (VolumeBinding, DynamicResources)
+        for plugin in (*points["reserve"], *points["preBind"])
+    )
+    return (
+        of_claims
+        and not points["permit"]
+        and not points["postBind"]
+        and type(points["bind"][0]) is DefaultBinder
+    )
 
 
 def before_volumes(profile: Profile) -> tuple[Any, ...]:

@@ -38,7 +38,8 @@ class Diagnosis:
     narrowing: tuple[str, ...] = ()
     """The plugins that named them."""
     outside_reason: str | None = None
-    """What nodes without a status of their own have in common, where PreFilter named some; None: nothing is said of them."""
+    """What nodes without a status of their own have in common, where PreFilter named some; None: nothing is
+    said of them."""
     failed_first: int | None = None
     """The row of the nominated node, if it failed and the search did not visit it again."""
     extender_reasons: dict[str, list[str]] = attrs.Factory(dict)
@@ -72,18 +73,25 @@ class Diagnosis:
         if self.is_regular or len(rows) < 2:
             return rows
         first = {self.names[row]: row for row in reversed(rows.tolist())}
-        return rows if len(first) == len(rows) else np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
+        return (
+            rows
+            if len(first) == len(rows)
+            else np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
+        )
 
     @property
     def size(self) -> int:
         """The number of nodes with a status. Upstream: the length of NodeToStatusMap."""
         if self.rejected is not None:
             return self.node_count
-        search, others = self.search, 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
+        search = self.search
+        others = 0 if not self.extender_reasons else len(self.extender_reasons.keys() - self.rejected_names)
         failed = 0 if search is None else len(search.visited) - int(np.count_nonzero(search.fits))
         if search is not None and failed and not self.is_regular:
             failed -= len(search.failed) - len(self.told_once(search.failed))
-        return failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + others
+        return (
+            failed + (self.failed_first is not None) + len(self.excluded) * self.outside_has_status + others
+        )
 
     @property
     def rejected_names(self) -> set[str]:
@@ -98,15 +106,19 @@ class Diagnosis:
             return NO_ROWS
         if self.cells.counts_outside:
             return self.excluded
-        # Upstream: the reason is that of all nodes without a status, also where the search ended before it came to them.
+        # Upstream: the reason is that of all nodes without a status, also where the search ended before it
+        # came to them.
         explicit = NO_ROWS if self.search is None else self.search.visited
-        absent = ~np.isin(self.order, explicit if self.failed_first is None else np.append(explicit, self.failed_first))
+        absent = ~np.isin(
+            self.order, explicit if self.failed_first is None else np.append(explicit, self.failed_first)
+        )
         return self.order[absent]
 
     def leave_out(self, rows: Rows, plugins: tuple[str, ...]) -> None:
         """Note that the PreFilter of *plugins* left out the nodes of *rows*."""
         text = self.cells.outside_text
-        self.excluded, self.narrowing = rows, plugins
+        self.excluded = rows
+        self.narrowing = plugins
         self.outside_reason = None if text is None else text.format(plugins=" ".join(sorted(set(plugins))))
 
     def take(self, passed: Passed) -> None:
@@ -140,12 +152,17 @@ class Diagnosis:
         return found
 
     def _extended(self, status: Status | None, name: str, texts: list[str]) -> Status:
-        """The status of a node with the reasons of extenders; *status*: that of the filters, if they rejected it."""
+        """The status of a node with the reasons of extenders; *status*: that of the filters, if they rejected
+        it."""
         status = None if self.cells.extender_replaces_reasons else status
         reasons = (*(() if status is None else status.reasons), *texts)
         if name in self.extender_unresolvable:
             return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, EXTENDER)
-        return Status(Code.UNSCHEDULABLE, reasons, EXTENDER) if status is None else attrs.evolve(status, reasons=reasons)
+        return (
+            Status(Code.UNSCHEDULABLE, reasons, EXTENDER)
+            if status is None
+            else attrs.evolve(status, reasons=reasons)
+        )
 
     def status_of(self, row: int) -> Status | None:
         """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
@@ -157,18 +174,24 @@ class Diagnosis:
         if self.search is not None and (self.failed_rows == row).any():
             status = self.status(row)
         name = self.names[row]
-        return self._extended(status, name, self.extender_reasons[name]) if name in self.extender_reasons else status
+        return (
+            self._extended(status, name, self.extender_reasons[name])
+            if name in self.extender_reasons
+            else status
+        )
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
         return self._statuses_of(np.array([row]))[0]
 
     def _statuses_of(self, rows: Rows) -> list[Status]:
-        known, outcomes = self._statuses, self._search.verdict.outcomes(rows) if len(rows) else []
+        known = self._statuses
+        outcomes = self._search.verdict.outcomes(rows) if len(rows) else []
         for row, outcome in zip(rows.tolist(), outcomes, strict=True):
             if outcome not in known:
                 verdict = self._search.verdict
-                reasons, rejecting_predicates = verdict.reasons(row), verdict.rejecting_predicates(row)
+                reasons = verdict.reasons(row)
+                rejecting_predicates = verdict.rejecting_predicates(row)
                 code = (
                     Code.UNSCHEDULABLE
                     if all(reason.resolvable for reason in reasons)
@@ -205,9 +228,14 @@ class Diagnosis:
         if self.cells.narrowing_rejects:
             found.update(self.narrowing)
         if self.rejected is not None:
-            # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is forgotten.
+            # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is
+            # forgotten.
             is_last = self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE
-            return frozenset([self.rejected.plugin]) if is_last else frozenset(found | {self.rejected.plugin} - {""})
+            return (
+                frozenset([self.rejected.plugin])
+                if is_last
+                else frozenset(found | {self.rejected.plugin} - {""})
+            )
         if self.search is not None:
             found |= rejecting_predicates(self.search, self.failed_rows)
         return frozenset(found)
@@ -218,7 +246,11 @@ class Diagnosis:
         if self.rejected is not None:
             found[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
         if self.search is not None:
-            failed = self.search.failed if self.failed_first is None else np.append(self.search.failed, self.failed_first)
+            failed = (
+                self.search.failed
+                if self.failed_first is None
+                else np.append(self.search.failed, self.failed_first)
+            )
             found[failed] = self.search.verdict.unresolvable()[failed]
         if self.outside_has_status:
             found[self.excluded] = True
@@ -230,14 +262,17 @@ class Diagnosis:
 
     def fit_error(self) -> FitError:
         """The error of the pod."""
-        cells, rejected = self.cells, self.rejected
+        cells = self.cells
+        rejected = self.rejected
         if rejected is None:
             reasons = self.tally()
         elif cells.counts_pre_filter:
             reasons = dict.fromkeys(rejected.reasons, self.node_count)
         else:
             reasons = {rejected.message: 0} if rejected.message else {}
-        return FitError(self.node_count, reasons, self.post_filter * cells.shows_post_filter, cells.post_filter_full_stop)
+        return FitError(
+            self.node_count, reasons, self.post_filter * cells.shows_post_filter, cells.post_filter_full_stop
+        )
 
 
 def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:

@@ -102,15 +102,26 @@ PassExtenders = Callable[[FrameworkCycle, Rows], tuple[Rows, Passed]]
 
 
 def search(
-    cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, outcome: PreFilterOutcome, start: int,
-    pass_extenders: PassExtenders | None = None, verdict: Verdict | None = None,
-) -> FeasibleRows:  # fmt: skip
-    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *diagnosis* why nodes were rejected.
+    cycle: FrameworkCycle,
+    profile: Profile,
+    nominations: Nominations,
+    diagnosis: Diagnosis,
+    outcome: PreFilterOutcome,
+    start: int,
+    pass_extenders: PassExtenders | None = None,
+    verdict: Verdict | None = None,
+) -> FeasibleRows:
+    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *diagnosis*
+    why nodes were rejected.
 
-    *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
+    *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is
+    known.
     """
-    verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all)
-    name, gate = cycle.pod.status.nominated_node_name or cycle.hint, cycle.release.framework.nominated_gate
+    verdict = verdict or judge_twice(
+        cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all
+    )
+    name = cycle.pod.status.nominated_node_name or cycle.hint
+    gate = cycle.release.framework.nominated_gate
     first = cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
     # Upstream: the look at the one node counts as a search among one node.
     start = 0 if first is not None and diagnosis.cells.nominated_moves_start else start
@@ -126,19 +137,34 @@ def search(
     if unknown is not None:
         return FeasibleRows(NO_ROWS, start, f'nodeinfo not found for node name "{unknown}"')
     order = diagnosis.order
-    cells, has_failed = diagnosis.cells, first is not None and not verdict.fits[first] and verdict.error(first) is None
+    cells = diagnosis.cells
+    has_failed = first is not None and not verdict.fits[first] and verdict.error(first) is None
     if outcome.node_names is not None:
         inside = np.isin(order, _rows_of(cycle, outcome.node_names))
         order = order[inside]
         # Upstream: the plugin that rejected the nominated node is put into the same set, before it is read.
-        others = verdict.rejecting_predicates(first)[:1] if cells.narrowing_rejects and has_failed and first is not None else ()
+        others = (
+            verdict.rejecting_predicates(first)[:1]
+            if cells.narrowing_rejects and has_failed and first is not None
+            else ()
+        )
         diagnosis.leave_out(diagnosis.order[~inside], (*outcome.narrowing, *others))
     if not len(order) and not cells.index_of_all_nodes:
         return FeasibleRows(order, start, NO_NODE_LEFT)
     found = diagnosis.search = _pass(verdict, order, start, profile.algorithm.wanted(len(order)))
     if profile.algorithm.has_effects or cycle.claim_users is not None:
-        _leave_effects(cycle, nominations, verdict, _rotated(order, start)[: found.consumed], () if first is None else (first,))
-    if has_failed and first not in found.visited and not (diagnosis.outside_has_status and first in diagnosis.excluded):
+        _leave_effects(
+            cycle,
+            nominations,
+            verdict,
+            _rotated(order, start)[: found.consumed],
+            () if first is None else (first,),
+        )
+    if (
+        has_failed
+        and first not in found.visited
+        and not (diagnosis.outside_has_status and first in diagnosis.excluded)
+    ):
         diagnosis.failed_first = first
     if diagnosis.extender_reasons:
         diagnosis.replace_reasons()
@@ -147,14 +173,19 @@ def search(
     return FeasibleRows(feasible, (start + len(feasible) + diagnosis.size) % places, error)
 
 
-def _leave_effects(cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]) -> None:
-    """What is left when the nodes of *rows* have been filtered in this order, those of *before* once more before that."""
+def _leave_effects(
+    cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]
+) -> None:
+    """What is left when the nodes of *rows* have been filtered in this order, those of *before* once more
+    before that."""
     run_effects(cycle, verdict, rows)
     if cycle.claim_users is not None:
         cycle.claim_users.filtered(cycle, nominations, (*before, *rows.tolist()))
 
 
-def _left_by_extenders(cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None) -> Rows:
+def _left_by_extenders(
+    cycle: FrameworkCycle, rows: Rows, diagnosis: Diagnosis, pass_extenders: PassExtenders | None
+) -> Rows:
     """What extenders leave of the nominated node."""
     if pass_extenders is None:
         return rows
@@ -186,7 +217,8 @@ def _pass(verdict: Verdict, order: Rows, start: int, wanted: int) -> SearchResul
     if wanted < len(rotated):
         places = np.flatnonzero(fits)
         if len(places) > wanted:
-            # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with it.
+            # Upstream: the feasible node beyond the wanted number is not consumed; the next cycle starts with
+            # it.
             end = int(places[wanted])
             return SearchResult(verdict, rotated[:end], fits[:end], end + 1)
     return SearchResult(verdict, rotated, fits, len(rotated))
@@ -204,6 +236,7 @@ def _until_error(found: SearchResult) -> tuple[Rows, str | None]:
         for at, row in enumerate(found.visited.tolist()):
             text = None if found.fits[at] else found.verdict.error(row)
             if text is not None:
-                found.visited, found.fits = found.visited[:at], found.fits[:at]
+                found.visited = found.visited[:at]
+                found.fits = found.fits[:at]
                 return found.feasible, text
     return found.feasible, None

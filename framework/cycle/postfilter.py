@@ -1,4 +1,5 @@
-"""What is tried for a pod that fits nowhere. Upstream: RunPostFilterPlugins in pkg/scheduler/framework/runtime/framework.go."""
+"""What is tried for a pod that fits nowhere. Upstream: RunPostFilterPlugins in
+pkg/scheduler/framework/runtime/framework.go."""
 
 from __future__ import annotations
 
@@ -22,29 +23,47 @@ from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
 def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:
-    """Whether of *post_filters* only upstream's preemption has something to do, and no pod has a lower priority than that of *cycle*."""
+    """Whether of *post_filters* only upstream's preemption has something to do, and no pod has a lower
+    priority than that of *cycle*."""
     *before, last = post_filters
-    is_upstreams = type(last) is DefaultPreemption and all(type(plugin) is DynamicResources for plugin in before)
+    is_upstreams = type(last) is DefaultPreemption and all(
+        type(plugin) is DynamicResources for plugin in before
+    )
     return is_upstreams and min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority
 
 
 def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[Plugin, ...]) -> Decision:
-    """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds no pod that could leave."""
-    never, preempts = refuses_to_preempt(cycle), bool(post_filters)
+    """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption
+    finds no pod that could leave."""
+    never = refuses_to_preempt(cycle)
+    preempts = bool(post_filters)
     told = kept.errors.get((preempts, never))
     if told is None:
-        texts = [*(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)), _nobody_leaves(kept, never)]
+        texts = [
+            *(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)),
+            _nobody_leaves(kept, never),
+        ]
         cells = cycle.release.framework
         last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
         plugins = frozenset(name for name, count in kept.predicates.items() if count)
-        told = kept.errors[preempts, never] = FitError(kept.nodes, dict(kept.tally), last, cells.post_filter_full_stop), plugins
+        told = kept.errors[preempts, never] = (
+            FitError(kept.nodes, dict(kept.tally), last, cells.post_filter_full_stop),
+            plugins,
+        )
     error, plugins = told
     if never or not preempts:
-        plan, nominated = Preemption() if preempts else None, None
+        plan = Preemption() if preempts else None
+        nominated = None
     else:
         nominated, _, _, plan = in_vain(cycle, kept.nodes - kept.unresolvable)
     return Decision(
-        cycle.pod, error=str(error), fit_error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins
+        cycle.pod,
+        error=str(error),
+        fit_error=error,
+        is_fit_error=True,
+        preemption=plan,
+        nominated=nominated,
+        plugins=plugins,
     )
 
 
@@ -64,8 +83,11 @@ def run_post_filter(
     extenders: Sequence[Extender],
     runs: DryRuns,
 ) -> PostFilterResult:
-    """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it; else messages are joined."""
-    cycle.post_filter = PostFilterContext(profile.points["preFilter"], nominations, extenders, shortlists, runs)
+    """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it;
+    else messages are joined."""
+    cycle.post_filter = PostFilterContext(
+        profile.points["preFilter"], nominations, extenders, shortlists, runs
+    )
     found = PostFilterResult()
     messages: list[str] = []
     for plugin in profile.points["postFilter"]:
@@ -78,7 +100,8 @@ def run_post_filter(
         ):
             return result
         if result.nominated is not None or found.plan is None or not isinstance(answer, Status):
-            found.nominated, found.plan = result.nominated, result.plan
+            found.nominated = result.nominated
+            found.plan = result.plan
         messages.append(result.message)
     found.message = ", ".join(filter(None, messages))
     return found

@@ -26,7 +26,11 @@ from ..config.fielderrors import aggregated
 from .diagnosis import Diagnosis
 from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
-_PROTECTIONS = {"counted down": counted_down, "counted to the first": counted_to_the_first, "used up": exhausted}
+_PROTECTIONS = {
+    "counted down": counted_down,
+    "counted to the first": counted_to_the_first,
+    "used up": exhausted,
+}
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NO_CANDIDATE = "no candidate node for preemption"
@@ -42,10 +46,19 @@ def ineligible(cycle: FrameworkCycle, unresolvable: Mask) -> str | None:
         return NEVER
     row = cycle.table.row_of.get(pod.status.nominated_node_name)
     cells = cycle.release.framework
-    if row is None or not pod.status.nominated_node_name or (unresolvable[row] and cells.unresolvable_ends_wait):
+    if (
+        row is None
+        or not pod.status.nominated_node_name
+        or (unresolvable[row] and cells.unresolvable_ends_wait)
+    ):
         return None
-    by_condition = cells.waits_for_preempted_alone or (not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions"))
-    leaving = (entry.priority < pod.priority and _is_leaving(entry.pod, by_condition) for entry in cycle.table.pods[row])
+    by_condition = cells.waits_for_preempted_alone or (
+        not cells.waits_for_any_leaving and cycle.enabled("PodDisruptionConditions")
+    )
+    leaving = (
+        entry.priority < pod.priority and _is_leaving(entry.pod, by_condition)
+        for entry in cycle.table.pods[row]
+    )
     return LEAVING if any(leaving) else None
 
 
@@ -81,7 +94,8 @@ def in_vain(cycle: FrameworkCycle, tried: int, message: str = "") -> tuple[str |
 
 @attrs.define(eq=False, repr=False)
 class Evaluator:
-    """One attempt at preemption. With shortlists it ends early as upstream does, starting at the first node; else each is tried."""
+    """One attempt at preemption. With shortlists it ends early as upstream does, starting at the first node;
+    else each is tried."""
 
     cycle: FrameworkCycle
     context: PostFilterContext
@@ -123,7 +137,10 @@ class Evaluator:
             candidates = self._candidates(rows)
             if not len(candidates) and self._lacks_reasons:
                 # Only now they matter, and outcomes of earlier attempts have none.
-                self.reasons, self.errors, self._lacks_reasons, self._keeps = {}, [], False, False
+                self.reasons = {}
+                self.errors = []
+                self._lacks_reasons = False
+                self._keeps = False
                 candidates = self._candidates(rows)
             if len(candidates):
                 return self._chosen(candidates)
@@ -149,14 +166,16 @@ class Evaluator:
         if times:
             self.reasons[reason] = self.reasons.get(reason, 0) + times
 
-    # --- the dry run ------------------------------------------------------------------------------------------------
+    # --- the dry run ----------------------------------------------------------------------------------------
 
     def _candidates(self, rows: Rows) -> Candidates:
         """The candidates among *rows*, in their order."""
         if not (self.context.shortlists and self._cells.samples_candidates):
             return self._dry_run(rows)
         wanted = self._wanted(len(rows))
-        found, kept, step = Candidates.none(), np.zeros(0, np.bool_), max(wanted, 1)
+        found = Candidates.none()
+        kept = np.zeros(0, np.bool_)
+        step = max(wanted, 1)
         for at in range(0, len(rows), step):
             found = found.followed_by(self._dry_run(rows[at : at + step]))
             kept, is_enough = shortlisted(found.violations, wanted)
@@ -187,7 +206,9 @@ class Evaluator:
         else:
             self._count(NO_VICTIMS, len(rows) - int(occupied.sum()))
             self._note(verdict, occupied)
-        return self._with_victims(outcomes.candidates(self.context.layout, rows if self._cells.tries_idle_nodes else rows[occupied]))
+        return self._with_victims(
+            outcomes.candidates(self.context.layout, rows if self._cells.tries_idle_nodes else rows[occupied])
+        )
 
     def _tried(self, rows: Rows) -> Candidates:
         potential = self.context.layout.lower_than(self.cycle.pod.priority, rows)
@@ -197,20 +218,28 @@ class Evaluator:
             return Candidates.none()
         candidates, verdict = dry_run(self._begin(potential.some(occupied)), protection_of(self.cycle))
         if self.cycle.claim_users is not None:
-            self.cycle.claim_users.tried(self.cycle, self.context.nominations, rows[occupied].tolist(), candidates)
+            self.cycle.claim_users.tried(
+                self.cycle, self.context.nominations, rows[occupied].tolist(), candidates
+            )
         self._note(verdict, np.ones(len(occupied), np.bool_))
         return self._with_victims(candidates)
 
     def _cannot_follow(self, nodes: int) -> bool:
-        """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every such node errs."""
+        """Whether a plugin whose PreFilter did not run would have to follow the pods that leave: then every
+        such node errs."""
         for plugin in self.context.pre_filters:
             if self._misses_pre_filter(plugin):
-                self.errors += [f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'] * nodes
+                self.errors += [
+                    f'running RemovePod on PreFilter plugin "{plugin.name}": {plugin.follows_pods}'
+                ] * nodes
                 return True
         return False
 
     def _misses_pre_filter(self, plugin: Any) -> bool:
-        return plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
+        return (
+            plugin.follows_pods is not None
+            and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
+        )
 
     def _begin(self, potential: PotentialVictims) -> Trial:
         if self._coming is not None:
@@ -218,7 +247,8 @@ class Evaluator:
         return OverlayTrial.of(self.cycle, self.context.nominations, potential)
 
     def _note(self, verdict: Verdict, counted: Mask) -> None:
-        """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower priorities are gone."""
+        """Note what rules out those of the *counted* nodes where the pod does not fit even once all lower
+        priorities are gone."""
         failed = np.flatnonzero(~verdict.fits & counted)
         for text, times in verdict.tally(failed).items():
             self._count(text, times)
@@ -234,12 +264,15 @@ class Evaluator:
 
 
 def shortlisted(violations: Ints, wanted: int) -> tuple[Mask, bool]:
-    """Which candidates upstream keeps, bool[k], of those found in this order with that many *violations*, and whether it then stops.
+    """Which candidates upstream keeps, bool[k], of those found in this order with that many *violations*, and
+    whether it then stops.
 
-    It keeps *wanted* of those that violate a budget and as many that do not, and stops with as many together if one does not.
+    It keeps *wanted* of those that violate a budget and as many that do not, and stops with as many together
+    if one does not.
     """
     clean = violations == 0
-    clean_so_far, others_so_far = np.cumsum(clean), np.cumsum(~clean)
+    clean_so_far = np.cumsum(clean)
+    others_so_far = np.cumsum(~clean)
     clean_kept = np.minimum(clean_so_far, wanted)
     is_enough = (clean_kept > 0) & (clean_kept + np.minimum(others_so_far, wanted) >= wanted)
     kept: Mask = np.where(clean, clean_so_far, others_so_far) <= wanted

@@ -1,4 +1,5 @@
-"""PreEnqueue and PreFilter: may the pod be tried, which filters can be skipped, and which nodes have to be filtered.
+"""PreEnqueue and PreFilter: may the pod be tried, which filters can be skipped, and which nodes have to be
+filtered.
 
 Upstream: RunPreFilterPlugins in pkg/scheduler/framework/runtime/framework.go.
 """
@@ -23,7 +24,8 @@ from .state import FrameworkCycle, PreFilterResult
 
 @attrs.frozen(repr=False)
 class PreFilterOutcome:
-    """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered (None: all)."""
+    """What all PreFilter plugins together say: why the pod is rejected, or the nodes that have to be filtered
+    (None: all)."""
 
     status: Status | None = None
     node_names: frozenset[str] | None = None
@@ -45,7 +47,9 @@ def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
 
 def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
-    found, rejection, cells = EVERYTHING, None, profile.algorithm.release.framework
+    found = EVERYTHING
+    rejection = None
+    cells = profile.algorithm.release.framework
     concerned = _concerned(cycle, profile)
     for plugin in profile.points["preFilter"]:
         answer = _ask(plugin, cycle) if plugin in concerned else None
@@ -91,12 +95,16 @@ def ask_once(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | N
 
 def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:
     if status.is_rejection and cells.pre_filter_rejection_errs:
-        return attrs.evolve(error(f'rejected by "{plugin.name}" at prefilter: {status.message}'), plugin=plugin.name)
+        return attrs.evolve(
+            error(f'rejected by "{plugin.name}" at prefilter: {status.message}'), plugin=plugin.name
+        )
     if status.is_rejection:
         return attrs.evolve(status, plugin=plugin.name)
     # Upstream: 1.24 tells the error of another status, which is none.
     told = "%!w(<nil>)" if cells.pre_filter_errors_lost else status.message
-    return attrs.evolve(error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod)), plugin=plugin.name)
+    return attrs.evolve(
+        error(cells.pre_filter_error.format(plugin=plugin.name, text=told, pod=pod)), plugin=plugin.name
+    )
 
 
 def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
@@ -109,24 +117,31 @@ def _nothing_left(narrowing: tuple[str, ...], cells: FrameworkCells) -> Status:
 
 @attrs.define(eq=False, repr=False)
 class PluginCheck:
-    """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
+    """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are
+    concerned."""
 
     profile: Profile
     signs: Callable[[FrameworkCycle, str], bool] | None = None
     """Whether a pod has a signature, so that it may try the node of a batch first; None: no pod has."""
-    slot: StateKey[tuple[int, Detour | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("detour"))
-    """Where a template's notes have the answer, with the version of volumes and claims that it was found for."""
+    slot: StateKey[tuple[int, Detour | None]] = attrs.field(
+        init=False, repr=False, factory=lambda: StateKey("detour")
+    )
+    """Where a template's notes have the answer, with the version of volumes and claims that it was found for.
+    """
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
-        """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the nodes."""
+        """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the
+        nodes."""
         if cycle.pod.status.nominated_node_name:
             return Detour.NOMINATIONS
         if cycle.table.has_huge or cycle.templates.has_huge:
-            # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep within it.
+            # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep
+            # within it.
             return Detour.AMOUNTS
         if self.signs is not None and self.signs(cycle, self.profile.scheduler_name):
             return Detour.PLUGINS
-        notes, version = cycle.template.notes, cycle.volumes_version if cycle.template.claims else 0
+        notes = cycle.template.notes
+        version = cycle.volumes_version if cycle.template.claims else 0
         known = notes.get(self.slot)
         if known is None or known[0] != version:
             known = notes[self.slot] = version, self._of_template(cycle.template, cycle)
@@ -135,9 +150,13 @@ class PluginCheck:
     def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
         for plugin in self.profile.points["preFilter"]:
             if plugin.concerns(pod):
-                if not (plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes):
+                if not (
+                    plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes
+                ):
                     return Detour.PLUGINS
-                answer = ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
+                answer = (
+                    ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
+                )
                 if answer is not None and not (isinstance(answer, Status) and answer.is_skip):
                     return Detour.PLUGINS
         is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points["preScore"])

@@ -1,4 +1,5 @@
-"""Scores of the feasible nodes. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in runtime/framework.go."""
+"""Scores of the feasible nodes. Upstream: prioritizeNodes in schedule_one.go, RunScorePlugins in
+runtime/framework.go."""
 
 from __future__ import annotations
 
@@ -23,9 +24,14 @@ EXTENDER_SCALE = 10
 
 
 def prioritize(
-    cycle: FrameworkCycle, profile: Profile, feasible: Rows, extenders: Sequence[Extender] = (), on_phase: PhaseHook | None = None
+    cycle: FrameworkCycle,
+    profile: Profile,
+    feasible: Rows,
+    extenders: Sequence[Extender] = (),
+    on_phase: PhaseHook | None = None,
 ) -> Ranking:
-    """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises :class:`ScoreError` with upstream's text.
+    """Score the rows *feasible*; without extenders and score plugins every node gets 1. Raises
+    :class:`ScoreError` with upstream's text.
 
     *on_phase* is called when PreScore has ended.
     """
@@ -49,7 +55,9 @@ def prioritize(
             _weigh_again(rules, ranking)
     except ScoreError as error:
         # Upstream: all scores are normalized by then.
-        raise ScoreError(f"{cycle.release.framework.range_error.format(pod=cycle.pod.name)}{error}", ranking.by_priority) from None
+        raise ScoreError(
+            f"{cycle.release.framework.range_error.format(pod=cycle.pod.name)}{error}", ranking.by_priority
+        ) from None
     if extenders:
         ranking.totals += EXTENDER_SCALE * scores_by_extenders(cycle, nodes, extenders)
     return ranking
@@ -82,19 +90,25 @@ def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str
         if status is None or status.code is Code.SUCCESS:
             continue
         if status.code is not Code.SKIP:
-            raise ScoreError(_worded(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message))
+            raise ScoreError(
+                _worded(cycle, cycle.release.framework.pre_score_error, plugin.name, status.message)
+            )
         skipped.add(plugin.name)
     return skipped
 
 
-def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: Batch, ranking: Ranking) -> None:
+def _normalize(
+    cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: Batch, ranking: Ranking
+) -> None:
     for rule, weight in rules:
         is_again = rule.name in ranking.by_priority
         raw = ranking.by_priority[rule.name] if is_again else ranking.raw[rule.name]
         try:
             scores = raw if rule.reduce is None else reduced_scores(cycle, rule, nodes, raw)
         except PriorityError as error:
-            raise ScoreError(_worded(cycle, cycle.release.framework.normalize_error, rule.name, error)) from None
+            raise ScoreError(
+                _worded(cycle, cycle.release.framework.normalize_error, rule.name, error)
+            ) from None
         if is_again:
             ranking.totals -= ranking.by_priority[rule.name] * weight
         ranking.by_priority[rule.name] = scores
@@ -102,7 +116,8 @@ def _normalize(cycle: FrameworkCycle, rules: list[tuple[Priority, int]], nodes: 
 
 
 def _weigh_again(rules: list[tuple[Priority, int]], ranking: Ranking) -> None:
-    """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of range."""
+    """Weigh the scores of plugins that run twice once more, which their first weighting may have taken out of
+    range."""
     seen: set[str] = set()
     for rule, weight in rules:
         scores = ranking.by_priority[rule.name]
@@ -126,7 +141,9 @@ def _check_range(ranking: Ranking, plugin_by_plugin: bool) -> None:
         return
     outside = {name: (scores < 0) | (scores > MAX_NODE_SCORE) for name, scores in ranking.by_priority.items()}
     failing = [(order, name, mask) for order, (name, mask) in enumerate(outside.items()) if mask.any()]
-    first = [(order if plugin_by_plugin else int(np.argmax(mask)), order, name) for order, name, mask in failing]
+    first = [
+        (order if plugin_by_plugin else int(np.argmax(mask)), order, name) for order, name, mask in failing
+    ]
     if first:
         name = min(first)[2]
         raise _out_of_range(name, int(ranking.by_priority[name][int(np.argmax(outside[name]))]))

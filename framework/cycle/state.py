@@ -27,7 +27,8 @@ class PreFilterResult:
 
 @attrs.define(eq=False, repr=False)
 class PostFilterResult:
-    """What a PostFilter plugin came to. ``nominated``: the node that the pod is to wait for, "" for none any more, None: as before."""
+    """What a PostFilter plugin came to. ``nominated``: the node that the pod is to wait for, "" for none any
+    more, None: as before."""
 
     nominated: str | None = None
     message: str = ""
@@ -59,7 +60,8 @@ class FrameworkCycle(Cycle):
     """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
     skipped: set[str] = attrs.Factory(set)
-    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials."""
+    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials.
+    """
     pre_filtered: set[str] = attrs.Factory(set)
     """Plugins whose PreFilter ran, or was not needed for this pod."""
     node_count: int = 0
@@ -67,14 +69,16 @@ class FrameworkCycle(Cycle):
     post_filter: PostFilterContext | None = None
     """What PostFilter plugins may use; set before they run."""
     claim_users: ClaimUsers | None = None
-    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do."""
+    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do.
+    """
     hint: str = ""
     """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
     pods_to_activate: dict[str, Pod] = attrs.Factory(dict)
-    """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when this cycle ends well, or when
-    its binding does. Upstream: PodsToActivate."""
+    """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when
+    this cycle ends well, or when its binding does. Upstream: PodsToActivate."""
 
     @property
     def predicates(self) -> Sequence[Predicate]:
-        found, skipped = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template), self.skipped
+        found = self.template.notes.get(self.algorithm.slot) or self.algorithm.predicates_for(self.template)
+        skipped = self.skipped
         return [predicate for predicate in found if predicate.name not in skipped] if skipped else found

@@ -13,7 +13,9 @@ from ...core.release.fact import Fact, changed, text_of, value_of
 from ..releases import ALL_RELEASES
 
 _GATE = re.compile(r"with gate (\w+)")
-OtherPatches = Annotated[str, says("What other patch levels are known to decide differently; empty: nothing is known.")]
+OtherPatches = Annotated[
+    str, says("What other patch levels are known to decide differently; empty: nothing is known.")
+]
 
 
 class ReleaseFact(Record):
@@ -35,8 +37,19 @@ class ReleaseFact(Record):
     def of(cls, fact: Fact) -> ReleaseFact:
         """*fact* as data; a gate that it speaks of says if it is off by default."""
         gates = ALL_RELEASES[fact.release].gates
-        sentence = _GATE.sub(lambda found: found[0] if gates[found[1]].default else f"{found[0]}, off by default,", fact.sentence)
-        return cls(fact.id, fact.release, fact.plugin, sentence.removesuffix(","), fact.upstream, fact.fixed, fact.decides)
+        sentence = _GATE.sub(
+            lambda found: found[0] if gates[found[1]].default else f"{found[0]}, off by default,",
+            fact.sentence,
+        )
+        return cls(
+            fact.id,
+            fact.release,
+            fact.plugin,
+            sentence.removesuffix(","),
+            fact.upstream,
+            fact.fixed,
+            fact.decides,
+        )
 
 
 FACTS: tuple[Fact, ...] = tuple(fact for release in ALL_RELEASES for fact in text_of(release).facts)

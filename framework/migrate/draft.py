@@ -1,6 +1,8 @@
-"""A profile while it is written: which plugins run at which points, with which weights, arguments and extenders, and notes.
+"""A profile while it is written: which plugins run at which points, with which weights, arguments and
+extenders, and notes.
 
-Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22, which translated Policies until they were removed.
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22, which translated Policies until
+they were removed.
 """
 
 from __future__ import annotations
@@ -39,9 +41,16 @@ RULES = rule_facts()
 """Predicate, priority, or what was built in -> what it became."""
 SELECTOR_SPREAD = "SelectorSpread"
 """The plugin with the formula of SelectorSpreadPriority."""
-PRE_SCORERS = frozenset({
-    "InterPodAffinity", "NodeAffinity", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "PodTopologySpread", "TaintToleration",
-})  # fmt: skip
+PRE_SCORERS = frozenset(
+    {
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodeResourcesBalancedAllocation",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+        "TaintToleration",
+    }
+)
 """The plugins with a PreScore."""
 SCORERS = PRE_SCORERS | {"ImageLocality", "VolumeBinding"}
 """The plugins that score if they are enabled under multiPoint."""
@@ -55,14 +64,16 @@ def left_out(rule: str) -> str:
     return RULES[rule].sentence.replace("gone: ", "left out: ")
 
 
-COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
+COUNTED_ELSEWHERE = (
+    "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
+)
 """What remains of the limits of built-in disks in releases without their plugins."""
 OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
 NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
 OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
 
 
-# --- extenders --------------------------------------------------------------------------------------------------------
+# --- extenders ----------------------------------------------------------------------------------------------
 
 _UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
 
@@ -105,10 +116,15 @@ class WrittenExtender(Record, kw_only=True):
     ignorable: bool | UnsetType = UNSET
 
 
-def written_extenders(extenders: Sequence[ExtenderConfig], weights: Sequence[int]) -> tuple[list[WrittenExtender], list[Note]]:
+def written_extenders(
+    extenders: Sequence[ExtenderConfig], weights: Sequence[int]
+) -> tuple[list[WrittenExtender], list[Note]]:
     """*extenders* with these *weights* as items of ``extenders``; and notes on what could not be kept."""
     notes = [
-        Note(f"extender {extender.name}", f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0")
+        Note(
+            f"extender {extender.name}",
+            f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0",
+        )
         for extender in extenders
         if extender.timeout <= 0
     ]
@@ -116,16 +132,29 @@ def written_extenders(extenders: Sequence[ExtenderConfig], weights: Sequence[int
 
 
 def _written(extender: ExtenderConfig, weight: int) -> WrittenExtender:
-    managed = tuple(WrittenResource(one.name, one.ignored_by_scheduler or UNSET) for one in extender.managed_resources)
+    managed = tuple(
+        WrittenResource(one.name, one.ignored_by_scheduler or UNSET) for one in extender.managed_resources
+    )
     tls = WrittenTls(**_set(WrittenTls, extender.tls))
-    written = {"weight": weight, "tls_config": tls if plain(tls) else None, "http_timeout": duration_text(extender.timeout)}
+    written = {
+        "weight": weight,
+        "tls_config": tls if plain(tls) else None,
+        "http_timeout": duration_text(extender.timeout),
+    }
     return WrittenExtender(**_set(WrittenExtender, extender, **written, managed_resources=managed))
 
 
 def _set(kind: type[Record], given: ExtenderConfig | TlsConfig | None, **written: Any) -> dict[str, Any]:
     """The fields of *kind* that are set: as they are *written*, else those of *given*, bytes in base64."""
-    found = {name: written[name] if name in written else getattr(given, name, None) for name in kind.__struct_fields__}
-    return {name: base64.b64encode(one).decode() if isinstance(one, bytes) else one for name, one in found.items() if one}
+    found = {
+        name: written[name] if name in written else getattr(given, name, None)
+        for name in kind.__struct_fields__
+    }
+    return {
+        name: base64.b64encode(one).decode() if isinstance(one, bytes) else one
+        for name, one in found.items()
+        if one
+    }
 
 
 def duration_text(seconds: float) -> str:
@@ -136,18 +165,23 @@ def duration_text(seconds: float) -> str:
     return next(f"{nanoseconds // size}{unit}" for size, unit in _UNITS if nanoseconds % size == 0)
 
 
-# --- as data ----------------------------------------------------------------------------------------------------------
+# --- as data ------------------------------------------------------------------------------------------------
 
-SORTER, BINDER, GATES = "PrioritySort", "DefaultBinder", "SchedulingGates"
+SORTER = "PrioritySort"
+BINDER = "DefaultBinder"
+GATES = "SchedulingGates"
 DEVICES = "DynamicResources"
 TARGETS: Mapping[str, Release] = {
-    version: release for version, release in FRAMEWORK_RELEASES.items() if not release.configuration.lists_points
+    version: release
+    for version, release in FRAMEWORK_RELEASES.items()
+    if not release.configuration.lists_points
 }
 """The releases that name plugins for all points at once."""
 LISTING: Mapping[str, Release] = {
-    version: release for version, release in FRAMEWORK_RELEASES.items()
+    version: release
+    for version, release in FRAMEWORK_RELEASES.items()
     if release.configuration.lists_points and not is_flat(release.configuration)
-}  # fmt: skip
+}
 """Those with profiles that list plugins for each point."""
 
 
@@ -203,10 +237,14 @@ class WrittenPoints(Record, kw_only=True):
 
 
 ALONE = {
-    json: name for name, json in zip(WrittenPoints.__struct_fields__, WrittenPoints.__struct_encode_fields__, strict=True)
+    json: name
+    for name, json in zip(
+        WrittenPoints.__struct_fields__, WrittenPoints.__struct_encode_fields__, strict=True
+    )
     if json not in ("multiPoint", "preScore", "score")
-}  # fmt: skip
-"""Extension point -> the field of :class:`WrittenPoints`, of those that only a user's own plugins are at alone."""
+}
+"""Extension point -> the field of :class:`WrittenPoints`, of those that only a user's own plugins are at
+alone."""
 
 
 class WrittenArguments(Record):
@@ -227,7 +265,8 @@ class WrittenProfile(Record):
 
 
 class WrittenConfiguration(Record, kw_only=True):
-    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a value are omitted."""
+    """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a
+    value are omitted."""
 
     api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"] = (
         "kubescheduler.config.k8s.io/v1"
@@ -238,11 +277,13 @@ class WrittenConfiguration(Record, kw_only=True):
     extenders: tuple[WrittenExtender, ...] | UnsetType = UNSET
 
 
-# --- the draft ------------------------------------------------------------------------------------------------------
+# --- the draft ----------------------------------------------------------------------------------------------
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NODES = "NodeAffinity"
-CHECKS_ALL = "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
+CHECKS_ALL = (
+    "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
+)
 
 
 @attrs.frozen(repr=False)
@@ -274,7 +315,11 @@ class ProfileDraft:
         return plugin in self.target.configuration.gone_plugins
 
     def require(
-        self, subject: str, labels: Sequence[Mapping[str, str]], upstream: str | None = None, added: Mapping[str, Any] | None = None
+        self,
+        subject: str,
+        labels: Sequence[Mapping[str, str]],
+        upstream: str | None = None,
+        added: Mapping[str, Any] | None = None,
     ) -> None:
         """Let plugin NodeAffinity require *labels* of every node, besides what *added* is in its arguments."""
         terms = ((added or {}).get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
@@ -289,40 +334,67 @@ class ProfileDraft:
         self.filters[NODES] = None
 
     def document(
-        self, scheduler_name: str, percentage: int, extenders: Sequence[WrittenExtender], post_filters: Sequence[str],
-        alone: Mapping[str, Sequence[str]] | None = None, absent: Collection[str] = (),
-    ) -> dict[str, Any]:  # fmt: skip
+        self,
+        scheduler_name: str,
+        percentage: int,
+        extenders: Sequence[WrittenExtender],
+        post_filters: Sequence[str],
+        alone: Mapping[str, Sequence[str]] | None = None,
+        absent: Collection[str] = (),
+    ) -> dict[str, Any]:
         """A KubeSchedulerConfiguration with the profile, in its JSON form.
 
-        *post_filters*: the plugins that come after those that filter; *percentage* 0 is left out. *alone*: extension point -> plugins that
-        run there alone. *absent*: plugins that are usually there and do not run.
+        *post_filters*: the plugins that come after those that filter; *percentage* 0 is left out. *alone*:
+        extension point -> plugins that run there alone. *absent*: plugins that are usually there and do not
+        run.
         """
         arguments = tuple(WrittenArguments(name, found) for name, found in sorted(self.args.items()))
         always = (name for name in (BINDER, GATES) if not self.is_gone(name))
         everywhere = [name for name in (SORTER, *self.filters, *post_filters, *always) if name not in absent]
-        profile = WrittenProfile(scheduler_name, _points(everywhere, self.weights, alone or {}), arguments or UNSET)
+        profile = WrittenProfile(
+            scheduler_name, _points(everywhere, self.weights, alone or {}), arguments or UNSET
+        )
         reads_latest = LATEST in self.target.configuration.api_versions
-        found: dict[str, Any] = plain(WrittenConfiguration(
-            api_version="kubescheduler.config.k8s.io/v1" if reads_latest else "kubescheduler.config.k8s.io/v1beta3",
-            percentage_of_nodes_to_score=percentage or UNSET, profiles=(profile,), extenders=tuple(extenders) or UNSET,
-        ))  # fmt: skip
+        found: dict[str, Any] = plain(
+            WrittenConfiguration(
+                api_version="kubescheduler.config.k8s.io/v1"
+                if reads_latest
+                else "kubescheduler.config.k8s.io/v1beta3",
+                percentage_of_nodes_to_score=percentage or UNSET,
+                profiles=(profile,),
+                extenders=tuple(extenders) or UNSET,
+            )
+        )
         return found
 
 
-def _points(plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]) -> WrittenPoints:
+def _points(
+    plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]
+) -> WrittenPoints:
     scored = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
-    everywhere, unwanted = _plugins(plugins), ["*"]
+    everywhere = _plugins(plugins)
+    unwanted = ["*"]
     if SELECTOR_SPREAD in weights:
-        # Upstream: validation refuses this plugin at every single extension point, but does not look under multiPoint.
+        # Upstream: validation refuses this plugin at every single extension point, but does not look under
+        # multiPoint.
         everywhere += (WrittenPlugin(SELECTOR_SPREAD, weights[SELECTOR_SPREAD]),)
         unwanted = [name for name in plugins if name in SCORERS and name not in scored]
     before_scores = _plugins(name for name in unwanted if name in ("*", *PRE_SCORERS))
     return WrittenPoints(
         multi_point=WrittenPoint(_plugins(["*"]), everywhere),
-        pre_score=WrittenPoint(before_scores, _plugins([*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())])),
-        score=WrittenPoint(_plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())),
-        **{ALONE[point]: WrittenPoint((), _plugins(names)) for point, names in alone.items() if point in ALONE and names},
-    )  # fmt: skip
+        pre_score=WrittenPoint(
+            before_scores,
+            _plugins([*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]),
+        ),
+        score=WrittenPoint(
+            _plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())
+        ),
+        **{
+            ALONE[point]: WrittenPoint((), _plugins(names))
+            for point, names in alone.items()
+            if point in ALONE and names
+        },
+    )
 
 
 def _plugins(names: Iterable[str]) -> tuple[WrittenPlugin, ...]:

@@ -1,6 +1,8 @@
-"""A configuration of one release as another release reads it: as it is, in another version, or as other plugins.
+"""A configuration of one release as another release reads it: as it is, in another version, or as other
+plugins.
 
-A Policy of the first releases of the framework is such a configuration, too; see :mod:`kubeclassic.framework.policy`.
+A Policy of the first releases of the framework is such a configuration, too; see
+:mod:`kubeclassic.framework.policy`.
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ from .draft import (
 
 Json = Mapping[str, Any]
 CONSTRAINTS = "defaultConstraints"
-FIT, LIMITS, LABELS, SERVICES = "NodeResourcesFit", "NodeVolumeLimits", "NodeLabel", "ServiceAffinity"
+FIT = "NodeResourcesFit"
+LIMITS = "NodeVolumeLimits"
+LABELS = "NodeLabel"
+SERVICES = "ServiceAffinity"
 STRATEGIES: Mapping[str, str] = {
     "NodeResourcesLeastAllocated": "LeastAllocated",
     "NodeResourcesMostAllocated": "MostAllocated",
@@ -66,39 +71,69 @@ LEFT_OUT = {
 """Plugin -> why nothing replaces it."""
 
 
-def running(policy: Policy | None, release: Release, config: AlgorithmConfiguration, percentage: int = 0) -> KubeSchedulerConfiguration:
-    """What *release* runs with *policy*, or without one with the provider of *config*; nodes are looked at by *percentage*."""
+def running(
+    policy: Policy | None, release: Release, config: AlgorithmConfiguration, percentage: int = 0
+) -> KubeSchedulerConfiguration:
+    """What *release* runs with *policy*, or without one with the provider of *config*; nodes are looked at by
+    *percentage*."""
     started: dict[str, Any] = {"gates": config.gates, "percentage": percentage}
     if config.hard_pod_affinity_weight:
         started["hard_pod_affinity_weight"] = config.hard_pod_affinity_weight
     if policy is None:
         return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **started)
-    return configuration_of_policy(policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **started)
+    return configuration_of_policy(
+        policy, release, scheduler_name=config.scheduler_name or DEFAULT_SCHEDULER, **started
+    )
 
 
-def migrate_profile(config: KubeSchedulerConfiguration, target: Release, written: Sequence[Mapping[str, Any]] = ()) -> Migration:
-    """The profiles of *config* as a KubeSchedulerConfiguration for *target*, with notes on what is not the same.
+def migrate_profile(
+    config: KubeSchedulerConfiguration, target: Release, written: Sequence[Mapping[str, Any]] = ()
+) -> Migration:
+    """The profiles of *config* as a KubeSchedulerConfiguration for *target*, with notes on what is not the
+    same.
 
     *written*: for each of them plugin -> its arguments, as they were given.
     """
-    extenders, about_extenders = written_extenders(config.extenders, [extender.weight for extender in config.extenders])
-    documents, notes = list[dict[str, Any]](), dict[Note, None]()
+    extenders, about_extenders = written_extenders(
+        config.extenders, [extender.weight for extender in config.extenders]
+    )
+    documents = list[dict[str, Any]]()
+    notes = dict[Note, None]()
     for i, profile in enumerate(config.profiles):
         draft = _PluginsDraft(target, config=config, profile=profile, given=written[i] if written else {})
         draft.filter()
         draft.score()
         draft.keep_arguments()
-        absent = [name for point, name in (("queueSort", SORTER), ("bind", BINDER)) if name not in draft.enabled(point)]
-        documents.append(draft.document(
-            profile.scheduler_name or DEFAULT_SCHEDULER, config.percentage, extenders, draft.enabled("postFilter"), draft.alone(), absent
-        ))  # fmt: skip
+        absent = [
+            name
+            for point, name in (("queueSort", SORTER), ("bind", BINDER))
+            if name not in draft.enabled(point)
+        ]
+        documents.append(
+            draft.document(
+                profile.scheduler_name or DEFAULT_SCHEDULER,
+                config.percentage,
+                extenders,
+                draft.enabled("postFilter"),
+                draft.alone(),
+                absent,
+            )
+        )
         notes |= dict.fromkeys(draft.notes)
     told = [*notes, *about_extenders]
     if config.checks_all:
         told.append(Note("alwaysCheckAllPredicates", CHECKS_ALL))
     if not written and not draft.enabled("postFilter"):
-        told.append(Note("DefaultPreemption", f"not enabled, as {config.release.version} does not preempt under a Policy"))
-    return Migration({**documents[0], "profiles": [one for document in documents for one in document["profiles"]]}, tuple(told))
+        told.append(
+            Note(
+                "DefaultPreemption",
+                f"not enabled, as {config.release.version} does not preempt under a Policy",
+            )
+        )
+    return Migration(
+        {**documents[0], "profiles": [one for document in documents for one in document["profiles"]]},
+        tuple(told),
+    )
 
 
 @attrs.define(repr=False, kw_only=True)
@@ -117,9 +152,21 @@ class _PluginsDraft(ProfileDraft):
 
     def alone(self) -> dict[str, list[str]]:
         """Extension point -> the plugins of the profile that run there, and neither filter nor score."""
-        usual = {*self.filters, *self.weights, *self.enabled("postFilter"), *OLD_SPREADS, SORTER, BINDER, GATES}
+        usual = {
+            *self.filters,
+            *self.weights,
+            *self.enabled("postFilter"),
+            *OLD_SPREADS,
+            SORTER,
+            BINDER,
+            GATES,
+        }
         return {
-            point: [name for name in self.enabled(point) if name not in usual and not self.is_gone(name) and name not in PRE_SCORERS]
+            point: [
+                name
+                for name in self.enabled(point)
+                if name not in usual and not self.is_gone(name) and name not in PRE_SCORERS
+            ]
             for point in (*ALONE, "preScore")
         }
 
@@ -133,17 +180,24 @@ class _PluginsDraft(ProfileDraft):
                 if labels:
                     self.require(LABELS, labels, added=self.given.get(NODES, {}).get("addedAffinity"))
             elif name == SERVICES:
-                self.note(name, "left out: nothing keeps a service's pods on one value of a label; give them required podAffinity on it")
+                self.note(
+                    name,
+                    "left out: nothing keeps a service's pods on one value of a label; give them required podAffinity on it",
+                )
             elif self.is_gone(name):
                 self.filters[LIMITS] = None
-                self.note(name, f"{self.target.version} has no such plugin: {COUNTED_ELSEWHERE}; other volumes have no limit")
+                self.note(
+                    name,
+                    f"{self.target.version} has no such plugin: {COUNTED_ELSEWHERE}; other volumes have no limit",
+                )
             else:
                 self.filters[name] = None
 
     def score(self) -> None:
         """Take the Score plugins with their weights, and what replaces those that are gone."""
         for plugin in self.profile.at("score").enabled:
-            name, weight = plugin.name, plugin.weight or 1
+            name = plugin.name
+            weight = plugin.weight or 1
             if name in STRATEGIES:
                 self._strategy(name, weight)
             elif name in OLD_SPREADS:
@@ -152,11 +206,17 @@ class _PluginsDraft(ProfileDraft):
                 self.note(name, LEFT_OUT[name])
             else:
                 self.weights[name] = self.weights.get(name, 0) + weight
-        affinity, spread = self._args(AFFINITY), self._args(SPREAD)
+        affinity = self._args(AFFINITY)
+        spread = self._args(SPREAD)
         if AFFINITY in self.weights and affinity.hard_pod_affinity_weight != 1:
             self.args[AFFINITY] = {"hardPodAffinityWeight": affinity.hard_pod_affinity_weight}
         alone = not set(OLD_SPREADS) & set(self.enabled("score"))
-        if SPREAD in self.weights and alone and spread.defaulting_type == "List" and not spread.default_constraints:
+        if (
+            SPREAD in self.weights
+            and alone
+            and spread.defaulting_type == "List"
+            and not spread.default_constraints
+        ):
             self.args[SPREAD] = {"defaultingType": "List", "defaultConstraints": []}
 
     def _strategy(self, name: str, weight: int) -> None:
@@ -165,12 +225,16 @@ class _PluginsDraft(ProfileDraft):
             return
         args = self._args(name)
         resources = [{"name": one.name, "weight": one.weight} for one in getattr(args, "resources", ())]
-        strategy: dict[str, Any] = {"type": STRATEGIES[name]} | ({"resources": resources} if resources else {})
+        strategy: dict[str, Any] = {"type": STRATEGIES[name]} | (
+            {"resources": resources} if resources else {}
+        )
         if isinstance(args, RequestedToCapacityRatioArgs):
             shape = [{"utilization": point.utilization, "score": point.score} for point in args.shape]
             strategy["requestedToCapacityRatio"] = {"shape": shape}
         elif strategy["type"] == "RequestedToCapacityRatio":
-            strategy["requestedToCapacityRatio"] = {"shape": [{"utilization": 0, "score": 10}, {"utilization": 100, "score": 0}]}
+            strategy["requestedToCapacityRatio"] = {
+                "shape": [{"utilization": 0, "score": 10}, {"utilization": 100, "score": 0}]
+            }
         self.weights[FIT] = weight
         self.args[FIT] = {"scoringStrategy": strategy}
         self.note(name, f"replaced by scoring strategy {strategy['type']} of plugin {FIT}")
@@ -178,7 +242,11 @@ class _PluginsDraft(ProfileDraft):
     def _spread(self, name: str, weight: int) -> None:
         if SPREAD in self.enabled("score"):
             of_system = "the default constraints of the system"
-            constraints = "the default constraints that it has" if self.given.get(SPREAD, {}).get(CONSTRAINTS) else of_system
+            constraints = (
+                "the default constraints that it has"
+                if self.given.get(SPREAD, {}).get(CONSTRAINTS)
+                else of_system
+            )
             self.note(name, f"left out: plugin {SPREAD} spreads pods, with {constraints}")
             return
         self.weights[SPREAD] = weight
@@ -199,40 +267,50 @@ class _PluginsDraft(ProfileDraft):
                 self.args[name] = {**known, **self.args.get(name, {})}
 
 
-# --- a configuration --------------------------------------------------------------------------------------------------
+# --- a configuration ----------------------------------------------------------------------------------------
 
 WRITTEN_ANEW = frozenset({"apiVersion", "kind", "profiles", "extenders", "percentageOfNodesToScore"})
 NAMES = {"DefaultPodTopologySpread": "SelectorSpread"}
 """Plugin -> what it is called later."""
-PREEMPTION, TIMEOUT = "disablePreemption", "bindTimeoutSeconds"
+PREEMPTION = "disablePreemption"
+TIMEOUT = "bindTimeoutSeconds"
 
 
-def carried(document: Json, first: Release, target: Release, gates: Mapping[str, bool] | None = None) -> Migration:
+def carried(
+    document: Json, first: Release, target: Release, gates: Mapping[str, bool] | None = None
+) -> Migration:
     """*document*, which *first* reads with *gates*, as *target* reads it, with notes on what is not the same.
 
-    It stays as it is where *target* takes it. In another version it decides by other defaults where these are listed otherwise; then the
-    plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
+    It stays as it is where *target* takes it. In another version it decides by other defaults where these are
+    listed otherwise; then the plugins that run are written out. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
     if target is first:
         return Migration(dict(document), ())
     document, notes = _portable(document, config)
-    found = Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
+    found = (
+        Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
+    )
     return Migration(found.document, (*notes, *found.notes))
 
 
 def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
     """*document*, which *target* does not take as it is."""
-    before, after = config.context.cells, target.configuration
+    before = config.context.cells
+    after = target.configuration
     if before.lists_points and not after.lists_points:
         configs = [profile.get("pluginConfig") or () for profile in _profiles(document, before)]
-        moved = migrate_profile(config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs])
+        moved = migrate_profile(
+            config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs]
+        )
         kept, notes = _fields(document, after)
         return Migration({**moved.document, **kept}, (*moved.notes, *notes))
     if before.lists_points != after.lists_points:
         raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
     # *document* in the newest version of *target*, which lists plugins as its own does.
-    api_version, notes = f"{GROUP}/{after.default_version}", list[Note]()
+    api_version = f"{GROUP}/{after.default_version}"
+    notes = list[Note]()
     kept, about = _fields(document, after)
     profiles = []
     for profile in _profiles(document, before):
@@ -241,7 +319,13 @@ def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release
         if document.get(PREEMPTION) is True:
             plugins["postFilter"] = {"disabled": [{"name": "*"}]}
         given = [*_given(profile, document, api_version, after, notes)]
-        profiles.append({**profile, **({"plugins": plugins} if plugins else {}), **({"pluginConfig": given} if given else {})})
+        profiles.append(
+            {
+                **profile,
+                **({"plugins": plugins} if plugins else {}),
+                **({"pluginConfig": given} if given else {}),
+            }
+        )
     later = with_profiles(document, before)
     shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
     written = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
@@ -263,7 +347,8 @@ def _is_taken(document: Json, release: Release) -> bool:
 def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
     """*document* without what its release ignores, with arguments as later releases write them; and notes."""
     kept: dict[str, Any] = copied(document)
-    cells, unknown = config.context.cells, f"left out: {config.release.version} does not read the field"
+    cells = config.context.cells
+    unknown = f"left out: {config.release.version} does not read the field"
     notes = [Note(path, unknown) for path in config.unread]
     for path in config.unread:
         removed(kept, path)
@@ -271,7 +356,12 @@ def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json,
         entry["args"] = dict(later_args(entry["name"], entry.get("args") or {})[0])
     for point, found in (kept.get("plugins") or {}).items() if cells.adds_plugins_alone else ():
         if found and found.pop("disabled", None):
-            notes.append(Note(f"plugins.{point}.disabled", "not disabled: nothing is by the configuration of this release"))
+            notes.append(
+                Note(
+                    f"plugins.{point}.disabled",
+                    "not disabled: nothing is by the configuration of this release",
+                )
+            )
     return kept, notes
 
 
@@ -282,8 +372,13 @@ def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:
 def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], list[Note]]:
     """The fields besides profiles that a version with *cells* still has, and notes on the others."""
     own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
-    left = {path.partition(".")[0].partition("[")[0] for path in unknown_fields(own, fields_without(cells.fields_lacked))}
-    gone = sorted(left - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"})
+    left = {
+        path.partition(".")[0].partition("[")[0]
+        for path in unknown_fields(own, fields_without(cells.fields_lacked))
+    }
+    gone = sorted(
+        left - {"plugins", "pluginConfig", "schedulerName", PREEMPTION, WEIGHT, TIMEOUT, "algorithmSource"}
+    )
     notes = [Note(name, "left out: the field is gone") for name in gone]
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
@@ -298,7 +393,9 @@ def _plugins(found: Json, cells: ConfigurationCells, notes: list[Note], is_point
         named = [{**plugin, "name": _called(plugin["name"], cells)} for plugin in plugins or ()]
         kept[kind] = [plugin for plugin in named if plugin["name"] not in gone]
         if kind == "enabled":
-            notes += (Note(plugin["name"], _why(plugin["name"])) for plugin in named if plugin not in kept[kind])
+            notes += (
+                Note(plugin["name"], _why(plugin["name"])) for plugin in named if plugin not in kept[kind]
+            )
     return kept
 
 
@@ -312,10 +409,13 @@ def _why(plugin: str) -> str:
     return LEFT_OUT.get(plugin, f"left out: {LIMITS} takes its place: {COUNTED_ELSEWHERE}")
 
 
-def _given(profile: Json, document: Json, api_version: str, cells: ConfigurationCells, notes: list[Note]) -> Iterator[dict[str, Any]]:
+def _given(
+    profile: Json, document: Json, api_version: str, cells: ConfigurationCells, notes: list[Note]
+) -> Iterator[dict[str, Any]]:
     """The arguments of plugins that are still there, of the newer version."""
     for entry in profile.get("pluginConfig") or ():
-        args, name = dict(entry.get("args") or {}), _called(entry["name"], cells)
+        args = dict(entry.get("args") or {})
+        name = _called(entry["name"], cells)
         if name in cells.gone_plugins | cells.refused_plugins:
             continue
         if str(args.get("apiVersion", "")).startswith(f"{GROUP}/"):
@@ -325,36 +425,59 @@ def _given(profile: Json, document: Json, api_version: str, cells: Configuration
         yield {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": document[WEIGHT]}}
 
 
-# --- the profile that a release makes of a Policy ---------------------------------------------------------------------
+# --- the profile that a release makes of a Policy -----------------------------------------------------------
 
 
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
     """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
     made = running(policy, target, config, config.percentage)
-    version, cells = target.configuration.default_version, target.configuration
+    version = target.configuration.default_version
+    cells = target.configuration
     for name in target.configuration.api_versions:  # the newest that takes all plugins
         known = cells_in(target.configuration, name)
         if not made.plugin_names & known.refused_plugins:
-            version, cells = name, known
+            version = name
+            cells = known
     notes: list[Note] = []
     if made.checks_all:
-        notes.append(Note("alwaysCheckAllPredicates", "left out: a profile cannot say it; the same nodes fit, with fewer reasons"))
+        notes.append(
+            Note(
+                "alwaysCheckAllPredicates",
+                "left out: a profile cannot say it; the same nodes fit, with fewer reasons",
+            )
+        )
     if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
         notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
-    ratios = (entry for entry in made.profiles[0].plugin_config if isinstance(entry.args, RequestedToCapacityRatioArgs))
+    ratios = (
+        entry
+        for entry in made.profiles[0].plugin_config
+        if isinstance(entry.args, RequestedToCapacityRatioArgs)
+    )
     notes += (
-        Note(entry.name, "cpu and memory count, as a profile cannot be without resources") for entry in ratios if not entry.args.resources
+        Note(entry.name, "cpu and memory count, as a profile cannot be without resources")
+        for entry in ratios
+        if not entry.args.resources
     )
     extenders, faults = written_extenders(made.extenders, [extender.weight for extender in made.extenders])
     (profile,) = made.profiles
     document: dict[str, Any] = {"apiVersion": f"{GROUP}/{version}", "kind": KIND}
     if made.percentage:
         document["percentageOfNodesToScore"] = made.percentage
-    points = [point for point in {**cells.point_plugins, **profile.plugins} if f"profiles.plugins.{point}" not in cells.fields_lacked]
+    points = [
+        point
+        for point in {**cells.point_plugins, **profile.plugins}
+        if f"profiles.plugins.{point}" not in cells.fields_lacked
+    ]
     plugins = {point: _written(profile.at(point)) for point in points}
-    arguments = [{"name": entry.name, "args": as_json(entry.args)} for entry in profile.plugin_config if entry.args is not None]
+    arguments = [
+        {"name": entry.name, "args": as_json(entry.args)}
+        for entry in profile.plugin_config
+        if entry.args is not None
+    ]
     name = profile.scheduler_name or DEFAULT_SCHEDULER
-    document["profiles"] = [{"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}]
+    document["profiles"] = [
+        {"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}
+    ]
     if extenders:
         written = [plain(extender) for extender in extenders]
         as_before = NEW_HTTPS in cells.fields_lacked
@@ -365,12 +488,17 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
 def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[str, Any]:
     """An extender as v1alpha2 has it: with the fields of a Policy."""
     found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
-    return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
+    return (
+        {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
+    )
 
 
 def _written(found: PluginSet) -> dict[str, Any]:
     """A point with these plugins alone."""
-    named = [{"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})} for plugin in found.enabled]
+    named = [
+        {"name": plugin.name, **({"weight": plugin.weight} if plugin.weight else {})}
+        for plugin in found.enabled
+    ]
     return {"disabled": [{"name": "*"}], "enabled": named}
 
 
@@ -378,5 +506,9 @@ def as_json(value: Any) -> Any:
     """Arguments of a plugin in their JSON form, without what is not set."""
     if attrs.has(type(value)):
         fields = {json_name(field.name): getattr(value, field.name) for field in attrs.fields(type(value))}
-        return {name: as_json(part) for name, part in fields.items() if part not in (None, (), "") and part is not False}
+        return {
+            name: as_json(part)
+            for name, part in fields.items()
+            if part not in (None, (), "") and part is not False
+        }
     return [as_json(part) for part in value] if isinstance(value, tuple) else value

@@ -1,7 +1,8 @@
-"""A Policy as a KubeSchedulerConfiguration: the profile that decides most like it, and notes on the differences.
+"""A Policy as a KubeSchedulerConfiguration: the profile that decides most like it, and notes on the
+differences.
 
-Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22. Notes say where this
-decides otherwise than that translation.
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22.
+Notes say where this decides otherwise than that translation.
 """
 
 from __future__ import annotations
@@ -45,48 +46,63 @@ from .draft import (
 )
 
 BIND_TIMEOUT = 600
-SPREAD_BY_SELECTOR = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+SPREAD_BY_SELECTOR = [
+    name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins
+]
 """The targets with plugin SelectorSpread."""
 
 
 def migrate(
-    policy: Policy | None, release: Release, config: AlgorithmConfiguration | None = None, *, target: Release = PROFILE_RELEASE,
+    policy: Policy | None,
+    release: Release,
+    config: AlgorithmConfiguration | None = None,
+    *,
+    target: Release = PROFILE_RELEASE,
     selector_spread: bool = False,
-) -> Migration:  # fmt: skip
-    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1 for *target*.
+) -> Migration:
+    """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of
+    version v1 for *target*.
 
-    *config*: the component configuration that the release was started with.
-    *selector_spread*: plugin SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread.
-    Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
+    *config*: the component configuration that the release was started with. *selector_spread*: plugin
+    SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread. Raises
+    :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
     :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
     if selector_spread and target.version not in SPREAD_BY_SELECTOR:
         wanted = ", ".join(SPREAD_BY_SELECTOR)
-        raise UnknownNameError(f"selector spread: expected {wanted}, got it for {target.version}, which has no such plugin")
+        raise UnknownNameError(
+            f"selector spread: expected {wanted}, got it for {target.version}, which has no such plugin"
+        )
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate(release)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
-    chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
-    draft = _PolicyDraft(target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread)
+    chosen = select(
+        registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight
+    )
+    draft = _PolicyDraft(
+        target, policy=policy or Policy(), release=release, chosen=chosen, selector_spread=selector_spread
+    )
     draft.filter()
     draft.score()
     return draft.finished(config, asked.percentage)
 
 
-# --- lines of scores and weights --------------------------------------------------------------------------------------
+# --- lines of scores and weights ----------------------------------------------------------------------------
 
 Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
 RISING: tuple[Point, ...] = ((0, 0), (100, 10))
 CPU_AND_MEMORY = {"cpu": 1, "memory": 1}
 LINES: dict[tuple[Point, ...], str] = {FALLING: "LeastAllocated", RISING: "MostAllocated"}
-MAX_SCORE, MAX_RESOURCE_WEIGHT = 10, 100
+MAX_SCORE = 10
+MAX_RESOURCE_WEIGHT = 100
 
 
 @attrs.frozen(repr=False)
 class ResourceStrategy:
-    """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to 100, to a score, 0 to 10."""
+    """A priority that scores a node's use of resources: ``shape`` is a broken line from utilization, 0 to
+    100, to a score, 0 to 10."""
 
     name: str
     weight: int
@@ -116,7 +132,8 @@ class Strategy:
 
 
 def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
-    """*usages*, at least one, as one strategy: lines over the same resources are added up, those with the most weight remain."""
+    """*usages*, at least one, as one strategy: lines over the same resources are added up, those with the
+    most weight remain."""
     groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
         groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
@@ -126,7 +143,8 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
         return Strategy(_document(kept[0].shape, kept[0].resources), Fraction(kept[0].weight), True, dropped)
     points = sorted({0, 100, *(utilization for usage in kept for utilization, _ in usage.shape)})
     line = {point: sum((usage.weight * usage.at(point) for usage in kept), Fraction(0)) for point in points}
-    low, high = min(line.values()), max(line.values())
+    low = min(line.values())
+    high = max(line.values())
     if low == high:
         return Strategy(None, Fraction(0), True, dropped)
     stretched = {utilization: (score - low) * MAX_SCORE / (high - low) for utilization, score in line.items()}
@@ -144,15 +162,23 @@ def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[st
     if shape in LINES and resources == CPU_AND_MEMORY:
         return {"type": LINES[shape], "resources": listed}
     points = [{"utilization": utilization, "score": score} for utilization, score in shape]
-    return {"type": "RequestedToCapacityRatio", "resources": listed, "requestedToCapacityRatio": {"shape": points}}
+    return {
+        "type": "RequestedToCapacityRatio",
+        "resources": listed,
+        "requestedToCapacityRatio": {"shape": points},
+    }
 
 
 def fitted_resources(resources: Mapping[str, int]) -> tuple[dict[str, int], bool]:
-    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any had to change."""
+    """Weights of resources scaled to 1 to 100, with their ratios kept where possible; and whether any had to
+    change."""
     positive = {name: weight for name, weight in resources.items() if weight > 0}
     top = max(positive.values(), default=0)
     if top > MAX_RESOURCE_WEIGHT:
-        positive = {name: max(1, round(Fraction(weight * MAX_RESOURCE_WEIGHT, top))) for name, weight in positive.items()}
+        positive = {
+            name: max(1, round(Fraction(weight * MAX_RESOURCE_WEIGHT, top)))
+            for name, weight in positive.items()
+        }
     return positive or dict(CPU_AND_MEMORY), positive != dict(resources)
 
 
@@ -160,10 +186,11 @@ MAX_WEIGHT = 2**31 - 1
 
 
 def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, str]]:
-    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each weight that was rounded.
+    """*weights*, each above 0, as whole numbers of 32 bits; and name -> a text for each weight that was
+    rounded.
 
-    All are multiplied by their common denominator. If that makes them too large they are divided by their common divisor, and only if they
-    are still too large they are scaled and rounded.
+    All are multiplied by their common denominator. If that makes them too large they are divided by their
+    common divisor, and only if they are still too large they are scaled and rounded.
     """
     if not weights:
         return {}, {}
@@ -178,16 +205,22 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
     exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
     text = "weight {} clipped to {} as all were scaled to fit 32 bits"
-    return rounded, {name: text.format(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
+    return rounded, {
+        name: text.format(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]
+    }
 
 
 HOSTNAME = "kubernetes.io/hostname"
 BALANCED = "NodeResourcesBalancedAllocation"
 MAX_TERM = 100
-USAGES = {"LeastRequestedPriority": FALLING, "MostRequestedPriority": RISING, "RequestedToCapacityRatioPriority": DEFAULT_SHAPE}
+USAGES = {
+    "LeastRequestedPriority": FALLING,
+    "MostRequestedPriority": RISING,
+    "RequestedToCapacityRatioPriority": DEFAULT_SHAPE,
+}
 
 
-# --- the draft --------------------------------------------------------------------------------------------------------
+# --- the draft ----------------------------------------------------------------------------------------------
 
 
 @attrs.define(repr=False, kw_only=True)
@@ -206,20 +239,25 @@ class _PolicyDraft(ProfileDraft):
     """Priority that prefers few peers, or label to spread over -> weight."""
     _domains: list[str] = attrs.Factory(list)
 
-    # --- predicates -------------------------------------------------------------------------------------------------
+    # --- predicates -----------------------------------------------------------------------------------------
 
     def filter(self) -> None:
         """Take the plugins that replace the predicates, in running order."""
-        version, predicates = self.release.version, self.chosen.predicates
+        version = self.release.version
+        predicates = self.chosen.predicates
         if self.policy.predicates is None:
             self.note("predicates", f"there is no list: those that {version} runs by default", OWN_DEFAULTS)
         running = [rule.name for rule in in_running_order(predicates, self.release.ordering)]
         for name in predicates:
             if name not in running:
                 self.note(
-                    name, f"left out: {version} accepts it but never runs it", "runs it, so that pods would find fewer nodes"
-                )  # fmt: skip
-        written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
+                    name,
+                    f"left out: {version} accepts it but never runs it",
+                    "runs it, so that pods would find fewer nodes",
+                )
+        written = {
+            entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None
+        }
         required: list[dict[str, str]] = []
         for name in running:
             if name in written:
@@ -254,16 +292,21 @@ class _PolicyDraft(ProfileDraft):
             if faults := is_valid_label_key(label):
                 self.note(name, f"label {label} is left out: no node can have it: {faults[0]}")
             else:
-                yield {"key": label, "operator": "Exists" if argument.labels_presence.presence else "DoesNotExist"}
+                yield {
+                    "key": label,
+                    "operator": "Exists" if argument.labels_presence.presence else "DoesNotExist",
+                }
 
-    # --- priorities -------------------------------------------------------------------------------------------------
+    # --- priorities -----------------------------------------------------------------------------------------
 
     def score(self) -> None:
         """Take the plugins that replace the priorities, with arguments and weights."""
         if self.policy.priorities is None:
             text = f"there is no list: those that {self.release.version} scores by default, with its weights"
             self.note("priorities", text, OWN_DEFAULTS)
-        written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
+        written = {
+            entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None
+        }
         for rule, weight in self.chosen.priorities:
             self._take(rule.name, weight, written.get(rule.name))
         if self._usages:
@@ -273,9 +316,17 @@ class _PolicyDraft(ProfileDraft):
             for name in strategy.dropped:
                 self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
             if len(kept) > 1:
-                how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
-                upstream = "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
-                self.note(", ".join(kept), how if strategy.document else "left out: they cancel out", upstream)
+                how = (
+                    "added up to one line"
+                    if strategy.is_exact
+                    else "added up to one line, rounded to whole scores"
+                )
+                upstream = (
+                    "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
+                )
+                self.note(
+                    ", ".join(kept), how if strategy.document else "left out: they cancel out", upstream
+                )
             if strategy.document is not None:
                 self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
                 self._fractions["NodeResourcesFit"] = strategy.weight
@@ -286,9 +337,15 @@ class _PolicyDraft(ProfileDraft):
         if self._labels:
             self._combine_labels()
         if BALANCED in self._fractions:
-            text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
+            text = (
+                "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
+            )
             self._fractions[BALANCED] *= 2
-            self.note("BalancedResourceAllocation", f"weight doubled: {text}", "keeps the weight, so that balance would count half")
+            self.note(
+                "BalancedResourceAllocation",
+                f"weight doubled: {text}",
+                "keeps the weight, so that balance would count half",
+            )
         if "InterPodAffinity" in self._fractions and self.chosen.hard_pod_affinity_weight != 1:
             self.args["InterPodAffinity"] = {"hardPodAffinityWeight": self.chosen.hard_pod_affinity_weight}
 
@@ -332,7 +389,11 @@ class _PolicyDraft(ProfileDraft):
             self.note(name, rule.sentence)
         if name in USAGES:
             if name == "RequestedToCapacityRatioPriority":
-                self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
+                self.note(
+                    name,
+                    "its line without an argument falls from 10 to 0, as LeastAllocated does",
+                    OLDER_RULES,
+                )
             self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
         elif name in (*PEER_SPREADING, OWN_CONSTRAINTS):
             self._spread[name] = weight
@@ -351,7 +412,7 @@ class _PolicyDraft(ProfileDraft):
         self._spread[name] = weight
         self._domains += [label] if label not in self._domains else []
 
-    # --- priorities that share a plugin -----------------------------------------------------------------------------
+    # --- priorities that share a plugin ---------------------------------------------------------------------
 
     def _keep_selector_spread(self) -> None:
         weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)
@@ -369,9 +430,15 @@ class _PolicyDraft(ProfileDraft):
             text = f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints"
             self.note(OWN_CONSTRAINTS, text, "takes the weight of EvenPodsSpreadPriority for both")
         elif own and peers != own and peers:
-            self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
+            self.note(
+                "PodTopologySpread",
+                f"weight {own} also where pods have no constraints of their own, which had {peers}",
+            )
         if not own:
-            self.note("PodTopologySpread", "the pods' own constraints with ScheduleAnyway count too, which were ignored before")
+            self.note(
+                "PodTopologySpread",
+                "the pods' own constraints with ScheduleAnyway count too, which were ignored before",
+            )
         self._default_constraints()
 
     def _default_constraints(self) -> None:
@@ -381,19 +448,32 @@ class _PolicyDraft(ProfileDraft):
         keys = dict.fromkeys([HOSTNAME, *self._domains] if has_peers else self._domains)
         if has_peers:
             text = "beside constraints over labels only hosts are spread over, as a node without a label of any constraint would score 0"
-            self.note("SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it")
-        constraints = [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys]
+            self.note(
+                "SelectorSpreadPriority", f"{text}; add topology.kubernetes.io/zone if every node has it"
+            )
+        constraints = [
+            {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in keys
+        ]
         self.args["PodTopologySpread"] = {"defaultingType": "List", "defaultConstraints": constraints}
 
     def _combine_labels(self) -> None:
         own = int(self._fractions.get(NODES, 0))
-        known = [(name, label, weight) for name, label, weight in self._labels if not is_valid_label_key(label.label)]
+        known = [
+            (name, label, weight)
+            for name, label, weight in self._labels
+            if not is_valid_label_key(label.label)
+        ]
         preferred = list[dict[str, Any]]()
         top = max([own, *(weight for _, _, weight in known)])
         for name, label, weight in known:
             term = max(1, round(Fraction(MAX_TERM * weight, top)))
             operator = "Exists" if label.presence else "DoesNotExist"
-            preferred.append({"weight": term, "preference": {"matchExpressions": [{"key": label.label, "operator": operator}]}})
+            preferred.append(
+                {
+                    "weight": term,
+                    "preference": {"matchExpressions": [{"key": label.label, "operator": operator}]},
+                }
+            )
             text = (
                 f"replaced by a preferred term of addedAffinity, {label.label} {operator} with weight {term} of 100:"
                 " it is summed with the pod's own preferences before these are scaled to 0 to 100"
@@ -409,10 +489,11 @@ class _PolicyDraft(ProfileDraft):
             affinity["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
             self._fractions[NODES] = Fraction(max(own, sum(weight for _, _, weight in known)))
 
-    # --- the rest ---------------------------------------------------------------------------------------------------
+    # --- the rest -------------------------------------------------------------------------------------------
 
     def finished(self, config: AlgorithmConfiguration, percentage: int) -> Migration:
-        """The profile, with what a Policy and a component configuration, with the release's defaults, say besides rules.
+        """The profile, with what a Policy and a component configuration, with the release's defaults, say
+        besides rules.
 
         *percentage*: percentageOfNodesToScore as configured; 0 if it was not.
         """
@@ -422,20 +503,41 @@ class _PolicyDraft(ProfileDraft):
         for name, text in clipped.items():
             self.note(name, text)
         self.weights = {name: found[name] for name in self._fractions}
-        extenders, faults = written_extenders(given, [found.get(f"extender {i}", 0) for i in range(len(given))])
+        extenders, faults = written_extenders(
+            given, [found.get(f"extender {i}", 0) for i in range(len(given))]
+        )
         self.notes += faults
         if self.policy.always_check_all:
-            self.note("alwaysCheckAllPredicates", f"{CHECKS_ALL}; the same nodes fit, but fewer reasons are reported")
+            self.note(
+                "alwaysCheckAllPredicates",
+                f"{CHECKS_ALL}; the same nodes fit, but fewer reasons are reported",
+            )
         if config.percentage and not percentage:
             text = f"not set, so the size of the cluster decides; the default of the release was {config.percentage} %"
             self.note("percentageOfNodesToScore", text)
         if config.disable_preemption:
-            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", "has no such switch and preempts")
+            self.note(
+                "disablePreemption",
+                "plugin DefaultPreemption is not enabled",
+                "has no such switch and preempts",
+            )
         if config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in config.gates.items())
-            self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
-        if "VolumeBinding" in self.filters and config.bind_timeout != BIND_TIMEOUT and config.bind_timeout >= 0:
+            self.note(
+                "featureGates",
+                f"not part of the file; give those that are still known to --feature-gates: {gates}",
+            )
+        if (
+            "VolumeBinding" in self.filters
+            and config.bind_timeout != BIND_TIMEOUT
+            and config.bind_timeout >= 0
+        ):
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": config.bind_timeout}
         known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
-        after = [*([DEVICES] if DEVICES in known else []), *([] if config.disable_preemption else ["DefaultPreemption"])]
-        return Migration(self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes))
+        after = [
+            *([DEVICES] if DEVICES in known else []),
+            *([] if config.disable_preemption else ["DefaultPreemption"]),
+        ]
+        return Migration(
+            self.document(config.scheduler_name, percentage, extenders, after), tuple(self.notes)
+        )

@@ -29,7 +29,8 @@ class DefaultPreemption(Plugin):
         return attrs.evolve(result, message=f"preemption: {result.message}") if result.message else result
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        # Upstream: it never says that an event helps; but events that it does not wait for do not wake a pod that it has gated.
+        # Upstream: it never says that an event helps; but events that it does not wait for do not wake a pod
+        # that it has gated.
         if not (self.handle.queueing.holder_decides and self.handle.enabled("SchedulerAsyncPreemption")):
             return ()
         return (ClusterEvent("Pod", Action.DELETE, hint=_never),)

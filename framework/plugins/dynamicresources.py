@@ -14,7 +14,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...api.meaning.durations import seconds_since_1970
-from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, ResourceClaim, ResourceClaimConsumerReference
+from ...api.objects import (
+    AllocationResult,
+    DeviceClass,
+    DeviceRequest,
+    Pod,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+)
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
@@ -78,7 +85,8 @@ _STATE: StateKey[_State] = StateKey("DynamicResources")
 
 
 class DynamicResources(Plugin):
-    """Reject nodes from which the devices of a claim cannot be reached, or where those that it asks for cannot be had.
+    """Reject nodes from which the devices of a claim cannot be reached, or where those that it asks for
+    cannot be had.
 
     Upstream: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
     """
@@ -104,7 +112,7 @@ class DynamicResources(Plugin):
         """Nothing of the template: answers depend on the claims of the very pod, and are not kept."""
         return ()
 
-    # --- before the pod has a node ----------------------------------------------------------------------------------
+    # --- before the pod has a node --------------------------------------------------------------------------
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Every claim of the pod has to exist, and be its own if it was made from a template."""
@@ -118,7 +126,8 @@ class DynamicResources(Plugin):
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Find the claims of the pod, and the classes of those that have no devices yet."""
-        state, claims = _State(), cycle.listings.resource_claims
+        state = _State()
+        claims = cycle.listings.resource_claims
         cycle.notes[_STATE] = state
         found = self._claims_of(cycle.pod, claims)
         if isinstance(found, str):
@@ -134,10 +143,13 @@ class DynamicResources(Plugin):
             for request in claim.spec.devices.requests:
                 if fault := self._fault(claim, request, cycle.listings.device_classes):
                     return fault
-        state.claims, state.wanted = [*found, *([state.special] if state.special is not None else ())], wanted
+        state.claims = [*found, *([state.special] if state.special is not None else ())]
+        state.wanted = wanted
         return None
 
-    def _fault(self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]) -> Status | None:
+    def _fault(
+        self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]
+    ) -> Status | None:
         """Why *request* cannot be tried; None where it can."""
         named = {request.name: request.exactly.device_class_name if request.exactly is not None else ""}
         if request.first_available and request.exactly is None and self.handle.devices.alternatives:
@@ -157,8 +169,10 @@ class DynamicResources(Plugin):
             return Failures.error(_NO_STATE, nodes.has_node)
         if state.special is not None and not is_in_memory(state.special):
             return Failures.where(OLD_CLAIM, np.ones(nodes.n, np.bool_))
-        available, unfit = self._available(state.claims, nodes), np.zeros(nodes.n, np.bool_)
-        found, devices = np.full(nodes.n, FOUND, np.int8), self.devices(cycle)
+        available = self._available(state.claims, nodes)
+        unfit = np.zeros(nodes.n, np.bool_)
+        found = np.full(nodes.n, FOUND, np.int8)
+        devices = self.devices(cycle)
         texts: dict[str, list[int]] = {}
         for wanted, places in self._groups(pod, nodes, cycle, state):
             if wanted is None:
@@ -170,10 +184,15 @@ class DynamicResources(Plugin):
                         texts.setdefault(text, []).append(i)
         late = (found == TOO_LATE) & (not devices.cells.timeout_errs)
         masks = {
-            CANNOT_FIT: unfit, CANNOT_ALLOCATE: found == NONE, INVALID_POOLS: found == INVALID, TIMED_OUT: late,
+            CANNOT_FIT: unfit,
+            CANNOT_ALLOCATE: found == NONE,
+            INVALID_POOLS: found == INVALID,
+            TIMED_OUT: late,
             NOT_AVAILABLE: (found == FOUND) & ~available & ~unfit,
-        }  # fmt: skip
-        return Failures.joined([*(Failures.where(why, mask) for why, mask in masks.items()), *_errors(texts, nodes)])
+        }
+        return Failures.joined(
+            [*(Failures.where(why, mask) for why, mask in masks.items()), *_errors(texts, nodes)]
+        )
 
     @staticmethod
     def _error(outcome: int, wanted: Sequence[ResourceClaim], row: int, devices: Devices) -> str:
@@ -185,7 +204,8 @@ class DynamicResources(Plugin):
     def _groups(
         self, pod: Template, nodes: Batch, cycle: FrameworkCycle, state: _State
     ) -> Iterator[tuple[Sequence[ResourceClaim] | None, Rows]]:
-        """The claims for which devices are looked for on nodes, with the places of these; None: they lack a resource."""
+        """The claims for which devices are looked for on nodes, with the places of these; None: they lack a
+        resource."""
         everywhere = np.flatnonzero(nodes.has_node)
         if state.special is None:
             yield state.wanted, everywhere
@@ -193,7 +213,10 @@ class DynamicResources(Plugin):
         given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
         lacks = self._lacks(pod, nodes)
         yield None, np.flatnonzero(lacks)
-        kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), np.zeros(nodes.n, np.int64))
+        kinds = sum(
+            (mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())),
+            np.zeros(nodes.n, np.int64),
+        )
         for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
             names = frozenset(name for bit, name in enumerate(given) if kind >> bit & 1)
             yield self._asked(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
@@ -201,7 +224,9 @@ class DynamicResources(Plugin):
     @staticmethod
     def _lacks(pod: Template, nodes: Batch) -> Mask:
         """The nodes that do not have a resource which no DeviceClass gives: bool[n]."""
-        others = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)} - pod.device_resources
+        others = {
+            name for name, amount in pod.requests.items() if amount and is_device_resource(name)
+        } - pod.device_resources
         found = (nodes.node(i) for i in range(nodes.n if others else 0))
         lacks = [node is not None and not others <= node.status.allocatable.keys() for node in found]
         return np.array(lacks, np.bool_) if others else np.zeros(nodes.n, np.bool_)
@@ -213,7 +238,9 @@ class DynamicResources(Plugin):
             return state.wanted
         if given not in state.variants:
             classes = cycle.listings.device_classes.by_resource
-            state.variants[given] = with_requests(state.special, cycle.pod, given, lambda name: classes[name].name)
+            state.variants[given] = with_requests(
+                state.special, cycle.pod, given, lambda name: classes[name].name
+            )
         return [*state.wanted, state.variants[given]]
 
     def score_concerns(self, pod: Template) -> bool:
@@ -221,11 +248,16 @@ class DynamicResources(Plugin):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """Prefer nodes where the first alternatives of requests are free."""
-        state, scores = cycle.notes.get(_STATE), np.zeros(nodes.n, np.int64)
+        state = cycle.notes.get(_STATE)
+        scores = np.zeros(nodes.n, np.int64)
         if state is None or not state.claims or not self.handle.enabled("DRAPrioritizedList"):
             return scores
         allocated = [(claim, claim.status.allocation) for claim in state.claims]
-        always = sum(score_of(claim, {one.request for one in found.results}) for claim, found in allocated if found is not None)
+        always = sum(
+            score_of(claim, {one.request for one in found.results})
+            for claim, found in allocated
+            if found is not None
+        )
         for wanted, places in self._groups(pod, nodes, cycle, state):
             if wanted:
                 scores[places] = always + self.devices(cycle).scores(wanted, nodes.indexes[places])
@@ -240,12 +272,18 @@ class DynamicResources(Plugin):
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
-        """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
+        """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or
+        have devices."""
         found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
         if isinstance(found, str) or not self.enabled:
             return ()
-        pod, special = cycle.template, special_claim(cycle.pod) if cycle.template.device_resources else None
-        state = _State([*found, *([special] if special is not None else ())], [one for one in found if not one.status.allocation], special)
+        pod = cycle.template
+        special = special_claim(cycle.pod) if cycle.template.device_resources else None
+        state = _State(
+            [*found, *([special] if special is not None else ())],
+            [one for one in found if not one.status.allocation],
+            special,
+        )
         wanted = self._asked(state, self._given(pod, row, cycle), cycle)
         return accounts(self.devices(cycle), wanted, row) if wanted else ()
 
@@ -255,7 +293,7 @@ class DynamicResources(Plugin):
         nodes = Batch(cycle.table, np.array([row], np.intp))
         return frozenset(name for name in pod.device_resources if not nodes.allocatables((name,))[0][0])
 
-    # --- if it fits nowhere -----------------------------------------------------------------------------------------
+    # --- if it fits nowhere ---------------------------------------------------------------------------------
 
     def post_filter(self, pod: Template, found: Diagnosis, cycle: FrameworkCycle) -> Status:
         """Take the devices from a claim that the pod cannot reach and no other pod uses."""
@@ -272,7 +310,10 @@ class DynamicResources(Plugin):
         for claim in self._unreachable(state, found, cycle):
             if claim is state.special:
                 continue
-            if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
+            if (
+                all(one.uid == cycle.pod.uid for one in claim.status.reserved_for)
+                and len(claim.status.reserved_for) <= 1
+            ):
                 status = replace(claim.status, allocation=None, reserved_for=(), devices=())
                 claims.write(claim, replace(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
@@ -283,7 +324,8 @@ class DynamicResources(Plugin):
 
     @property
     def idle_text(self) -> str:
-        """What :meth:`post_filter` says of a pod without claims, where PreFilter came to the plugin; empty: nothing."""
+        """What :meth:`post_filter` says of a pod without claims, where PreFilter came to the plugin; empty:
+        nothing."""
         if not self.enabled:
             return DISABLED
         return NO_CLAIMS if self.handle.devices.speaks_without_claims else ""
@@ -298,7 +340,8 @@ class DynamicResources(Plugin):
         return [claim for claim in state.claims if rows and not self._available([claim], nodes).all()]
 
     def _available(self, claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
-        """The nodes that reach the devices of all *claims* that have some, as far as these can still be used: bool[n]."""
+        """The nodes that reach the devices of all *claims* that have some, as far as these can still be used:
+        bool[n]."""
         mask = np.ones(nodes.n, np.bool_)
         for claim in claims:
             allocation = claim.status.allocation
@@ -323,7 +366,7 @@ class DynamicResources(Plugin):
         since = allocation.allocation_timestamp
         return since is not None and seconds_since_1970(since) + self.binding_seconds < self.handle.now()
 
-    # --- once it has a node -----------------------------------------------------------------------------------------
+    # --- once it has a node ---------------------------------------------------------------------------------
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Give the pod's claims their devices; they are written with :meth:`pre_bind`."""
@@ -348,7 +391,8 @@ class DynamicResources(Plugin):
         return None
 
     def unreserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None:
-        state, claims = cycle.notes.get(_STATE), cycle.listings.resource_claims
+        state = cycle.notes.get(_STATE)
+        claims = cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
             claims.take_back(claim.uid)
             if claim is (state and state.special):
@@ -356,13 +400,18 @@ class DynamicResources(Plugin):
                     claims.write(made, None)
                 continue
             current = claims.get(claim.key)
-            if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
+            if (
+                current is not None
+                and current.status.allocation is not None
+                and _is_reserved_for(current, pod)
+            ):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
                 claims.write(current, replace(current, status=replace(current.status, reserved_for=left)))
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Write the devices to the claims, and that the pod uses them."""
-        state, claims = cycle.notes.get(_STATE), cycle.listings.resource_claims
+        state = cycle.notes.get(_STATE)
+        claims = cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
             if state is not None and claim is state.special:
                 fault = self._make(state, claims, pod)
@@ -385,7 +434,8 @@ class DynamicResources(Plugin):
         return None
 
     def _write(self, claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated, before = claims.take_back(claim.uid), claims.get(claim.key)
+        allocated = claims.take_back(claim.uid)
+        before = claims.get(claim.key)
         if before is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
         if before.metadata.deletion_timestamp is not None:
@@ -399,24 +449,48 @@ class DynamicResources(Plugin):
         return None
 
     def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
-        """*claim* with *pod* among its users; where binding conditions count, with the time from which on they may take long."""
+        """*claim* with *pod* among its users; where binding conditions count, with the time from which on
+        they may take long."""
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        allocation, now = claim.status.allocation, self.handle.now()
-        if allocation is not None and allocation.allocation_timestamp is None and now > -inf and self.cells.waits_for_conditions:
-            allocation = replace(allocation, allocation_timestamp=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-        return replace(claim, status=replace(claim.status, allocation=allocation, reserved_for=(*claim.status.reserved_for, user)))
+        allocation = claim.status.allocation
+        now = self.handle.now()
+        if (
+            allocation is not None
+            and allocation.allocation_timestamp is None
+            and now > -inf
+            and self.cells.waits_for_conditions
+        ):
+            allocation = replace(
+                allocation,
+                allocation_timestamp=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+        return replace(
+            claim,
+            status=replace(
+                claim.status, allocation=allocation, reserved_for=(*claim.status.reserved_for, user)
+            ),
+        )
 
-    # --- until its devices are ready --------------------------------------------------------------------------------
+    # --- until its devices are ready ------------------------------------------------------------------------
 
     def waits(self, pod: Pod) -> bool:
         """Whether devices of *pod* have to be ready before it is bound."""
         found = (claim.status.allocation for claim in self._used_claims(pod))
-        return any(one.binding_conditions for allocation in found if allocation is not None for one in allocation.results)
+        return any(
+            one.binding_conditions
+            for allocation in found
+            if allocation is not None
+            for one in allocation.results
+        )
 
     def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* whose binding conditions count."""
         listings = self.handle.listings
-        return listings.resource_claims.of(pod) if listings is not None and self.enabled and self.cells.waits_for_conditions else []
+        return (
+            listings.resource_claims.of(pod)
+            if listings is not None and self.enabled and self.cells.waits_for_conditions
+            else []
+        )
 
     def readiness(self, pod: Pod) -> str | None:
         """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
@@ -425,8 +499,11 @@ class DynamicResources(Plugin):
                 if are_true(claim):
                     continue
             except BindingFailed as failed:
-                reason, message = failed.condition.reason, json.dumps(failed.condition.message, ensure_ascii=False)
-                return self.cells.condition_failed_text.format(claim=claim.name, reason=reason, message=message)
+                reason = failed.condition.reason
+                message = json.dumps(failed.condition.message, ensure_ascii=False)
+                return self.cells.condition_failed_text.format(
+                    claim=claim.name, reason=reason, message=message
+                )
             allocation = claim.status.allocation
             is_late = allocation is not None and self._is_late(allocation)
             return self.cells.condition_late_text.format(claim=claim.name) if is_late else None
@@ -445,14 +522,19 @@ class DynamicResources(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if not self.enabled:
             return ()
-        own, both = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE
+        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        both = Action.ADD | Action.UPDATE
         if self.handle.queueing.amounts_wake_claims:
             own |= Action.UPDATE_NODE_ALLOCATABLE
         nodes = own if self.handle.gives_hints else self.handle.labels_and_taints(own)
         return (
             ClusterEvent("Node", nodes),
             ClusterEvent("ResourceClaim", both, hint=partial(claim_changes, claims=self._claims)),
-            ClusterEvent("Pod", Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, hint=partial(claims_are_made, claims=self._claims)),
+            ClusterEvent(
+                "Pod",
+                Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM,
+                hint=partial(claims_are_made, claims=self._claims),
+            ),
             ClusterEvent("DeviceClass", both),
             ClusterEvent("ResourceSlice", both),
         )
@@ -463,7 +545,8 @@ class DynamicResources(Plugin):
 
 
 def claims_of(pod: Pod, claims: ResourceClaims, other_owner: str) -> list[ResourceClaim] | str:
-    """The claims of *pod* in order, or why one cannot be used: *other_owner* where it was made for another pod.
+    """The claims of *pod* in order, or why one cannot be used: *other_owner* where it was made for another
+    pod.
 
     Upstream: foreachPodResourceClaim.
     """

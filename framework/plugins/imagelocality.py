@@ -16,7 +16,8 @@ from ..plugin import MAX_NODE_SCORE, Plugin
 
 
 class ImageLocality(Plugin):
-    """Prefer nodes that have the pod's images, by size. An image that few nodes have counts less, so that they do not get every such pod.
+    """Prefer nodes that have the pod's images, by size. An image that few nodes have counts less, so that
+    they do not get every such pod.
 
     Upstream: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
     """
@@ -38,7 +39,9 @@ class ImageLocality(Plugin):
     def _of_volumes(self, pod: Template) -> tuple[str, ...]:
         """The images of its volumes that count."""
         counted = pod.volumes if self.handle.cells.volume_images_count else ()
-        return tuple(normalized_image_name(volume.image.reference) for volume in counted if volume.image is not None)
+        return tuple(
+            normalized_image_name(volume.image.reference) for volume in counted if volume.image is not None
+        )
 
     def _images(self, pod: Template) -> tuple[str, ...]:
         """One for each container that counts."""

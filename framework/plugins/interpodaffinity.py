@@ -75,7 +75,8 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
 
 
 class InterPodAffinity(Plugin):
-    """Turn down nodes in whose domains a pod is missing that the pod requires, or where one is refused; prefer nodes with liked company.
+    """Turn down nodes in whose domains a pod is missing that the pod requires, or where one is refused;
+    prefer nodes with liked company.
 
     Upstream: pkg/scheduler/framework/plugins/interpodaffinity.
     """
@@ -92,9 +93,11 @@ class InterPodAffinity(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or InterPodAffinityArgs(), handle)
-        self._unmet, self._violated, self._refused = (_reasons(each, handle.cells) for each in (UNMET, VIOLATED, REFUSED))
+        self._unmet, self._violated, self._refused = (
+            _reasons(each, handle.cells) for each in (UNMET, VIOLATED, REFUSED)
+        )
 
-    # --- what is required -------------------------------------------------------------------------------------------
+    # --- what is required -----------------------------------------------------------------------------------
 
     def filter_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.required_affinity, pod.required_anti_affinity
@@ -103,12 +106,18 @@ class InterPodAffinity(Plugin):
         cells = self.handle.cells
         if not cells.unreadable_terms_are_none and (text := _faults(pod, cells)):
             return unresolvable(f"parsing pod: {text}")
-        if cells.trial_terms_change_namespace or pod.required_affinity or pod.required_anti_affinity or _is_refused_somewhere(pod, cycle):
+        if (
+            cells.trial_terms_change_namespace
+            or pod.required_affinity
+            or pod.required_anti_affinity
+            or _is_refused_somewhere(pod, cycle)
+        ):
             return None
         return SKIP
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are there; or those come first."""
+        """The pod's own affinity is looked at first, then its anti-affinity, then that of pods that are
+        there; or those come first."""
         unmet = violated = None
         affinity, anti = _own_terms(pod, cycle)
         if affinity.keys:
@@ -128,15 +137,24 @@ class InterPodAffinity(Plugin):
 
     def _change(self, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
         """How many pods that the pod's own terms match edits add on each node."""
-        return partial(change_of_placed, nodes) if self.handle.cells.nominated_pods_lack_company else nodes.delta
+        return (
+            partial(change_of_placed, nodes) if self.handle.cells.nominated_pods_lack_company else nodes.delta
+        )
 
     def _change_of(self, anti: AntiAffinity, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
-        return partial(change_of_any, nodes, anti) if self.handle.cells.any_term_counts else self._change(nodes)
+        return (
+            partial(change_of_any, nodes, anti) if self.handle.cells.any_term_counts else self._change(nodes)
+        )
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
-        table, (affinity, anti) = cycle.table, _own_terms(pod, cycle)
-        unmet = unmet_clauses(affinity, table, self._unmet, needs_keys=self.handle.cells.first_pod_needs_keys) if affinity.keys else []
+        table = cycle.table
+        (affinity, anti) = _own_terms(pod, cycle)
+        unmet = (
+            unmet_clauses(affinity, table, self._unmet, needs_keys=self.handle.cells.first_pod_needs_keys)
+            if affinity.keys
+            else []
+        )
         if unmet is None:
             return None
         existing = refusing(terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle), table, self._refused)
@@ -144,13 +162,17 @@ class InterPodAffinity(Plugin):
             return [*existing, *unmet, *anti.clauses(table, self._violated)]
         return [*unmet, *anti.clauses(table, self._violated), *existing]
 
-    # --- what is preferred ------------------------------------------------------------------------------------------
+    # --- what is preferred ----------------------------------------------------------------------------------
 
     def score_key(self, pod: Template) -> Hashable:
         return pod.namespace, pod.labels, pod.preferred_affinity, pod.preferred_anti_affinity
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
-        if text := self._noted_faults(pod) if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod) else "":
+        if (
+            text := self._noted_faults(pod)
+            if not self.handle.cells.unreadable_terms_are_none and self._looks_at_existing(pod)
+            else ""
+        ):
             return error(f"failed to parse pod: {text}")
         skips = InterPodAffinity.name in self.handle.cells.skips_scoring
         # Upstream: it is pods that count, also where weights add up to 0.
@@ -178,21 +200,36 @@ class InterPodAffinity(Plugin):
         return liked(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
-        return list(likings(pod, cycle, self.args.hard_pod_affinity_weight)) if self._looks_at_existing(pod) else []
+        return (
+            list(likings(pod, cycle, self.args.hard_pod_affinity_weight))
+            if self._looks_at_existing(pod)
+            else []
+        )
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        handle, own = self.handle, Action.ADD | Action.UPDATE_NODE_LABEL
-        pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
+        handle = self.handle
+        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        pods = (
+            Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+            if handle.queueing.pod_changes
+            else Action.ALL
+        )
         domains = partial(affine_node_changes, compares=handle.compares(self.name))
         node = handle.node_event(own, handle.labels_and_taints(own), domains)
-        return ClusterEvent("Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)), node
+        return ClusterEvent(
+            "Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)
+        ), node
 
 
 def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:
     """*special* with the general reason before it, where the release has one."""
     if cells.one_reason:
         return (Reason(cells.pod_affinity_text),) if special.resolvable else (special,)
-    return (Reason(cells.pod_affinity_text, special.resolvable), special) if cells.pod_affinity_text else (special,)
+    return (
+        (Reason(cells.pod_affinity_text, special.resolvable), special)
+        if cells.pod_affinity_text
+        else (special,)
+    )
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
@@ -200,22 +237,34 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
         # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
-        affinity = NO_AFFINITY if unreadable(pod, REQUIRED_AFFINITY) is not None else RequiredAffinity.of(pod).by_name(pod, cycle)
-        anti = NO_ANTI_AFFINITY if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None else AntiAffinity.of(pod).by_name(cycle)
+        affinity = (
+            NO_AFFINITY
+            if unreadable(pod, REQUIRED_AFFINITY) is not None
+            else RequiredAffinity.of(pod).by_name(pod, cycle)
+        )
+        anti = (
+            NO_ANTI_AFFINITY
+            if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None
+            else AntiAffinity.of(pod).by_name(cycle)
+        )
         found = cycle.notes[_OWN_TERMS] = affinity, anti
     return found
 
 
 def _is_refused_somewhere(pod: Template, cycle: FrameworkCycle) -> bool:
     terms = terms_about(pod, REQUIRED_ANTI_AFFINITY, cycle)
-    return has_pods_in_domains(((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table)
+    return has_pods_in_domains(
+        ((counter, carrier.topology_key, 1) for carrier, counter in terms), cycle.table
+    )
 
 
 def _faults(pod: Template, cells: FrameworkCells) -> str:
     """What is wrong with the selectors of *pod*'s terms, preferred ones included; empty where nothing is."""
     if not pod.has_pod_affinity:
         return ""
-    return aggregated(f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None)
+    return aggregated(
+        f"{FIELDS[role]}: {_fault(pod, role, cells)}" for role in ROLES if unreadable(pod, role) is not None
+    )
 
 
 def _fault(pod: Template, role: str, cells: FrameworkCells) -> str:

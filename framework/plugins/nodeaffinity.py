@@ -45,14 +45,20 @@ def _preferred(pod: Template) -> tuple[PreferredSchedulingTerm, ...]:
 
 def _names(term: NodeSelectorTerm) -> frozenset[str] | None:
     """The only nodes that the term can match by its ``metadata.name In``, None where it does not say."""
-    named = [frozenset(field.values) for field in term.match_fields if field.key == NAME_FIELD and field.operator == "In"]
+    named = [
+        frozenset(field.values)
+        for field in term.match_fields
+        if field.key == NAME_FIELD and field.operator == "In"
+    ]
     return reduce(and_, named) if named else None
 
 
 def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] | None:
-    """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or no term, does not say.
+    """The only nodes that *pod*'s required node affinity can match by name; None where one of its terms, or
+    no term, does not say.
 
-    *any_conflict*: none at all where the names of one term exclude each other, unless a term before it does not say.
+    *any_conflict*: none at all where the names of one term exclude each other, unless a term before it does
+    not say.
 
     Upstream: several names in one field narrow the search, though the filter then takes the term for invalid.
     """
@@ -66,7 +72,8 @@ def named_nodes(pod: Template, *, any_conflict: bool = False) -> frozenset[str] 
 
 
 class NodeAffinityPlugin(Plugin):
-    """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not match; prefer what both prefer.
+    """Turn down nodes that the pod's nodeSelector, its required node affinity or the profile's does not
+    match; prefer what both prefer.
 
     Upstream: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
     """
@@ -94,7 +101,11 @@ class NodeAffinityPlugin(Plugin):
         return _preferred(pod)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        if required_node_affinity(pod) is None and self.added.required is None and pod.spec.node_selector is None:
+        if (
+            required_node_affinity(pod) is None
+            and self.added.required is None
+            and pod.spec.node_selector is None
+        ):
             return SKIP
         if not self.handle.cells.names_nodes:
             return None
@@ -104,10 +115,19 @@ class NodeAffinityPlugin(Plugin):
         return PreFilterResult(names) if names else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        enforced = np.ones(nodes.n, np.bool_) if self.added.required is None else node_selector_mask(self.added.required, nodes)
-        matching = pod_node_affinity_mask(pod, nodes) if self.handle.cells.checks_pairs else literal_node_affinity_mask(pod, nodes)
+        enforced = (
+            np.ones(nodes.n, np.bool_)
+            if self.added.required is None
+            else node_selector_mask(self.added.required, nodes)
+        )
+        matching = (
+            pod_node_affinity_mask(pod, nodes)
+            if self.handle.cells.checks_pairs
+            else literal_node_affinity_mask(pod, nodes)
+        )
         return Failures.coded(
-            np.where(enforced, 2 * ~matching, 1), ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),))
+            np.where(enforced, 2 * ~matching, 1),
+            ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),)),
         )
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
@@ -130,12 +150,22 @@ class NodeAffinityPlugin(Plugin):
                 if term.weight != 0:
                     total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
             found = total
-            return found.astype(np.int32).astype(np.int64) if self.handle.cells.affinity_sums_in_32_bits else found
+            return (
+                found.astype(np.int32).astype(np.int64)
+                if self.handle.cells.affinity_sums_in_32_bits
+                else found
+            )
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        matches = partial(node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name))
-        return (self.handle.node_event(Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches),)
+        matches = partial(
+            node_matches_affinity, added=self.added.required, compares=self.handle.compares(self.name)
+        )
+        return (
+            self.handle.node_event(
+                Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, matches
+            ),
+        )
 
     def _fault(self, pod: Template) -> str:
         """What is wrong with the preferred terms that count; empty where nothing is."""

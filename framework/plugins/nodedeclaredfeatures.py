@@ -19,7 +19,8 @@ from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason
 
 GATE = "NodeDeclaredFeatures"
-RESTART_ALL, USER_NAMESPACES = "RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"
+RESTART_ALL = "RestartAllContainersOnContainerExits"
+USER_NAMESPACES = "UserNamespacesHostNetworkSupport"
 
 
 class NodeDeclaredFeatures(Plugin):
@@ -31,7 +32,9 @@ class NodeDeclaredFeatures(Plugin):
     name = "NodeDeclaredFeatures"
     filter_reads: ClassVar[Reads] = Reads.NODE
     pre_filter_by_class: ClassVar[bool] = True
-    without_pre_filter: str | None = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    without_pre_filter: str | None = (
+        'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+    )
 
     def concerns(self, pod: Template) -> bool:
         return self.handle.enabled(GATE) and bool(self.needs(pod.spec))
@@ -45,11 +48,15 @@ class NodeDeclaredFeatures(Plugin):
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         """The features that a node lacks, by name, are told in the first release alone."""
         wanted = self.needs(pod.spec)
-        declared = [() if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)]
+        declared = [
+            () if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)
+        ]
         lacking = [tuple(name for name in wanted if name not in found) for found in declared]
         known = [(), *filter(None, dict.fromkeys(lacking))]
         text = self.handle.cells.lacking_features_text
-        reasons = [(reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in known[1:]]
+        reasons = [
+            (reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in known[1:]
+        ]
         return Failures.coded(np.array([known.index(missing) for missing in lacking], np.int64), reasons)
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
@@ -62,7 +69,9 @@ class NodeDeclaredFeatures(Plugin):
         if not self.handle.enabled(GATE):
             return ()
         return (
-            ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE, hint=declared_features_change),
+            ClusterEvent(
+                "Node", Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE, hint=declared_features_change
+            ),
             ClusterEvent("Pod", Action.UPDATE, hint=self._needs_change),
         )
 

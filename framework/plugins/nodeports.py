@@ -41,4 +41,6 @@ class NodePorts(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         freed = partial(pod_leaves_ports, nominated=self.handle.queueing.nomination_ends)
-        return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE)
+        return ClusterEvent("Pod", Action.DELETE, hint=freed), self.handle.node_event(
+            Action.ADD, Action.ADD | Action.UPDATE
+        )

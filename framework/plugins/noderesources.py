@@ -1,4 +1,5 @@
-"""NodeResourcesFit, NodeResourcesBalancedAllocation: is there room for the pod on the node, and how full would the node be?"""
+"""NodeResourcesFit, NodeResourcesBalancedAllocation: is there room for the pod on the node, and how full
+would the node be?"""
 
 from __future__ import annotations
 
@@ -22,7 +23,14 @@ from ...core.rule import Reads
 from ...predicates.podfitsresources import Sought, checked_resources
 from ...priorities.balancedresourceallocation import VOLUMES_GATE, balance_of_two
 from ...priorities.requestedtocapacityratio import FULL, broken_line
-from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
+from ...priorities.shares import (
+    both_requested_with,
+    capacity_of,
+    free_share,
+    request,
+    requested_with,
+    used_share,
+)
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle
 from ..hints import class_gives, node_has_room, pod_leaves_room
@@ -30,7 +38,9 @@ from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
-SIDECARS_ARE_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
+SIDECARS_ARE_OFF = unresolvable(
+    "Pod has a restartable init container and the SidecarContainers feature is disabled"
+)
 HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
@@ -54,14 +64,20 @@ class ScoredResources:
             resources = tuple({resource.name: resource for resource in resources}.values())
         names = tuple(resource.name for resource in resources)
         weights = np.array([[resource.weight] for resource in resources], np.int64)
-        return cls(names, weights, bool((weights == weights[:1]).all() and (weights > 0).all()), any(map(is_scalar_resource, names)))
+        return cls(
+            names,
+            weights,
+            bool((weights == weights[:1]).all() and (weights > 0).all()),
+            any(map(is_scalar_resource, names)),
+        )
 
 
 @attrs.frozen(eq=False)
 class Shares:
     """The use of the R resources ``measured`` on n nodes: ``requested``, ``allocatable``: int64[R, n].
 
-    ``counted``: bool[R, n], False where a resource is skipped: the node has none, or it is a scalar that the pod does not request.
+    ``counted``: bool[R, n], False where a resource is skipped: the node has none, or it is a scalar that the
+    pod does not request.
     """
 
     requested: Ints
@@ -75,25 +91,38 @@ class Shares:
 
     @classmethod
     def of(
-        cls, pod: Template, nodes: Batch, measured: ScoredResources, asked: Asked, requested: Requested, devices: DeviceTotals | None = None
+        cls,
+        pod: Template,
+        nodes: Batch,
+        measured: ScoredResources,
+        asked: Asked,
+        requested: Requested,
+        devices: DeviceTotals | None = None,
     ) -> Shares:
-        """The shares with *pod* on each node; of resources that *devices* give these are counted, where the node gives none itself."""
+        """The shares with *pod* on each node; of resources that *devices* give these are counted, where the
+        node gives none itself."""
         is_usual = measured.names == (CPU, MEMORY)
-        allocatable, is_proper = capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
+        allocatable, is_proper = (
+            capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
+        )
         summed = requested(pod, nodes, measured.names)
         for at, name in enumerate(measured.names) if devices is not None else ():
             if name in pod.device_resources and devices is not None:
                 there, used = devices.of(name, nodes.indexes)
                 counts = (allocatable[at] == 0) & (there > 0)
-                allocatable, summed = allocatable.copy(), summed.copy()
+                allocatable = allocatable.copy()
+                summed = summed.copy()
                 allocatable[at, counts], summed[at, counts] = there[counts], used[counts] + asked(pod, name)
         counted = allocatable != 0
         if measured.has_scalars:
-            counted &= np.array([[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names])
+            counted &= np.array(
+                [[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names]
+            )
         return cls(summed, allocatable, counted, measured, is_proper or bool(counted.all()), is_proper)
 
     def mean(self, scores: Ints) -> Scores:
-        """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0 where none is counted."""
+        """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0
+        where none is counted."""
         if self.counts_all and self.measured.common_weight:
             return truncated_div(np.add.reduce(scores, axis=0), len(scores))
         weights = self.measured.weights * self.counted
@@ -123,29 +152,37 @@ def _asked_bare(pod: Template, resource: str) -> int:
 
 def _bare_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:
     """As :func:`counted_requests`, without the overhead of *pod*."""
-    return counted_requests(pod, nodes, names) - np.array([[_overhead(pod, name)] for name in names], np.int64)
+    return counted_requests(pod, nodes, names) - np.array(
+        [[_overhead(pod, name)] for name in names], np.int64
+    )
 
 
-# --- strategies -----------------------------------------------------------------------------------------------------
+# --- strategies ---------------------------------------------------------------------------------------------
 
 
 def _least_allocated(shares: Shares) -> Scores:
-    return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
+    return shares.mean(
+        free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
+    )
 
 
 def _most_allocated(shares: Shares) -> Scores:
-    # Upstream: pods without requests count with the defaults, so more than the allocatable may be requested; that counts as full.
+    # Upstream: pods without requests count with the defaults, so more than the allocatable may be requested;
+    # that counts as full.
     requested = np.minimum(shares.requested, shares.allocatable)
     return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
 
 
 def scaled_line(shape: Sequence[ShapePoint]) -> Ints:
     """The score, 0 to 100, for each utilization from 0 to 100 percent: int64[101]."""
-    return broken_line([(point.utilization, point.score * (MAX_NODE_SCORE // CUSTOM_SCORES)) for point in shape])
+    return broken_line(
+        [(point.utilization, point.score * (MAX_NODE_SCORE // CUSTOM_SCORES)) for point in shape]
+    )
 
 
 def utilization(requested: Ints, capacity: Ints) -> Ints:
-    """The requested share of *capacity* in percent: int64[n]; 100 where the capacity is 0 or more than all is requested."""
+    """The requested share of *capacity* in percent: int64[n]; 100 where the capacity is 0 or more than all is
+    requested."""
     used = used_share(requested, capacity, FULL)
     return np.where((capacity == 0) | (requested > capacity), FULL, used).clip(0, FULL)
 
@@ -163,7 +200,7 @@ def _requested_to_capacity_ratio(shape: Sequence[ShapePoint]) -> Combine:
 _STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": _least_allocated, "MostAllocated": _most_allocated}
 
 
-# --- plugins --------------------------------------------------------------------------------------------------------
+# --- plugins ------------------------------------------------------------------------------------------------
 
 
 class _ScoresDevices(Plugin):
@@ -187,7 +224,8 @@ class _ScoresDevices(Plugin):
 
 
 class NodeResourcesFit(_ScoresDevices):
-    """Reject nodes without room for one more pod or for its requests; prefer nodes by how full they would be, as the strategy says.
+    """Reject nodes without room for one more pod or for its requests; prefer nodes by how full they would be,
+    as the strategy says.
 
     The scores count absent requests of cpu and memory with defaults.
     Upstream: pkg/scheduler/framework/plugins/noderesources/fit.go.
@@ -204,11 +242,15 @@ class NodeResourcesFit(_ScoresDevices):
         super().__init__(args or NodeResourcesFitArgs(), handle)
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
-        self._counting: tuple[Asked, Requested] = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
+        self._counting: tuple[Asked, Requested] = (
+            (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
+        )
         self._combine = _STRATEGIES.get(self.args.scoring_strategy.type) or _requested_to_capacity_ratio(
             self.args.scoring_strategy.shape or ()
         )
-        self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells)
+        self._measured = ScoredResources.of(
+            self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells
+        )
 
     def filter_key(self, pod: Template) -> Hashable:
         return frozenset(pod.requests.items()), self._rejects("Filter", pod), pod.device_resources
@@ -219,12 +261,17 @@ class NodeResourcesFit(_ScoresDevices):
     def _rejects(self, point: str, pod: Template) -> bool:
         """Whether the plugin rejects *pod* at the extension point *point* because it has a sidecar."""
         cells = self.handle.cells
-        if cells.rejects_sidecars != point or not pod.spec.init_containers or self.handle.enabled("SidecarContainers"):
+        if (
+            cells.rejects_sidecars != point
+            or not pod.spec.init_containers
+            or self.handle.enabled("SidecarContainers")
+        ):
             return False
         return any(container.is_sidecar for container in pod.spec.init_containers)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
-        """Reject pods with sidecars where these are off. A profile can disable PreFilter, and then the filter fails."""
+        """Reject pods with sidecars where these are off. A profile can disable PreFilter, and then the filter
+        fails."""
         return SIDECARS_ARE_OFF if self._rejects("PreFilter", pod) else None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -233,10 +280,18 @@ class NodeResourcesFit(_ScoresDevices):
             return Failures.where(SIDECARS_ARE_OFF.as_reasons(), np.ones(nodes.n, np.bool_))
         sought = pod.notes.get(self.sought_slot)
         if sought is None:
-            sought = pod.notes[self.sought_slot] = Sought.of(pod, self._checked(pod), reason(self.handle.cells.too_many_pods_text))
-        # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
-        limits, counted = nodes.limits_of(sought.resources), nodes.counted(sought.resources)
-        lacking = counted + sought.amounts > limits if self.handle.cells.fit_sums_wrap else sought.amounts > limits - counted
+            sought = pod.notes[self.sought_slot] = Sought.of(
+                pod, self._checked(pod), reason(self.handle.cells.too_many_pods_text)
+            )
+        # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to
+        # 1.16 does.
+        limits = nodes.limits_of(sought.resources)
+        counted = nodes.counted(sought.resources)
+        lacking = (
+            counted + sought.amounts > limits
+            if self.handle.cells.fit_sums_wrap
+            else sought.amounts > limits - counted
+        )
         for name in pod.device_resources:
             if name in sought.resources:  # a node that gives none of it itself may give devices
                 at = sought.resources.index(name)
@@ -244,47 +299,71 @@ class NodeResourcesFit(_ScoresDevices):
         if self.handle.cells.one_reason:
             lacking &= np.cumsum(lacking, axis=0) == 1
         if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
-            # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are *too_small*, but for the number
-            # of pods.
+            # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are
+            # *too_small*, but for the number of pods.
             too_small = sought.amounts > limits
             too_small[0] = False
             too_small &= lacking
             if not np.count_nonzero(too_small):
                 return Failures.by_row(sought.reasons, lacking)
             masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
-            return Failures.by_row([either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks)
+            return Failures.by_row(
+                [either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks
+            )
         return Failures.by_row(sought.reasons, lacking)
 
     def _checked(self, pod: Template) -> Iterator[str]:
-        # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are, if they are not left out.
+        # Upstream: a scalar request of 0 is not checked itself, but because of it the native resources are,
+        # if they are not left out.
         leaves_out = self.handle.cells.fit_checks_requested
         for name in checked_resources(pod):
             if name in NATIVE:
                 if not leaves_out or pod.requests.get(name, 0) > 0:
                     yield name
-            elif (pod.requests[name] != 0 or self.handle.cells.checks_zero_scalars) and not self._is_ignored(name):
+            elif (pod.requests[name] != 0 or self.handle.cells.checks_zero_scalars) and not self._is_ignored(
+                name
+            ):
                 yield name
 
     def _is_ignored(self, name: str) -> bool:
-        ignored = name in self.args.ignored_resources or name.partition("/")[0] in self.args.ignored_resource_groups
+        ignored = (
+            name in self.args.ignored_resources or name.partition("/")[0] in self.args.ignored_resource_groups
+        )
         return ignored and is_extended_resource(name)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
         """Nothing needs to be prepared."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return self._combine(Shares.of(pod, nodes, self._measured, *self._counting, self._devices(pod, cycle)))
+        return self._combine(
+            Shares.of(pod, nodes, self._measured, *self._counting, self._devices(pod, cycle))
+        )
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        handle, resizes = self.handle, self.handle.enabled("InPlacePodVerticalScaling")
+        handle = self.handle
+        resizes = self.handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
-        left = partial(pod_leaves_room, requests=handle.requests if resizes else None, nominated=handle.queueing.nomination_ends)
-        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given)
-        node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room)
+        left = partial(
+            pod_leaves_room,
+            requests=handle.requests if resizes else None,
+            nominated=handle.queueing.nomination_ends,
+        )
+        room = partial(
+            node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given
+        )
+        node = handle.node_event(
+            Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room
+        )
         pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
         if not self._reads_devices:
             return pods, node
-        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=partial(class_gives, requests=handle.requests))
+        return (
+            pods,
+            node,
+            ClusterEvent(
+                "DeviceClass", Action.ADD | Action.UPDATE, hint=partial(class_gives, requests=handle.requests)
+            ),
+        )
 
     @cached_property
     def _reads_devices(self) -> bool:
@@ -335,17 +414,23 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         return SKIP if self._leaves_out(pod) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes in that."""
+        """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes
+        in that."""
         if self._leaves_out(pod):  # PreScore is disabled
             return np.zeros(nodes.n, np.int64)
         if self.handle.cells.balance_of_two:
-            with_volumes = self._counts_volumes and (bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes)
+            with_volumes = self._counts_volumes and (
+                bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes
+            )
             return balance_of_two(pod, nodes, MAX_NODE_SCORE, with_volumes=with_volumes)
         shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested, self._devices(pod, cycle))
         balance = _balance(shares.requested, shares)
         if not self.handle.cells.scores_change_of_balance:
             return balance
-        before = _balance(shares.requested - np.array([[_asked(pod, name)] for name in self._measured.names], np.int64), shares)
+        before = _balance(
+            shares.requested - np.array([[_asked(pod, name)] for name in self._measured.names], np.int64),
+            shares,
+        )
         return HALF_SCORE + (HALF_SCORE + balance - before) // 2
 
 
@@ -376,7 +461,8 @@ def _really_requested(pod: Template, nodes: Batch, names: tuple[str, ...]) -> In
 
 
 def _deviation(used: Floats, counted: Mask) -> Floats:
-    """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not counted."""
+    """The standard deviation of the counted shares: float64[n]; *used*: float64[R, n], 0 where a share is not
+    counted."""
     number = counted.sum(axis=0)
     divisor = np.maximum(number, 1)
     # Upstream: added one resource after the other, which fixes the rounding.

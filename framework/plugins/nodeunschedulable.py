@@ -33,9 +33,12 @@ class NodeUnschedulable(Plugin):
         return check_node_unschedulable.check(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        own, handle = Action.ADD | Action.UPDATE_NODE_TAINT, self.handle
+        own = Action.ADD | Action.UPDATE_NODE_TAINT
+        handle = self.handle
         before = Action.ADD | Action.UPDATE if handle.queueing.taints_wake else own
-        node = handle.node_event(own, before, partial(node_is_schedulable, compares=handle.compares(self.name)))
+        node = handle.node_event(
+            own, before, partial(node_is_schedulable, compares=handle.compares(self.name))
+        )
         if not (handle.gives_hints and handle.queueing.narrow_events):
             return (node,)
         return node, ClusterEvent("Pod", Action.UPDATE_POD_TOLERATION, hint=pod_tolerates_unschedulable)

@@ -25,7 +25,13 @@ from ...priorities.resourcelimits import resource_limits
 from ...priorities.rule import MAX_PRIORITY
 from ...priorities.selectorspread import peers
 from ...priorities.shares import free_share, request, used_share
-from ..config.args import CPU_AND_MEMORY, NodeLabelArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, ShapePoint
+from ..config.args import (
+    CPU_AND_MEMORY,
+    NodeLabelArgs,
+    RequestedToCapacityRatioArgs,
+    ServiceAffinityArgs,
+    ShapePoint,
+)
 from ..cycle.state import FrameworkCycle
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
@@ -34,7 +40,8 @@ from .spreadconstraints import Peers
 
 
 class NodePreferAvoidPods(Plugin):
-    """Prefer, by far, nodes whose annotation preferAvoidPods does not name the pod's replication controller or replica set.
+    """Prefer, by far, nodes whose annotation preferAvoidPods does not name the pod's replication controller
+    or replica set.
 
     Upstream: pkg/scheduler/framework/plugins/nodepreferavoidpods/node_prefer_avoid_pods.go.
     """
@@ -50,7 +57,8 @@ class NodePreferAvoidPods(Plugin):
 
 
 class NodeResourceLimits(Plugin):
-    """Prefer, by one point, nodes whose allocatable cpu or memory covers the pod's limit; pods already there do not matter.
+    """Prefer, by one point, nodes whose allocatable cpu or memory covers the pod's limit; pods already there
+    do not matter.
 
     Upstream: pkg/scheduler/framework/plugins/noderesources/resource_limits.go.
     """
@@ -107,7 +115,9 @@ class NodeResourcesLeastAllocated(_AllocationScore):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         shares = self._shares(pod, nodes)
-        return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
+        return shares.mean(
+            free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
+        )
 
 
 class NodeResourcesMostAllocated(_AllocationScore):
@@ -120,8 +130,14 @@ class NodeResourcesMostAllocated(_AllocationScore):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         shares = self._shares(pod, nodes)
-        requested = shares.requested if self.handle.cells.overfull_scores_zero else np.minimum(shares.requested, shares.allocatable)
-        return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
+        requested = (
+            shares.requested
+            if self.handle.cells.overfull_scores_zero
+            else np.minimum(shares.requested, shares.allocatable)
+        )
+        return shares.mean(
+            used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
+        )
 
 
 class RequestedToCapacityRatio(_AllocationScore):
@@ -153,19 +169,23 @@ class RequestedToCapacityRatio(_AllocationScore):
 
 
 class RequestedToCapacityRatioPriority(RequestedToCapacityRatio):
-    """The same with the line on which an empty node is the best, where it still is a priority without a plugin of its own."""
+    """The same with the line on which an empty node is the best, where it still is a priority without a
+    plugin of its own."""
 
     name = "RequestedToCapacityRatioPriority"
 
     def __init__(self, args: None, handle: Handle) -> None:
-        super().__init__(RequestedToCapacityRatioArgs((ShapePoint(0, 10), ShapePoint(100, 0)), CPU_AND_MEMORY), handle)
+        super().__init__(
+            RequestedToCapacityRatioArgs((ShapePoint(0, 10), ShapePoint(100, 0)), CPU_AND_MEMORY), handle
+        )
 
 
 NODE_LABELS = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
 
 
 class NodeLabel(Plugin):
-    """Reject nodes that lack a label, or have one that they must not have; prefer nodes in the same way. The values do not matter.
+    """Reject nodes that lack a label, or have one that they must not have; prefer nodes in the same way. The
+    values do not matter.
 
     Upstream: pkg/scheduler/framework/plugins/nodelabel/node_label.go.
     """
@@ -199,7 +219,8 @@ class NodeLabel(Plugin):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The best score for each label that is as preferred; of several labels the mean, rounded down."""
-        present, absent = self.args.present_labels_preference, self.args.absent_labels_preference
+        present = self.args.present_labels_preference
+        absent = self.args.absent_labels_preference
         found = np.zeros(nodes.n, np.int64)
         for label in present:
             found += nodes.label(label).present
@@ -209,7 +230,8 @@ class NodeLabel(Plugin):
 
 
 class ServiceAffinityPlugin(Plugin):
-    """Keep the pods of a service to nodes with equal values of some labels, and spread them over the values of others.
+    """Keep the pods of a service to nodes with equal values of some labels, and spread them over the values
+    of others.
 
     Upstream: pkg/scheduler/framework/plugins/serviceaffinity/service_affinity.go.
     """
@@ -235,7 +257,11 @@ class ServiceAffinityPlugin(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         changes = Action.UPDATE | Action.DELETE
-        return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes)) if self.args.affinity_labels else ()
+        return (
+            (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))
+            if self.args.affinity_labels
+            else ()
+        )
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
         """Nothing is prepared; but a profile can disable it, and then the filter fails."""
@@ -257,11 +283,15 @@ class ServiceAffinityPlugin(Plugin):
         if self.handle.cells.literal_pairs:
             counted = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
             return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
-        return nodes.counting(peers(pod.namespace, frozenset((OwnerSelector.of_pairs(services[0].selector),))))
+        return nodes.counting(
+            peers(pod.namespace, frozenset((OwnerSelector.of_pairs(services[0].selector),)))
+        )
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """For each label the share of pods on nodes with other values of it, and of these the mean; 0 for a label that a node lacks."""
-        labels, total = self.args.anti_affinity_labels_preference, int(raw.sum())
+        """For each label the share of pods on nodes with other values of it, and of these the mean; 0 for a
+        label that a node lacks."""
+        labels = self.args.anti_affinity_labels_preference
+        total = int(raw.sum())
         found = np.zeros(nodes.n)
         for label in labels:
             values = nodes.label(label)

@@ -1,4 +1,5 @@
-"""PodTopologySpread: are the pod's peers spread evenly over the topology domains, and which domains have the fewest?"""
+"""PodTopologySpread: are the pod's peers spread evenly over the topology domains, and which domains have the
+fewest?"""
 
 from __future__ import annotations
 
@@ -31,8 +32,26 @@ from ..hints import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
-from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, Peers, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, SoftIndexes, clauses_of, domains_shared, hard_constraints, is_plain
+from .spreadconstraints import (
+    HARD,
+    HOSTNAME,
+    SOFT,
+    SYSTEM_DEFAULTS,
+    ConstraintReader,
+    Constraints,
+    Peers,
+    deduced_peers,
+)
+from .spreadcounts import (
+    HardConstraint,
+    Skews,
+    SoftCounts,
+    SoftIndexes,
+    clauses_of,
+    domains_shared,
+    hard_constraints,
+    is_plain,
+)
 
 
 class SpreadShares(msgspec.Struct, frozen=True):
@@ -64,7 +83,8 @@ MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=Fal
 
 
 class PodTopologySpread(Plugin):
-    """Reject nodes where the pod would raise the domain's count of peers too far above the smallest; prefer domains with few peers.
+    """Reject nodes where the pod would raise the domain's count of peers too far above the smallest; prefer
+    domains with few peers.
 
     Upstream: pkg/scheduler/framework/plugins/podtopologyspread.
     """
@@ -83,7 +103,9 @@ class PodTopologySpread(Plugin):
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args or PodTopologySpreadArgs(defaulting_type="System"), handle)
         self.is_system: bool = self.args.defaulting_type == "System"
-        self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
+        self.defaults: tuple[TopologySpreadConstraint, ...] = (
+            SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
+        )
         self.reader: ConstraintReader = ConstraintReader.of(handle)
         self.read_slots: Mapping[str, StateKey[tuple[Peers | None, Constraints]]] = {
             when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)
@@ -96,33 +118,51 @@ class PodTopologySpread(Plugin):
         self.counted_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} counted")
 
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
-        """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
+        """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an
+        invalid selector."""
         own = pod.spec.topology_spread_constraints
         if not own and not any(each.when_unsatisfiable == when for each in self.defaults):
             return ()
-        peers, slot = None if own else deduced_peers(pod, cycle.listings, self.cells), self.read_slots[when]
+        peers = None if own else deduced_peers(pod, cycle.listings, self.cells)
+        slot = self.read_slots[when]
         known = pod.notes.get(slot)
         if known is None or known[0] is not peers:
             wanted = [each for each in own or self.defaults if each.when_unsatisfiable == when]
-            read = () if peers is not None and peers.is_everybody else tuple(self.reader.read(pod, each, peers) for each in wanted)
+            read = (
+                ()
+                if peers is not None and peers.is_everybody
+                else tuple(self.reader.read(pod, each, peers) for each in wanted)
+            )
             known = pod.notes[slot] = peers, read
         return known[1]
 
-    # --- hard constraints -------------------------------------------------------------------------------------------
+    # --- hard constraints -----------------------------------------------------------------------------------
 
     def concerns(self, pod: Template) -> bool:
-        return any(c.when_unsatisfiable == HARD for c in pod.spec.topology_spread_constraints or self.defaults)
+        return any(
+            c.when_unsatisfiable == HARD for c in pod.spec.topology_spread_constraints or self.defaults
+        )
 
     def filter_key(self, pod: Template) -> Hashable:
         own = pod.spec.topology_spread_constraints
         owner = None if own else pod.pod.metadata.controller
-        return own, owner, pod.namespace, pod.labels, pod.node_selector, required_node_affinity(pod), pod.spec.tolerations
+        return (
+            own,
+            owner,
+            pod.namespace,
+            pod.labels,
+            pod.node_selector,
+            required_node_affinity(pod),
+            pod.spec.tolerations,
+        )
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         try:
             self.constraints(pod, HARD, cycle)
         except SelectorError as fault:
-            return error(f"{self.handle.cells.constraints_text}obtaining pod's hard topology spread constraints: {fault}")
+            return error(
+                f"{self.handle.cells.constraints_text}obtaining pod's hard topology spread constraints: {fault}"
+            )
         return None
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
@@ -131,8 +171,17 @@ class PodTopologySpread(Plugin):
         if not constraints:
             return None
         hard = hard_constraints(pod, constraints, cycle.table, self.cells)
-        cells, domains = self.cells, self._domains(hard, nodes, cycle)
-        skews = Skews(pod, constraints, nodes, domains, self.reader.min_domains, cells.edits_count_anywhere, cells.edits_make_domains)
+        cells = self.cells
+        domains = self._domains(hard, nodes, cycle)
+        skews = Skews(
+            pod,
+            constraints,
+            nodes,
+            domains,
+            self.reader.min_domains,
+            cells.edits_count_anywhere,
+            cells.edits_make_domains,
+        )
         found: list[Mask | None] = []
         for each in hard:
             found.append(None if each.is_everywhere else ~nodes.label(each.constraint.topology_key).present)
@@ -146,7 +195,8 @@ class PodTopologySpread(Plugin):
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
         try:
-            table, constraints = cycle.table, self.constraints(pod, HARD, cycle)
+            table = cycle.table
+            constraints = self.constraints(pod, HARD, cycle)
         except SelectorError:
             return None
         hard = hard_constraints(pod, constraints, table, self.cells) if constraints else ()
@@ -154,17 +204,22 @@ class PodTopologySpread(Plugin):
             return []
         return clauses_of(hard, table, self.lacking, (UNEVEN,), zeroes_minimum=self.reader.min_domains)
 
-    def _domains(self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle) -> dict[Constraints, Domains]:
-        """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer knows which counters it read."""
+    def _domains(
+        self, hard: Sequence[HardConstraint], nodes: Batch, cycle: FrameworkCycle
+    ) -> dict[Constraints, Domains]:
+        """The domains, counted once in a cycle; for the whole table counted again, so that a cached answer
+        knows which counters it read."""
         if nodes.rows is None or self.domains_slot not in cycle.notes:
             cycle.notes[self.domains_slot] = domains_shared(hard, cycle.table)
         found: dict[Constraints, Domains] = cycle.notes[self.domains_slot]
         return found
 
-    # --- soft constraints -------------------------------------------------------------------------------------------
+    # --- soft constraints -----------------------------------------------------------------------------------
 
     def score_concerns(self, pod: Template) -> bool:
-        return any(c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults)
+        return any(
+            c.when_unsatisfiable == SOFT for c in pod.spec.topology_spread_constraints or self.defaults
+        )
 
     def score_key(self, pod: Template) -> Hashable:
         return self.filter_key(pod)
@@ -174,7 +229,9 @@ class PodTopologySpread(Plugin):
             seen = nodes if cycle.described is None else cycle.as_described(nodes)
             soft = cycle.notes[self.soft_slot] = self._soft(pod, seen, cycle)
         except SelectorError as fault:
-            return error(f"{self.cells.soft_constraints_text}obtaining pod's soft topology spread constraints: {fault}")
+            return error(
+                f"{self.cells.soft_constraints_text}obtaining pod's soft topology spread constraints: {fault}"
+            )
         return SKIP if soft is None and PodTopologySpread.name in self.handle.cells.skips_scoring else None
 
     def _soft(self, pod: Template, feasible: Batch, cycle: Cycle) -> SoftCounts | None:
@@ -182,10 +239,16 @@ class PodTopologySpread(Plugin):
         constraints = self.constraints(pod, SOFT, cycle)
         if not constraints:
             return None
-        return SoftCounts.of(pod, constraints, feasible, requires_all=self._requires_all(pod), cells=self.cells)
+        return SoftCounts.of(
+            pod, constraints, feasible, requires_all=self._requires_all(pod), cells=self.cells
+        )
 
     def _requires_all(self, pod: Template) -> bool:
-        return bool(pod.spec.topology_spread_constraints) or not self.is_system or self.cells.system_needs_all_keys
+        return (
+            bool(pod.spec.topology_spread_constraints)
+            or not self.is_system
+            or self.cells.system_needs_all_keys
+        )
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         """The weighted count of peers in each node's domains: int64[n]."""
@@ -193,7 +256,8 @@ class PodTopologySpread(Plugin):
         return np.zeros(nodes.n, np.int64) if soft is None else soft.raw(nodes)
 
     def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack a topology key."""
+        """0 to 100, int64[n]: the fewer peers the higher, 100 for domains without any; 0 for nodes that lack
+        a topology key."""
         soft: SoftCounts | None = cycle.notes[self.soft_slot]
         if soft is None:
             return self._idle(nodes)
@@ -206,10 +270,11 @@ class PodTopologySpread(Plugin):
         """The scores for a pod without soft constraints."""
         return np.full(nodes.n, 0 if self.cells.spreads_by_share else MAX_NODE_SCORE, np.int64)
 
-    # --- the same, kept from cycle to cycle -------------------------------------------------------------------------
+    # --- the same, kept from cycle to cycle -----------------------------------------------------------------
 
     def kept_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """int64[n]: the peers, those on the node itself where that is enough; it changes with all that :attr:`kept_normalize` reads."""
+        """int64[n]: the peers, those on the node itself where that is enough; it changes with all that
+        :attr:`kept_normalize` reads."""
         try:
             soft = self._counted(pod, cycle)
         except SelectorError as fault:
@@ -219,18 +284,25 @@ class PodTopologySpread(Plugin):
         return soft.on_host(nodes) if soft.is_plain else soft.peers(nodes) * soft.judged(nodes)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
-        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not enough."""
+        """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not
+        enough."""
         try:
             constraints = self.constraints(pod, SOFT, cycle)
         except SelectorError:
             return None
         if not constraints:
             return Sums()
-        if self.cells.spreads_by_share or not is_plain(constraints, cycle.table, requires_all=self._requires_all(pod)):
+        if self.cells.spreads_by_share or not is_plain(
+            constraints, cycle.table, requires_all=self._requires_all(pod)
+        ):
             return None
         labels = cycle.table.labels
         asked = [(each, each.counted(pod.namespace)) for each in constraints if each.topology_key in labels]
-        counters = [(constraint.topology_key, cycle.table.census.counter(query)) for constraint, query in asked if query is not None]
+        counters = [
+            (constraint.topology_key, cycle.table.census.counter(query))
+            for constraint, query in asked
+            if query is not None
+        ]
         own = [counter for key, counter in counters if key == HOSTNAME]
         return Sums([DomainSum.on_rows(own)], [counter for key, counter in counters if key != HOSTNAME])
 
@@ -245,9 +317,12 @@ class PodTopologySpread(Plugin):
             constraints = self.constraints(pod, SOFT, cycle)
             counted = None
             if constraints:
-                known, at = pod.notes.get(self.indexes_slot), cycle.table.changed.node_revision
+                known = pod.notes.get(self.indexes_slot)
+                at = cycle.table.changed.node_revision
                 if known is None or known[0] != at or known[1].constraints is not constraints:
-                    made = SoftIndexes.of(pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod))
+                    made = SoftIndexes.of(
+                        pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod)
+                    )
                     known = pod.notes[self.indexes_slot] = at, made
                 counted = known[1].counted(pod, cycle.table)
             cycle.notes[self.counted_slot] = counted
@@ -259,11 +334,16 @@ class PodTopologySpread(Plugin):
         if soft is None or not soft.is_plain:
             return None
         labels = cycle.table.labels
-        other = [key for constraint in soft.constraints if (key := constraint.topology_key) != HOSTNAME and key in labels]
+        other = [
+            key
+            for constraint in soft.constraints
+            if (key := constraint.topology_key) != HOSTNAME and key in labels
+        ]
         return labels[other[0]] if other else None
 
     def _scale(self, pod: Template, raw: RawScores, cycle: Cycle) -> Scale | None:
-        """The summary where scores follow from the peers on the node and in its domain; None where they do not."""
+        """The summary where scores follow from the peers on the node and in its domain; None where they do
+        not."""
         soft = self._counted(pod, cycle)
         return soft.scale(raw) if soft is not None and soft.is_plain else None
 
@@ -281,8 +361,13 @@ class PodTopologySpread(Plugin):
         return _normalized(raw, *_extremes(raw[judged])) * judged
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        handle, narrow = self.handle, self.handle.queueing.narrow_events
-        pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
+        handle = self.handle
+        narrow = self.handle.queueing.narrow_events
+        pods = (
+            Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+            if handle.queueing.pod_changes
+            else Action.ALL
+        )
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)

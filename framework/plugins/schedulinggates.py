@@ -28,4 +28,8 @@ class SchedulingGates(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:
             return ()
-        return (ClusterEvent("Pod", self.handle.pod_update(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED), hint=gates_end),)
+        return (
+            ClusterEvent(
+                "Pod", self.handle.pod_update(Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED), hint=gates_end
+            ),
+        )

@@ -21,7 +21,8 @@ from .spreadconstraints import deduced_peers
 
 
 class SelectorSpread(Plugin):
-    """Prefer nodes and zones with fewer pods of the pod's services and controller. For a pod with spread constraints every node scores 0.
+    """Prefer nodes and zones with fewer pods of the pod's services and controller. For a pod with spread
+    constraints every node scores 0.
 
     No profile has it by default, and a configuration can only name it under ``multiPoint``.
     Upstream: pkg/scheduler/framework/plugins/selectorspread/selector_spread.go.
@@ -52,7 +53,11 @@ class SelectorSpread(Plugin):
         return Sums() if peers is None else Sums([DomainSum.on_rows([cycle.table.census.counter(peers)])])
 
     def _peers(self, pod: Template, cycle: FrameworkCycle) -> PodsMatching | None:
-        return None if self._is_left_out(pod) else deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
+        return (
+            None
+            if self._is_left_out(pod)
+            else deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
+        )
 
     @property
     def normalize_score(self) -> Reduction:
@@ -67,7 +72,9 @@ class DefaultPodTopologySpread(SelectorSpread):
     """
 
     name = "DefaultPodTopologySpread"
-    without_pre_score: str | None = 'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found'
+    without_pre_score: str | None = (
+        'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found'
+    )
 
 
 class ServiceSpreadingPriority(DefaultPodTopologySpread):

@@ -1,6 +1,8 @@
-"""The topology spread constraints of a pod: its own, or the profile's with a selector from the pod's services and controller.
+"""The topology spread constraints of a pod: its own, or the profile's with a selector from the pod's services
+and controller.
 
-Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go, pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
+Upstream: pkg/scheduler/framework/plugins/podtopologyspread/common.go,
+pkg/scheduler/framework/plugins/helper/spread.go DefaultSelector.
 """
 
 from __future__ import annotations
@@ -10,14 +12,32 @@ from functools import lru_cache
 
 import attrs
 
-from ...api.meaning.labels import TOPOLOGY_ZONE, SelectorError, compile_selector, everything, pairs_match, set_selector
+from ...api.meaning.labels import (
+    TOPOLOGY_ZONE,
+    SelectorError,
+    compile_selector,
+    everything,
+    pairs_match,
+    set_selector,
+)
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.types import Mask
 from ...core.cluster.listings import Listings
-from ...core.matching.nodeselectors import literal_node_affinity_mask, pod_node_affinity_mask, required_node_affinity
-from ...core.matching.owners import Remembered, controllers_of, remembered, replica_sets_of, services_of, stateful_sets_of
+from ...core.matching.nodeselectors import (
+    literal_node_affinity_mask,
+    pod_node_affinity_mask,
+    required_node_affinity,
+)
+from ...core.matching.owners import (
+    Remembered,
+    controllers_of,
+    remembered,
+    replica_sets_of,
+    services_of,
+    stateful_sets_of,
+)
 from ...core.pods.template import Group, StateKey, Template
 from ...core.release import FrameworkCells
 from ...predicates.podtoleratesnodetaints import first_untolerated
@@ -25,7 +45,8 @@ from ..config.argfaults import label_selector_fault
 from ..hints import Spread
 from ..plugin import Handle
 
-HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
+HARD = "DoNotSchedule"
+SOFT = "ScheduleAnyway"
 HOSTNAME = "kubernetes.io/hostname"
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(topology_key=HOSTNAME, when_unsatisfiable=SOFT, max_skew=3),
@@ -36,7 +57,8 @@ SYSTEM_DEFAULTS = (
 
 @attrs.frozen(cache_hash=True)
 class Peers:
-    """The pods that a constraint counts: *selector* matches them (None: no pod) and they have all label *pairs*."""
+    """The pods that a constraint counts: *selector* matches them (None: no pod) and they have all label
+    *pairs*."""
 
     selector: LabelSelector | None
     pairs: Map[str] = NO_STRINGS
@@ -53,14 +75,16 @@ class Peers:
 
     def counted(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are on nodes and not being deleted; None: it counts no pod."""
-        # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every other pod.
+        # Upstream: an empty selector counts no pod, although it matches the pod itself and, in trials, every
+        # other pod.
         if self.is_everybody and not self.counts_everybody:
             return None
         return _query(self, namespace, terminating=False)
 
     def followed(self, namespace: str) -> PodsMatching | None:
         """The query for peers in *namespace* that are added or removed in a trial."""
-        # Upstream: here pods that are being deleted count, so removing one may lower a count that never included it.
+        # Upstream: here pods that are being deleted count, so removing one may lower a count that never
+        # included it.
         return _query(self, namespace, terminating=True)
 
 
@@ -104,7 +128,9 @@ class Constraint:
             return self.peers.counted(namespace)
         if self.peers.is_everybody and not self.peers.counts_everybody:
             return None
-        return _query(self.peers, None if self.any_namespace else namespace, terminating=self.counts_terminating)
+        return _query(
+            self.peers, None if self.any_namespace else namespace, terminating=self.counts_terminating
+        )
 
     def counts_on(self, pod: Template, nodes: Batch) -> Mask:
         """The nodes whose pods count, without a check of topology keys: bool[n]."""
@@ -143,16 +169,23 @@ class ConstraintReader:
     def of(cls, handle: Handle) -> ConstraintReader:
         """With the gates of *handle*."""
         gates = ("MinDomains", "NodeInclusionPolicy", "MatchLabelKeys")
-        min_domains, node_inclusion, label_keys = (handle.enabled(f"{gate}InPodTopologySpread") for gate in gates)
+        min_domains, node_inclusion, label_keys = (
+            handle.enabled(f"{gate}InPodTopologySpread") for gate in gates
+        )
         return cls(min_domains, node_inclusion, label_keys, handle.cells)
 
-    def read(self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None) -> Constraint:
-        """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError for an invalid selector."""
+    def read(
+        self, pod: Template, constraint: TopologySpreadConstraint, peers: Peers | None = None
+    ) -> Constraint:
+        """*constraint* of *pod*, which counts *peers* if given, else its own selector. Raises SelectorError
+        for an invalid selector."""
         return Constraint(
             topology_key=constraint.topology_key,
             max_skew=constraint.max_skew,
             peers=self._peers(pod, constraint) if peers is None else peers,
-            min_domains=constraint.min_domains if self.min_domains and constraint.min_domains is not None else 1,
+            min_domains=constraint.min_domains
+            if self.min_domains and constraint.min_domains is not None
+            else 1,
             honors_affinity=not self.node_inclusion or constraint.node_affinity_policy in (None, "Honor"),
             honors_taints=self.node_inclusion and constraint.node_taints_policy == "Honor",
             counts_terminating=self.cells.terminating_peers_count,
@@ -163,14 +196,19 @@ class ConstraintReader:
     def spread(self, pod: Pod, constraint: TopologySpreadConstraint) -> Spread:
         """*constraint* of *pod* as hints look at it."""
         peers = self._peers(pod, constraint)
-        return Spread(constraint.topology_key, peers.matches, self.node_inclusion and constraint.node_taints_policy == "Honor")
+        return Spread(
+            constraint.topology_key,
+            peers.matches,
+            self.node_inclusion and constraint.node_taints_policy == "Honor",
+        )
 
     def _peers(self, pod: Template | Pod, constraint: TopologySpreadConstraint) -> Peers:
         fault = label_selector_fault(constraint.label_selector, self.cells)
         if fault:
             raise SelectorError(fault)
         keys = constraint.match_label_keys if self.label_keys else ()
-        pairs, selector = Map((key, pod.labels[key]) for key in keys if key in pod.labels), constraint.label_selector
+        pairs = Map((key, pod.labels[key]) for key in keys if key in pod.labels)
+        selector = constraint.label_selector
         if selector is None and pairs and self.cells.label_keys_alone_select:
             selector = LabelSelector()
         return Peers(selector, pairs, self.cells.empty_selectors_count)
@@ -215,11 +253,16 @@ def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
 def _deduce_by_checked_selectors(pod: Template, listings: Listings) -> Peers:
     found = _deduce_by_selectors(pod, listings)
     # Upstream: one invalid pair makes all pairs of services and replication controllers match everything.
-    return attrs.evolve(found, pairs=NO_STRINGS) if found.pairs and set_selector(found.pairs) is everything else found
+    return (
+        attrs.evolve(found, pairs=NO_STRINGS)
+        if found.pairs and set_selector(found.pairs) is everything
+        else found
+    )
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:
-    """The selector of the controller that owns *pod*; None for a kind that does not count, or for an invalid selector."""
+    """The selector of the controller that owns *pod*; None for a kind that does not count, or for an invalid
+    selector."""
     owner = pod.pod.metadata.controller
     if owner is None:
         return None

@@ -1,6 +1,7 @@
 """The counts of a pod's peers in each topology domain, for hard and for soft constraints.
 
-Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilterState, scoring.go preScoreState.
+Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilterState, scoring.go
+preScoreState.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ...core.release import FrameworkCells
 from ..plugin import MAX_NODE_SCORE
 from .spreadconstraints import HOSTNAME, Constraint, Constraints, allows
 
-# --- hard constraints -----------------------------------------------------------------------------------------------
+# --- hard constraints ---------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -46,18 +47,23 @@ class HardConstraint:
     """Every row has the topology key."""
 
 
-def hard_constraints(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells) -> Sequence[HardConstraint]:
+def hard_constraints(
+    pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells
+) -> Sequence[HardConstraint]:
     """*constraints* of *pod* with all that does not depend on pods that are there."""
 
     def make() -> Sequence[HardConstraint]:
         return [
             HardConstraint(
-                constraint, (constraint,) if cells.counts_apart else _of_key(constraint.topology_key, constraints),
-                _hard_index(pod, constraints, at, table, cells), constraint.counted(pod.namespace),
-                constraint.max_skew - int(constraint.peers.matches(pod.labels)), has_key(constraint.topology_key, table),
+                constraint,
+                (constraint,) if cells.counts_apart else _of_key(constraint.topology_key, constraints),
+                _hard_index(pod, constraints, at, table, cells),
+                constraint.counted(pod.namespace),
+                constraint.max_skew - int(constraint.peers.matches(pod.labels)),
+                has_key(constraint.topology_key, table),
             )
             for at, constraint in enumerate(constraints)
-        ]  # fmt: skip
+        ]
 
     found: Sequence[HardConstraint] = table.node_derived(("hard constraints", pod, constraints), make)
     return found
@@ -67,7 +73,11 @@ def domains_shared(hard: Sequence[HardConstraint], table: NodeTable) -> dict[Con
     """The constraints that share counts -> their domains in the whole cluster."""
     found: dict[Constraints, Domains] = {}
     for each in hard:
-        domains = Domains(each.index.count(each.query, each.constraint.topology_key, table), each.index.known, each.index.values)
+        domains = Domains(
+            each.index.count(each.query, each.constraint.topology_key, table),
+            each.index.known,
+            each.index.values,
+        )
         is_more = len(each.sharing) > 1 and each.sharing in found
         found[each.sharing] = _together(found[each.sharing], domains) if is_more else domains
     return found
@@ -78,7 +88,9 @@ def _together(one: Domains, other: Domains) -> Domains:
     return Domains(one.counts + other.counts, known, np.flatnonzero(known))
 
 
-def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTable, cells: FrameworkCells) -> DomainIndex:
+def _hard_index(
+    pod: Template, constraints: Constraints, at: int, table: NodeTable, cells: FrameworkCells
+) -> DomainIndex:
     """The domains of the nodes that constraint number *at* counts."""
 
     def make() -> DomainIndex:
@@ -86,11 +98,13 @@ def _hard_index(pod: Template, constraints: Constraints, at: int, table: NodeTab
         label = nodes.label(constraints[at].topology_key)
         mask = with_all_keys(constraints, nodes) & constraints[at].counts_on(pod, nodes)
         if cells.counts_whole_domains:
-            # Upstream: domains are made by the nodes that count, and then pods are counted on all nodes that are in them.
+            # Upstream: domains are made by the nodes that count, and then pods are counted on all nodes that
+            # are in them.
             return DomainIndex.of(slot, label, nodes.has_node & np.isin(label.codes, label.codes[mask]))
         is_sole = cells.counts_apart or cells.adds_up_constraints
         for later in () if is_sole else _of_key(constraints[at].topology_key, constraints[at + 1 :]):
-            # Upstream: of two constraints with the same key, the count of the later one for a node replaces the earlier one's.
+            # Upstream: of two constraints with the same key, the count of the later one for a node replaces
+            # the earlier one's.
             mask &= ~later.counts_on(pod, nodes)
         return DomainIndex.of(slot, label, mask)
 
@@ -120,13 +134,15 @@ class Skews:
     """Upstream: an edit can turn a value into a domain that was none, and its count can be negative."""
 
     def by_value(self, hard: HardConstraint) -> Mask:
-        """The values of the topology key whose count, without edits, is too far above the smallest: bool[values]."""
+        """The values of the topology key whose count, without edits, is too far above the smallest:
+        bool[values]."""
         domains = self.domains[hard.sharing]
         return domains.counts > hard.most + (0 if self._is_zero(hard, domains) else domains.least)
 
     def exceeding(self, hard: HardConstraint) -> Mask | None:
         """Where the count of the node's domain is too far above the smallest: bool[n]; None: nowhere."""
-        domains, codes = self.domains[hard.sharing], self.nodes.label(hard.constraint.topology_key).codes
+        domains = self.domains[hard.sharing]
+        codes = self.nodes.label(hard.constraint.topology_key).codes
         if not self.nodes.edits:
             by_value = self.by_value(hard)
             return by_value.take(codes) if by_value.any() else None
@@ -135,11 +151,18 @@ class Skews:
         for constraint in hard.sharing:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
-                counted = complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
+                counted = (
+                    complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
+                )
                 found += self.nodes.delta(query) * counted
         counts = domains.counts[codes] + found
-        known = domains.known[codes] | self.touched(hard.sharing) if self.makes_domains else domains.known[codes]
-        return counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known)) > hard.most
+        known = (
+            domains.known[codes] | self.touched(hard.sharing) if self.makes_domains else domains.known[codes]
+        )
+        return (
+            counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known))
+            > hard.most
+        )
 
     def touched(self, constraints: Constraints) -> Mask:
         """Where an edit adds or removes a peer, on nodes with all keys: bool[n]."""
@@ -155,9 +178,15 @@ class Skews:
 
 
 def clauses_of(
-    hard: Sequence[HardConstraint], table: NodeTable, lacking: Reasons, uneven: Reasons, *, zeroes_minimum: bool
+    hard: Sequence[HardConstraint],
+    table: NodeTable,
+    lacking: Reasons,
+    uneven: Reasons,
+    *,
+    zeroes_minimum: bool,
 ) -> list[Clause] | None:
-    """The tests by domain, with the reasons for nodes that lack a key and for domains that are too full; None where no node has a key.
+    """The tests by domain, with the reasons for nodes that lack a key and for domains that are too full; None
+    where no node has a key.
 
     *zeroes_minimum*: as in :class:`Skews`.
     """
@@ -166,26 +195,34 @@ def clauses_of(
         key = each.constraint.topology_key
         if key not in table.labels:
             return None
-        shared = [other for other in hard if other.sharing == each.sharing] if len(each.sharing) > 1 else [each]
+        shared = (
+            [other for other in hard if other.sharing == each.sharing] if len(each.sharing) > 1 else [each]
+        )
         counts = [other.index.counted(other.query, key, table) for other in shared if other.query is not None]
         known = np.logical_or.reduce([other.index.known for other in shared]).nonzero()[0]
         is_zero = zeroes_minimum and len(known) < each.constraint.min_domains
         if not each.is_everywhere:
-            found.append(Clause(sum=DomainSum(key, table.labels[key], ()), reasons=lacking, most=NO_MINIMUM, keyless=True))
+            found.append(
+                Clause(
+                    sum=DomainSum(key, table.labels[key], ()), reasons=lacking, most=NO_MINIMUM, keyless=True
+                )
+            )
         sums = DomainSum(key, table.labels[key], counts)
-        found.append(Clause(sum=sums, reasons=uneven, most=each.most, least_of=None if is_zero else few_or_all(known)))
+        found.append(
+            Clause(sum=sums, reasons=uneven, most=each.most, least_of=None if is_zero else few_or_all(known))
+        )
     return found
 
 
-# --- soft constraints -----------------------------------------------------------------------------------------------
+# --- soft constraints ---------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
 class SoftCounts:
     """What scores depend on besides the node: the counts of domains, and a weight for each constraint.
 
-    ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``: for each constraint
-    int64[values], or None for one on hosts.
+    ``weights``: the more domains the feasible nodes have, the more a pod in one of them weighs. ``counts``:
+    for each constraint int64[values], or None for one on hosts.
     """
 
     pod: Template
@@ -201,7 +238,15 @@ class SoftCounts:
     cells: FrameworkCells
 
     @classmethod
-    def of(cls, pod: Template, constraints: Constraints, feasible: Batch, *, requires_all: bool, cells: FrameworkCells) -> SoftCounts:
+    def of(
+        cls,
+        pod: Template,
+        constraints: Constraints,
+        feasible: Batch,
+        *,
+        requires_all: bool,
+        cells: FrameworkCells,
+    ) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
         found = SoftIndexes.of(pod, constraints, feasible.table, cells, requires_all=requires_all)
         return found.counted(pod, feasible.table).weighed(feasible)
@@ -218,19 +263,32 @@ class SoftCounts:
             if key == HOSTNAME:
                 sizes.append(judged.n)
             else:
-                # Upstream: where constraints share counts, a domain is counted for the first one with its key only.
-                sizes.append(0 if key in found and not apart else _number_of_values(_values(judged.label(key))))
+                # Upstream: where constraints share counts, a domain is counted for the first one with its key
+                # only.
+                sizes.append(
+                    0 if key in found and not apart else _number_of_values(_values(judged.label(key)))
+                )
                 found.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
     def scale(self, raw: RawScores) -> Crowding:
-        """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
-        asked = [(constraint.max_skew, counts) for constraint, counts in zip(self.constraints, self.counts, strict=True)]
-        asked = [(skew, counts) for skew, counts in asked if counts is None or len(counts) > 1]  # some node has the key
+        """The score of each count of peers on the node, for each value of the other topology key, where
+        :func:`is_plain` holds."""
+        asked = [
+            (constraint.max_skew, counts)
+            for constraint, counts in zip(self.constraints, self.counts, strict=True)
+        ]
+        asked = [
+            (skew, counts) for skew, counts in asked if counts is None or len(counts) > 1
+        ]  # some node has the key
         in_domains = next((counts.tolist() for _, counts in asked if counts is not None), [0])
         there = {(peers, code) for peers, code, _ in raw.counted}
-        on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({code for _, code in there}) + 2)
-        terms = [(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked]
+        on_hosts = math.log(raw.number + 2)
+        inside_domains = math.log(len({code for _, code in there}) + 2)
+        terms = [
+            (counts is None, on_hosts if counts is None else inside_domains, float(skew - 1))
+            for skew, counts in asked
+        ]
         return Crowding.of(terms, in_domains, there, rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
@@ -260,7 +318,11 @@ class SoftCounts:
         total = np.zeros(nodes.n, np.float64)
         for at, constraint in enumerate(self.constraints):
             crowded = self._crowded(at, self._peers(at, nodes))
-            total += crowded if judges_all and self.requires_all else crowded * nodes.label(constraint.topology_key).present
+            total += (
+                crowded
+                if judges_all and self.requires_all
+                else crowded * nodes.label(constraint.topology_key).present
+            )
         return self._whole(total) if judges_all else self._whole(total) * self.judged(nodes)
 
     def _whole(self, crowded: Floats) -> Scores:
@@ -272,7 +334,8 @@ class SoftCounts:
 
     def _peers(self, at: int, nodes: Batch) -> Ints:
         """Those of constraint number *at*."""
-        constraint, counts = self.constraints[at], self.counts[at]
+        constraint = self.constraints[at]
+        counts = self.counts[at]
         if counts is None:
             # Upstream: counted on the node itself, even if its pods do not count otherwise.
             query = constraint.counted(self.pod.namespace)
@@ -292,11 +355,19 @@ class Crowding(msgspec.Struct):
     least: int
 
     @classmethod
-    def of(cls, terms: Sequence[Term], in_domains: Sequence[int], there: Iterable[tuple[int, int]], *, rounds: bool) -> Crowding:
+    def of(
+        cls,
+        terms: Sequence[Term],
+        in_domains: Sequence[int],
+        there: Iterable[tuple[int, int]],
+        *,
+        rounds: bool,
+    ) -> Crowding:
         """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code."""
         known: dict[tuple[int, int], int] = {}
         for peers, code in there:
-            total, inside = 0.0, in_domains[code]
+            total = 0.0
+            inside = in_domains[code]
             for on_host, weight, skew in terms:
                 total += (peers if on_host else inside) * weight + skew
             cut_off = int(total)
@@ -304,7 +375,9 @@ class Crowding(msgspec.Struct):
         return cls(known, max(0, max(known.values(), default=0)), min(known.values(), default=0))
 
     def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
-        known, most, least = self.known, self.most, self.least
+        known = self.known
+        most = self.most
+        least = self.least
         if not most:
             return [MAX_NODE_SCORE] * len(raw)
         pairs = zip(raw, [0] * len(raw) if codes is None else codes, strict=True)
@@ -313,7 +386,8 @@ class Crowding(msgspec.Struct):
 
 @attrs.frozen(eq=False, repr=False)
 class SoftIndexes:
-    """Where the peers of a pod by soft *constraints* are counted: right until a node object changes. The pod's notes keep it."""
+    """Where the peers of a pod by soft *constraints* are counted: right until a node object changes. The
+    pod's notes keep it."""
 
     constraints: Constraints
     requires_all: bool
@@ -321,22 +395,40 @@ class SoftIndexes:
     judges_all: bool
     is_plain: bool
     _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
-    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node has its key."""
+    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node
+    has its key."""
 
     @classmethod
-    def of(cls, pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftIndexes:
+    def of(
+        cls,
+        pod: Template,
+        constraints: Constraints,
+        table: NodeTable,
+        cells: FrameworkCells,
+        *,
+        requires_all: bool,
+    ) -> SoftIndexes:
         by_node = "" if cells.spreads_by_share else HOSTNAME
         required = constraints if requires_all else ()
-        judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
+        judges_all = not requires_all or all(
+            has_key(constraint.topology_key, table) for constraint in constraints
+        )
         plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
-        each = [None if one.topology_key == by_node else _soft_index(pod, one, required, table) for one in constraints]
+        each = [
+            None if one.topology_key == by_node else _soft_index(pod, one, required, table)
+            for one in constraints
+        ]
         return cls(constraints, requires_all, cells, judges_all, plain, each)
 
     def counted(self, pod: Template, table: NodeTable) -> SoftCounts:
         """The counts of now, without weights."""
         keys = [constraint.topology_key for constraint in self.constraints]
         counts = [
-            np.zeros(1, np.int64) if isinstance(one, int) else None if one is None else one[0].count(one[1], key, table)
+            np.zeros(1, np.int64)
+            if isinstance(one, int)
+            else None
+            if one is None
+            else one[0].count(one[1], key, table)
             for one, key in zip(self._each, keys, strict=True)
         ]
         if not self.cells.counts_apart and len(set(keys)) < len(keys):
@@ -345,19 +437,37 @@ class SoftIndexes:
                 if found is not None:
                     sums[key] = sums[key] + found if key in sums else found
             counts = [sums.get(key) for key in keys]
-        return SoftCounts(pod, self.constraints, self.requires_all, (), tuple(counts), self.judges_all, self.is_plain, self.cells)
+        return SoftCounts(
+            pod,
+            self.constraints,
+            self.requires_all,
+            (),
+            tuple(counts),
+            self.judges_all,
+            self.is_plain,
+            self.cells,
+        )
 
 
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
-    """Whether scores follow from the peers on the node and in its domain by at most one other key with few values.
+    """Whether scores follow from the peers on the node and in its domain by at most one other key with few
+    values.
 
     All nodes have the keys; or none has the other one, which then makes no difference.
     """
 
     def ask() -> bool:
-        keys = [key for each in constraints if (key := each.topology_key) in table.labels or key == HOSTNAME or requires_all]
+        keys = [
+            key
+            for each in constraints
+            if (key := each.topology_key) in table.labels or key == HOSTNAME or requires_all
+        ]
         others = [key for key in keys if key != HOSTNAME]
-        if len(set(keys)) < len(keys) or len(others) > 1 or not all(key in table.labels and has_key(key, table) for key in keys):
+        if (
+            len(set(keys)) < len(keys)
+            or len(others) > 1
+            or not all(key in table.labels and has_key(key, table) for key in keys)
+        ):
             return False
         return all(len(table.labels[key].values) <= FEW and table.labels[key].known("") < 0 for key in others)
 
@@ -390,7 +500,12 @@ def _soft_index(
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
         label = nodes.label(constraint.topology_key)
-        return DomainIndex.of(slot, label, with_all_keys(required, nodes) & constraint.counts_on(pod, nodes), codes=_values(label))
+        return DomainIndex.of(
+            slot,
+            label,
+            with_all_keys(required, nodes) & constraint.counts_on(pod, nodes),
+            codes=_values(label),
+        )
 
     slot = "soft domains", constraint, required, *allows(pod)
     index: DomainIndex = table.node_derived(slot, make)

@@ -24,7 +24,8 @@ from ..status import reason
 
 
 class TaintToleration(Plugin):
-    """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few PreferNoSchedule taints of that kind.
+    """Reject nodes with a NoSchedule or NoExecute taint that the pod does not tolerate; prefer few
+    PreferNoSchedule taints of that kind.
 
     Upstream: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go.
     """
@@ -61,7 +62,11 @@ class TaintToleration(Plugin):
         return preferred.taint_toleration.score(pod, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        node = self.handle.node_event(Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated)
+        node = self.handle.node_event(
+            Action.ADD | Action.UPDATE_NODE_TAINT, Action.ADD | Action.UPDATE, node_is_tolerated
+        )
         if not self.handle.hints_see_pods:
             return (node,)
-        return node, ClusterEvent("Pod", self.handle.pod_update(Action.UPDATE_POD_TOLERATION), hint=tolerations_change)
+        return node, ClusterEvent(
+            "Pod", self.handle.pod_update(Action.UPDATE_POD_TOLERATION), hint=tolerations_change
+        )

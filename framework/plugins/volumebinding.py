@@ -37,11 +37,12 @@ _NO_STATE = "not found"
 
 
 class VolumeBinding(Plugin):
-    """Reject nodes that cannot reach a bound volume of the pod's claims, or where an unbound claim can neither be matched nor provisioned.
+    """Reject nodes that cannot reach a bound volume of the pod's claims, or where an unbound claim can
+    neither be matched nor provisioned.
 
-    With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be; with StorageCapacityScoring also by how
-    much of the storage that is left for new ones would be used.
-    Upstream: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
+    With gate VolumeCapacityPriority it prefers nodes by how full the matched volumes would be; with
+    StorageCapacityScoring also by how much of the storage that is left for new ones would be used. Upstream:
+    pkg/scheduler/framework/plugins/volumebinding/volume_binding.go.
     """
 
     name = "VolumeBinding"
@@ -75,7 +76,7 @@ class VolumeBinding(Plugin):
     def score_key(self, pod: Template) -> Hashable:
         return pod.claims if self._line is not None else ()
 
-    # --- before the pod has a node ----------------------------------------------------------------------------------
+    # --- before the pod has a node --------------------------------------------------------------------------
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
         fault = next((fault for volume in pod.volumes if (fault := self._fault(pod, volume, cycle))), None)
@@ -97,13 +98,17 @@ class VolumeBinding(Plugin):
 
     def _fault(self, pod: Template, volume: Volume, cycle: FrameworkCycle) -> str | None:
         """Why the claim of *volume* makes the pod unschedulable; None if it does not."""
-        cells, ephemeral = self.handle.cells, has_ephemeral_claims(cycle.release.volumes, self.handle.gates)
+        cells = self.handle.cells
+        ephemeral = has_ephemeral_claims(cycle.release.volumes, self.handle.gates)
         name = claim_name(pod.pod, volume, ephemeral)
         if name is None:
             return None
-        claim, own = cycle.listings.claims.get(f"{pod.namespace}/{name}"), is_made_for_pod(volume)
+        claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
+        own = is_made_for_pod(volume)
         if claim is None:
-            return cells.awaited_claim_text.format(name) if own else f'persistentvolumeclaim "{name}" not found'
+            return (
+                cells.awaited_claim_text.format(name) if own else f'persistentvolumeclaim "{name}" not found'
+            )
         if cells.lost_claims_reject and claim.phase == "Lost":
             return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
         if claim.metadata.deletion_timestamp is not None:
@@ -115,7 +120,9 @@ class VolumeBinding(Plugin):
         unbound = finding.unbound | ~finding.bound if self.handle.cells.one_reason else finding.unbound
         missing = (finding.bound, unbound, finding.enough, finding.exists)
         fine = finding.errors == 0
-        failures = Failures.all_of([(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)])
+        failures = Failures.all_of(
+            [(reason, ~mask & fine) for reason, mask in zip(self._reasons, missing, strict=True)]
+        )
         errors = [Failures.error(text, finding.errors == code) for code, text in enumerate(finding.texts, 1)]
         return Failures.joined([failures, *errors])
 
@@ -126,7 +133,8 @@ class VolumeBinding(Plugin):
         return None if self.score_concerns(pod) and _uses(cycle.binder.find(pod.claims, nodes)) else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """How well the volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without the gate."""
+        """How well the volumes fit the claims, by storage class: int64[n]; 0 where there are none, or without
+        the gate."""
         if self._line is None or not pod.claims:
             return np.zeros(nodes.n, np.int64)
         finding = cycle.binder.find(pod.claims, nodes)
@@ -138,7 +146,7 @@ class VolumeBinding(Plugin):
         scores = np.stack([self._line[utilization(use.requested, use.capacity)] for use in uses])
         return rounded_mean(scores, np.stack([use.offered for use in uses]).astype(np.int64))
 
-    # --- once it has one --------------------------------------------------------------------------------------------
+    # --- once it has one ------------------------------------------------------------------------------------
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Assume the volumes that the filter found for the pod."""
@@ -148,11 +156,14 @@ class VolumeBinding(Plugin):
         cycle.binder.revert(pod, node_name)
 
     def pre_bind(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-        """Nothing to do: the caller writes what :meth:`~...core.volumes.binder.VolumeBinder.bind` returns to the API."""
+        """Nothing to do: the caller writes what :meth:`~...core.volumes.binder.VolumeBinder.bind` returns to
+        the API."""
         return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        own, both, narrow = Action.ADD | Action.UPDATE_NODE_LABEL, Action.ADD | Action.UPDATE, self.handle.queueing.narrow_events
+        own = Action.ADD | Action.UPDATE_NODE_LABEL
+        both = Action.ADD | Action.UPDATE
+        narrow = self.handle.queueing.narrow_events
         if self.handle.queueing.binding_waits_for_nodes:
             own = both
         drivers = (Action.UPDATE, driver_stops_reporting) if narrow else (both, None)
@@ -168,9 +179,11 @@ class VolumeBinding(Plugin):
 
 
 def assume_volumes(pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
-    """Assume the volumes that the filter found for *pod* on the node; there are none where the filter is not enabled."""
+    """Assume the volumes that the filter found for *pod* on the node; there are none where the filter is not
+    enabled."""
     if cycle.template.claims and any(rule.name == VolumeBinding.name for rule in cycle.algorithm.predicates):
-        binder, rows = cycle.binder, np.array([cycle.table.row_of[node_name]], np.intp)
+        binder = cycle.binder
+        rows = np.array([cycle.table.row_of[node_name]], np.intp)
         try:
             binder.remember(pod, cycle.template.claims, Batch(cycle.table, rows))
             binder.assume(pod, node_name)
@@ -179,7 +192,7 @@ def assume_volumes(pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | 
     return None
 
 
-# --- local volumes --------------------------------------------------------------------------------------------------
+# --- local volumes ------------------------------------------------------------------------------------------
 
 
 def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle) -> frozenset[str] | None:
@@ -196,7 +209,8 @@ def _local_nodes(claims: Iterable[PersistentVolumeClaim], cycle: FrameworkCycle)
 
 
 def _hosts(affinity: NodeSelector | None) -> frozenset[str]:
-    """The hostnames in the terms of *affinity*. A term without hostnames adds none, although it can match any node."""
+    """The hostnames in the terms of *affinity*. A term without hostnames adds none, although it can match any
+    node."""
     terms = affinity.node_selector_terms if affinity is not None else ()
     return frozenset[str]().union(*map(_hosts_of_term, terms))
 
@@ -206,7 +220,7 @@ def _hosts_of_term(term: NodeSelectorTerm) -> frozenset[str]:
     return reduce(and_, named) if named else frozenset()
 
 
-# --- how full volumes would be --------------------------------------------------------------------------------------
+# --- how full volumes would be ------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -223,15 +237,23 @@ class _Use:
 
 def _uses(finding: Finding) -> list[_Use]:
     """The matched volumes of the pod's claims, by storage class."""
-    sizes = np.array([volume.spec.capacity.get("storage", ZERO).value() for volume in finding.volumes], np.int64)
+    sizes = np.array(
+        [volume.spec.capacity.get("storage", ZERO).value() for volume in finding.volumes], np.int64
+    )
     kinds = [volume.spec.storage_class_name for volume in finding.volumes]
     found: dict[str, _Use] = {}
     for claim, numbers in finding.matches:
         size = claim.spec.requests.get("storage", ZERO).value()
         for kind in dict.fromkeys(kinds):
             here = (numbers >= 0) & np.array([other == kind for other in kinds])[numbers]
-            use = found.get(kind, _Use(np.zeros_like(here), np.zeros(len(here), np.int64), np.zeros(len(here), np.int64)))
-            found[kind] = _Use(use.offered | here, use.requested + size * here, use.capacity + np.where(here, sizes[numbers], 0))
+            use = found.get(
+                kind, _Use(np.zeros_like(here), np.zeros(len(here), np.int64), np.zeros(len(here), np.int64))
+            )
+            found[kind] = _Use(
+                use.offered | here,
+                use.requested + size * here,
+                use.capacity + np.where(here, sizes[numbers], 0),
+            )
     return list(found.values())
 
 
@@ -240,13 +262,18 @@ def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_
     unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), np.ones(nodes.n, np.bool_))
     found: dict[str, _Use] = {}
     for claim, needed in finding.provisions:
-        kind, size = cycle.listings.classes.get(claim.storage_class), claim.spec.requests.get("storage", ZERO).value()
+        kind = cycle.listings.classes.get(claim.storage_class)
+        size = claim.spec.requests.get("storage", ZERO).value()
         left = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
         if left is None:
             continue
         present, amount = left
-        here, name, zeros = unmatched & needed & present, claim.spec.storage_class_name or "", np.zeros(nodes.n, np.int64)
+        here = unmatched & needed & present
+        name = claim.spec.storage_class_name or ""
+        zeros = np.zeros(nodes.n, np.int64)
         use = found.get(name, _Use(np.zeros_like(here), zeros, zeros))
         # Upstream: all claims of a class share one capacity, that of the last.
-        found[name] = _Use(use.offered | here, use.requested + size * here, np.where(here, amount, use.capacity))
+        found[name] = _Use(
+            use.offered | here, use.requested + size * here, np.where(here, amount, use.capacity)
+        )
     return list(found.values())

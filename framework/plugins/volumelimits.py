@@ -15,7 +15,16 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.intree import plugin_of
 from ...predicates.maxcsivolumecount import csi_failures
-from ...predicates.maxvolumecount import AZURE, EBS, GCE, OPENSTACK, VOLUMES_GATE, DiskType, disk_failures, leave_counts
+from ...predicates.maxvolumecount import (
+    AZURE,
+    EBS,
+    GCE,
+    OPENSTACK,
+    VOLUMES_GATE,
+    DiskType,
+    disk_failures,
+    leave_counts,
+)
 from ..cycle.state import FrameworkCycle
 from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Handle, Plugin
@@ -42,17 +51,26 @@ class _VolumeLimits(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
-        return pod if any(volume.ephemeral is not None for volume in pod.volumes) else (pod.namespace, pod.volumes)
+        return (
+            pod
+            if any(volume.ephemeral is not None for volume in pod.volumes)
+            else (pod.namespace, pod.volumes)
+        )
 
     def _pods_and_claims(self) -> Iterator[ClusterEvent]:
         queueing = self.handle.queueing
-        yield ClusterEvent("Pod", Action.DELETE, hint=partial(pod_leaves_attachment, nominated=queueing.nomination_ends))
+        yield ClusterEvent(
+            "Pod", Action.DELETE, hint=partial(pod_leaves_attachment, nominated=queueing.nomination_ends)
+        )
         if "new claims" in queueing.limits_wait_for:
-            yield ClusterEvent("PersistentVolumeClaim", Action.ADD, hint=claim_is_used if queueing.narrow_events else None)
+            yield ClusterEvent(
+                "PersistentVolumeClaim", Action.ADD, hint=claim_is_used if queueing.narrow_events else None
+            )
 
 
 class _DiskLimits(_VolumeLimits):
-    """The limits of one type of cloud disk. Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
+    """The limits of one type of cloud disk. Upstream:
+    pkg/scheduler/framework/plugins/nodevolumelimits/non_csi.go."""
 
     disk: ClassVar[DiskType]
     filter_effect: Callable[[Template, Batch, FrameworkCycle], None] | None = None
@@ -73,7 +91,9 @@ class _DiskLimits(_VolumeLimits):
         return disk_failures(pod, self.disk, nodes, cycle)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
-        return ClusterEvent("Node", Action.ADD), *(attrs.evolve(event, hint=None) for event in self._pods_and_claims())
+        return ClusterEvent("Node", Action.ADD), *(
+            attrs.evolve(event, hint=None) for event in self._pods_and_claims()
+        )
 
 
 class EBSLimits(_DiskLimits):
@@ -105,7 +125,8 @@ class CinderLimits(_DiskLimits):
 
 
 class NodeVolumeLimits(_VolumeLimits):
-    """Reject nodes where the pod would bring more volumes of a CSI driver than the node's limit for that driver.
+    """Reject nodes where the pod would bring more volumes of a CSI driver than the node's limit for that
+    driver.
 
     Upstream: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go.
     """
@@ -122,8 +143,11 @@ class NodeVolumeLimits(_VolumeLimits):
         return ClusterEvent("CSINode", Action.ADD), *self._pods_and_claims(), *self._attachments()
 
     def _attachments(self) -> Iterator[ClusterEvent]:
-        wants, grows = self.handle.queueing.limits_wait_for, "changed CSINodes"
+        wants = self.handle.queueing.limits_wait_for
+        grows = "changed CSINodes"
         if grows in wants:
             yield ClusterEvent("CSINode", Action.UPDATE, hint=limit_grows)
         if "VolumeAttachments that go" in wants:
-            yield ClusterEvent("VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None)
+            yield ClusterEvent(
+                "VolumeAttachment", Action.DELETE, hint=attachment_goes if grows in wants else None
+            )

@@ -24,7 +24,8 @@ _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
 class VolumeRestrictions(Plugin):
-    """Reject nodes where another pod uses a disk of the pod, and every node while another pod uses its ReadWriteOncePod claim.
+    """Reject nodes where another pod uses a disk of the pod, and every node while another pod uses its
+    ReadWriteOncePod claim.
 
     Upstream: pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go.
     """
@@ -64,21 +65,28 @@ class VolumeRestrictions(Plugin):
         if not sole:
             return conflict
         free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
-        # For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n].
+        # For each node the number of conflicting claims: those used in the cluster, changed by the edits of
+        # the trial: int64[n].
         count = np.full(nodes.n, len(_used(sole, pod, cycle)), np.int64)
         for edit in nodes.edits:
-            # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the namespace.
+            # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the
+            # namespace.
             count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
         return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
     def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
         """Why the pod's claims leave no node to it; None if they leave some."""
-        cells, claims = self.handle.cells, cycle.listings.claims
+        cells = self.handle.cells
+        claims = cycle.listings.claims
         for name in _claims(pod):
             claim = claims.get(f"{pod.namespace}/{name}")
             if claim is None:
                 return f'persistentvolumeclaim "{name}" not found'
-            if cells.sole_users_reject and not cells.trials_change_users and _used(_sole_among([claim]), pod, cycle):
+            if (
+                cells.sole_users_reject
+                and not cells.trials_change_users
+                and _used(_sole_among([claim]), pod, cycle)
+            ):
                 return cells.sole_user_text
         is_used = cells.trials_change_users and bool(_used(self._sole(pod, cycle), pod, cycle))
         return cells.sole_user_text if is_used else None
@@ -101,7 +109,9 @@ class VolumeRestrictions(Plugin):
 
 def _claims(pod: Template) -> tuple[str, ...]:
     """The claims that *pod* names, without those of generic ephemeral volumes."""
-    return tuple(volume.persistent_volume_claim for volume in pod.volumes if volume.persistent_volume_claim is not None)
+    return tuple(
+        volume.persistent_volume_claim for volume in pod.volumes if volume.persistent_volume_claim is not None
+    )
 
 
 def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:
@@ -114,5 +124,12 @@ def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str
     if cycle.claim_users is not None:
         return {name for name in sole if cycle.claim_users.in_use(f"{pod.namespace}/{name}")}
     cluster = Batch(cycle.table)
-    others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
-    return {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
+    others = (
+        entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i)
+    )
+    return {
+        name
+        for other in others
+        if other.namespace == pod.namespace
+        for name in sole.intersection(_claims(other))
+    }

@@ -35,7 +35,8 @@ class _Refused(Exception):
 
 
 class VolumeZone(Plugin):
-    """Reject nodes outside the zones and regions in the labels of the pod's volumes; nodes without any such label always fit.
+    """Reject nodes outside the zones and regions in the labels of the pod's volumes; nodes without any such
+    label always fit.
 
     Upstream: pkg/scheduler/framework/plugins/volumezone/volume_zone.go.
     """
@@ -72,10 +73,12 @@ class VolumeZone(Plugin):
                 for label, values in self._topologies(volume):
                     elsewhere |= self._elsewhere(label, values, nodes)
         except _Refused as refused:
-            status, conflict = self._refuse(str(refused)), labelled & elsewhere
+            status = self._refuse(str(refused))
+            conflict = labelled & elsewhere
             if not self.handle.cells.zones_one_by_one:
                 return failing(status, np.ones(nodes.n, np.bool_))
-            # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is not noticed.
+            # Upstream: a volume in another zone ends the check, so that what is wrong with a later claim is
+            # not noticed.
             fault = failing(status, labelled & ~conflict)
         return Failures.joined([Failures.where(VOLUME_ZONE_CONFLICT, labelled & elsewhere), fault])
 
@@ -86,7 +89,8 @@ class VolumeZone(Plugin):
 
     def _elsewhere(self, label: str, values: frozenset[str], nodes: Batch) -> Mask:
         """The nodes that do not have one of *values* for *label*: bool[n]."""
-        there, newer = nodes.label(label), NEWER_LABELS.get(label) if self.handle.cells.zone_labels_match else None
+        there = nodes.label(label)
+        newer = NEWER_LABELS.get(label) if self.handle.cells.zone_labels_match else None
         elsewhere = there.where(partial(not_among, values))
         if newer is None:
             return elsewhere
@@ -100,7 +104,9 @@ class VolumeZone(Plugin):
             ClusterEvent("StorageClass", Action.ADD, hint=class_waits),
             self.handle.node_event(own, self.handle.labels_and_taints(own)),
             ClusterEvent("PersistentVolumeClaim", claims, hint=claim_is_named),
-            ClusterEvent("PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)),
+            ClusterEvent(
+                "PersistentVolume", Action.ADD | Action.UPDATE, hint=partial(volume_moves, labels=LABELS)
+            ),
         )
 
 
@@ -129,7 +135,8 @@ def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> Persisten
 
 def _check_waits(claim: PersistentVolumeClaim, cycle: FrameworkCycle) -> None:
     """Raise :class:`_Refused` for an unbound claim whose class does not wait for its first consumer."""
-    name, cells = claim.storage_class, cycle.release.framework
+    name = claim.storage_class
+    cells = cycle.release.framework
     kind = cycle.listings.classes.get(name)
     if not name:
         raise _Refused(cells.zone_without_class_text.format(claim=claim.name))

@@ -1,4 +1,5 @@
-"""What a Policy means on a release that makes plugins of it: which run, in which order, with which weights, and what has no effect."""
+"""What a Policy means on a release that makes plugins of it: which run, in which order, with which weights,
+and what has no effect."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, refused_check
+from ...algorithmprovider.check import (
+    PolicyCheck,
+    PolicyFault,
+    RunningPredicate,
+    WeightedPriority,
+    check,
+    refused_check,
+)
 from ...algorithmprovider.config import API_VERSIONS, AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import in_calling_order
 from ...algorithmprovider.gates import parse_gates, resolved_gates
@@ -39,13 +47,20 @@ def release_with_policies(name: str, instead: str = "") -> Release:
     if found is None:
         return find_release(name)
     if found.policies is None:
-        known = [release.version for release in ALL_RELEASES.values() if release.policies is not None or release.predicates]
-        raise UnknownNameError(f"--release: expected {', '.join(known)}{instead}, got {name}; Policies ended with {known[-1]}")
+        known = [
+            release.version
+            for release in ALL_RELEASES.values()
+            if release.policies is not None or release.predicates
+        ]
+        raise UnknownNameError(
+            f"--release: expected {', '.join(known)}{instead}, got {name}; Policies ended with {known[-1]}"
+        )
     return found
 
 
 def profile_to_check(read: PolicyFile, release: str | None) -> Document | None:
-    """The configuration in *read* where *release*, or without one the usual release for it, runs the plugins that it names."""
+    """The configuration in *read* where *release*, or without one the usual release for it, runs the plugins
+    that it names."""
     written = read.configuration
     if written is None or written.data.get("apiVersion") not in API_VERSIONS or release is None:
         return read.profile
@@ -60,14 +75,20 @@ def is_first_unread(release: Release) -> bool:
     return not release.predicates and "v1alpha1" not in release.configuration.api_versions
 
 
-def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE) -> PolicyCheck:
-    """What a Policy or a provider means on *release*, with the component configuration that names it; a refusal is part of the report.
+def check_file(
+    read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE
+) -> PolicyCheck:
+    """What a Policy or a provider means on *release*, with the component configuration that names it; a
+    refusal is part of the report.
 
     Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`.
     """
     config = read.config.with_defaults(release)
     switches = {**config.gates, **parse_gates(gates or "")}
-    started: dict[str, Any] = {"provider": config.source.provider, "hard_pod_affinity_weight": config.hard_pod_affinity_weight}
+    started: dict[str, Any] = {
+        "provider": config.source.provider,
+        "hard_pod_affinity_weight": config.hard_pod_affinity_weight,
+    }
     try:
         config.validate(release)
     except PolicyError as error:
@@ -78,7 +99,9 @@ def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue:
         found = check_translated(read.document, release, switches, **started)
     unread = unread_of_first(config.written, release)
     if config.written and is_first_unread(release):
-        unread = (f"{release.version} does not read the configuration, of v1alpha1: only its Policy is checked",)
+        unread = (
+            f"{release.version} does not read the configuration, of v1alpha1: only its Policy is checked",
+        )
     return replace(found, warnings=(*unread, *found.warnings))
 
 
@@ -109,14 +132,20 @@ def check_translated(
         config, built = build(given)
     except PolicyError as error:
         return refused_check(policy, release, str(error), build, known)
-    algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
-    cells, written = release.policies or PolicyCells(), given or Policy(kind="Policy", api_version="v1")
+    algorithm = next(iter(built.values())).algorithm
+    profile = config.profiles[0]
+    cells = release.policies or PolicyCells()
+    written = given or Policy(kind="Policy", api_version="v1")
     args = profile.args_of(AFFINITY, config.context)
     return PolicyCheck(
         release=release.version,
-        predicates=tuple(RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates),
+        predicates=tuple(
+            RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates
+        ),
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(
+            one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)
+        ),
         check_all=config.checks_all,
         hard_pod_affinity_weight=args.hard_pod_affinity_weight,
         warnings=tuple(_warnings(given, written, config, profile, cells)),
@@ -132,14 +161,22 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
     found = next((name for name in bringing if name in named), None)
     if found is not None:
         return f"Policy: {found}"
-    return "mandatory" if any(name in cells.mandatory_predicates for name in bringing) else "Policy, with an argument"
+    return (
+        "mandatory"
+        if any(name in cells.mandatory_predicates for name in bringing)
+        else "Policy, with an argument"
+    )
 
 
-# --- warnings -------------------------------------------------------------------------------------------------------
+# --- warnings -----------------------------------------------------------------------------------------------
 
 
 def _warnings(
-    given: Policy | None, policy: Policy, config: KubeSchedulerConfiguration, profile: ProfileConfig, cells: PolicyCells
+    given: Policy | None,
+    policy: Policy,
+    config: KubeSchedulerConfiguration,
+    profile: ProfileConfig,
+    cells: PolicyCells,
 ) -> Iterator[str]:
     yield from config.notes
     yield from _about_names(policy, cells)
@@ -150,7 +187,11 @@ def _warnings(
     if not cells.preempts and given is not None:
         yield "no pod preempts others: this release adds no plugin for it to a Policy's"
     named = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
-    if {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named and cells.spread_gate and config.gates[cells.spread_gate]:
+    if (
+        {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named
+        and cells.spread_gate
+        and config.gates[cells.spread_gate]
+    ):
         yield f"priorities SelectorSpreadPriority and EvenPodsSpreadPriority are one plugin, {SPREAD}: the weight of the latter counts"
     if not profile.plugins["score"].enabled and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"

@@ -1,6 +1,7 @@
 """Which rules a Policy names, and the arguments of their plugins.
 
-Upstream: ProcessPredicatePolicy and ProcessPriorityPolicy in pkg/scheduler/framework/plugins/legacy_registry.go.
+Upstream: ProcessPredicatePolicy and ProcessPriorityPolicy in
+pkg/scheduler/framework/plugins/legacy_registry.go.
 """
 
 from __future__ import annotations
@@ -15,10 +16,25 @@ from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacityratio import check_shape
-from ..config.args import CPU_AND_MEMORY, NodeLabelArgs, RequestedToCapacityRatioArgs, ResourceSpec, ServiceAffinityArgs, ShapePoint
+from ..config.args import (
+    CPU_AND_MEMORY,
+    NodeLabelArgs,
+    RequestedToCapacityRatioArgs,
+    ResourceSpec,
+    ServiceAffinityArgs,
+    ShapePoint,
+)
 from ..plugin import MAX_NODE_SCORE
 
-BY_ARGUMENT = frozenset({"CheckNodeLabelPresence", "CheckServiceAffinity", "NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity"})
+BY_ARGUMENT = frozenset(
+    {
+        "CheckNodeLabelPresence",
+        "CheckServiceAffinity",
+        "NodeLabel",
+        "RequestedToCapacityRatio",
+        "ServiceAffinity",
+    }
+)
 """The rules that an argument makes of an entry of another name."""
 EQUAL = "EqualPriority"
 
@@ -38,7 +54,8 @@ class PolicyRules:
 
     @classmethod
     def of(cls, policy: Policy, cells: PolicyCells, gates: Gates) -> PolicyRules:
-        """Those of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a rule that does not exist."""
+        """Those of *policy*. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for a
+        rule that does not exist."""
         found = cls(cells, gates)
         if policy.predicates is None:
             found.predicates = dict.fromkeys(name for name in cells.default_predicates if found._is_on(name))
@@ -46,7 +63,9 @@ class PolicyRules:
             check_arguments(predicate, cells.two_arguments)
             found.predicates[found._predicate(predicate)] = None
         if policy.priorities is None:
-            found.priorities = {name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)}
+            found.priorities = {
+                name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)
+            }
         for priority in policy.priorities or ():
             if priority.name != EQUAL:
                 check_arguments(priority, cells.two_arguments)
@@ -59,20 +78,28 @@ class PolicyRules:
         return gate is None or self.gates.get(gate, False)
 
     def _is_known(self, name: str, rules: Mapping[str, str]) -> bool:
-        return name in rules and self._is_on(name) and not (self.cells.arguments_first and name in BY_ARGUMENT)
+        return (
+            name in rules and self._is_on(name) and not (self.cells.arguments_first and name in BY_ARGUMENT)
+        )
 
     def _predicate(self, entry: PredicateEntry) -> str:
-        name, argument = self.cells.aliases.get(entry.name, entry.name), entry.argument
+        name = self.cells.aliases.get(entry.name, entry.name)
+        argument = entry.argument
         # Upstream: where the name of a rule wins, its argument is lost.
-        if self._is_known(name, self.cells.predicates) and not (self.cells.arguments_first and argument is not None):
+        if self._is_known(name, self.cells.predicates) and not (
+            self.cells.arguments_first and argument is not None
+        ):
             return name
         if argument is not None and argument.service_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
-            self.service_affinity = attrs.evolve(args, affinity_labels=args.affinity_labels + argument.service_affinity.labels)
+            self.service_affinity = attrs.evolve(
+                args, affinity_labels=args.affinity_labels + argument.service_affinity.labels
+            )
             return "CheckServiceAffinity"
         if argument is None or argument.labels_presence is None:
             raise PolicyError(self.cells.unknown_predicate.format(name=name))
-        labels, kind = argument.labels_presence.labels, "present" if argument.labels_presence.presence else "absent"
+        labels = argument.labels_presence.labels
+        kind = "present" if argument.labels_presence.presence else "absent"
         self._add_labels(f"{kind}_labels", labels)
         return "CheckNodeLabelPresence"
 
@@ -81,8 +108,11 @@ class PolicyRules:
         self.node_label = attrs.evolve(args, **{field: getattr(args, field) + labels})
 
     def _priority(self, entry: PriorityEntry) -> str:
-        name, argument = self.cells.aliases.get(entry.name, entry.name), entry.argument
-        if self._is_known(name, self.cells.priorities) and not (self.cells.arguments_first and argument is not None):
+        name = self.cells.aliases.get(entry.name, entry.name)
+        argument = entry.argument
+        if self._is_known(name, self.cells.priorities) and not (
+            self.cells.arguments_first and argument is not None
+        ):
             return name
         if argument is None:
             raise PolicyError(self.cells.unknown_priority.format(name=name))
@@ -118,7 +148,8 @@ class PolicyRules:
         return int32(weight)
 
     def check_total(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights, before they are cut, are too high together."""
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights, before they are cut, are too
+        high together."""
         total = 0
         for name in sorted(self.priorities):
             scaled = wrap_int64(self.priorities[name] * MAX_NODE_SCORE)

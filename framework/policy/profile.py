@@ -1,6 +1,7 @@
 """The profile that a release makes of a Policy, or of a provider's name.
 
-Upstream: createFromConfig and createFromProvider in pkg/scheduler/factory.go, pkg/scheduler/framework/plugins/legacy_registry.go.
+Upstream: createFromConfig and createFromProvider in pkg/scheduler/factory.go,
+pkg/scheduler/framework/plugins/legacy_registry.go.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ def configuration_of_policy(
 ) -> KubeSchedulerConfiguration:
     """What *release* runs when it is started with *policy*.
 
-    *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
+    *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with
+    upstream's text.
     """
-    cells, known = release.policies, resolved_gates(release, gates)
+    cells = release.policies
+    known = resolved_gates(release, gates)
     if cells is None:
         raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
-    notes, policy = tuple(notes_on_form(policy, release)), decoded(policy, release)
+    notes = tuple(notes_on_form(policy, release))
+    policy = decoded(policy, release)
     validate(policy, cells)
     rules = PolicyRules.of(policy, cells, known)
     weight = policy.hard_pod_affinity_weight or (
@@ -51,12 +55,15 @@ def configuration_of_policy(
     )
     if cells.weight_of_configuration_counts:
         _check_affinity_weight(weight, cells)
-        # Upstream: the Policy's own weight is checked, but the priority's metadata are made with that of the configuration.
+        # Upstream: the Policy's own weight is checked, but the priority's metadata are made with that of the
+        # configuration.
         weight = hard_pod_affinity_weight
     if cells.sums_weights_first:
         rules.check_total()
     made = _Translation(rules, weight)
-    profile = ProfileConfig(scheduler_name=scheduler_name, plugins=made.plugins(), plugin_config=tuple(made.plugin_config()))
+    profile = ProfileConfig(
+        scheduler_name=scheduler_name, plugins=made.plugins(), plugin_config=tuple(made.plugin_config())
+    )
     return KubeSchedulerConfiguration(
         release=release,
         api_version=f"{GROUP}/{release.configuration.default_version}",
@@ -89,7 +96,8 @@ class _Translation:
 
     def plugins(self) -> dict[str, PluginSet]:
         """The plugins at each extension point."""
-        filters, scores = list(self._filters()), list(self._scores())
+        filters = list(self._filters())
+        scores = list(self._scores())
         pre_filters = [name for name in filters if name in self.cells.pre_filters]
         pre_scores = [entry.name for entry in scores if entry.name in self.cells.pre_scores]
         found = {
@@ -117,13 +125,15 @@ class _Translation:
         seen: set[str] = set()
         for priority in sorted(self.rules.priorities):
             plugin = SPREAD if self._spreads_services(priority) else self.cells.priorities[priority]
-            # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
+            # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one
+            # stays.
             if plugin not in seen or not self.cells.merges_plugins:
                 yield PluginEntry(plugin, self.rules.weight(priority))
             seen.add(plugin)
 
     def _spreads_services(self, priority: str) -> bool:
-        """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do its work."""
+        """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do
+        its work."""
         return priority == "SelectorSpreadPriority" and self._merges_spreads
 
     @property
@@ -133,7 +143,8 @@ class _Translation:
 
     def plugin_config(self) -> Iterator[PluginArgs]:
         """The arguments of the plugins that the Policy says something about."""
-        rules, cells = self.rules, self.cells
+        rules = self.rules
+        cells = self.cells
         own: dict[str, Any] = {
             "NodeLabel": rules.node_label,
             "ServiceAffinity": rules.service_affinity,
@@ -143,14 +154,16 @@ class _Translation:
             if args is not None or not cells.fills_arguments:
                 yield PluginArgs(name, args)
         if "InterPodAffinityPriority" in rules.priorities:
-            yield PluginArgs(AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=self.hard_pod_affinity_weight))
+            yield PluginArgs(
+                AFFINITY, InterPodAffinityArgs(hard_pod_affinity_weight=self.hard_pod_affinity_weight)
+            )
         if any(map(self._spreads_services, rules.priorities)):
             yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="System"))
         elif "EvenPodsSpreadPriority" in rules.priorities and self._merges_spreads:
             yield PluginArgs(SPREAD, PodTopologySpreadArgs(defaulting_type="List"))
 
 
-# --- providers ------------------------------------------------------------------------------------------------------
+# --- providers ----------------------------------------------------------------------------------------------
 
 
 def configuration_of_provider(
@@ -165,7 +178,11 @@ def configuration_of_provider(
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for one that does not exist.
     """
-    document = {"apiVersion": f"{GROUP}/{release.configuration.default_version}", "kind": KIND, "percentageOfNodesToScore": percentage}
+    document = {
+        "apiVersion": f"{GROUP}/{release.configuration.default_version}",
+        "kind": KIND,
+        "percentageOfNodesToScore": percentage,
+    }
     found = read_configuration(document, gates, release)
     cells = release.policies
     if cells is None or not cells.providers:
@@ -174,13 +191,21 @@ def configuration_of_provider(
         raise PolicyError(f'algorithm provider "{provider}" is not registered')
     if cells.weight_is_argument:
         _check_affinity_weight(hard_pod_affinity_weight, cells)
-    profiles = tuple(_of_provider(profile, cells, cells.providers[provider], hard_pod_affinity_weight) for profile in found.profiles)
+    profiles = tuple(
+        _of_provider(profile, cells, cells.providers[provider], hard_pod_affinity_weight)
+        for profile in found.profiles
+    )
     return attrs.evolve(found, profiles=profiles)
 
 
-def _of_provider(profile: ProfileConfig, cells: PolicyCells, replaced: Mapping[str, str], weight: int) -> ProfileConfig:
+def _of_provider(
+    profile: ProfileConfig, cells: PolicyCells, replaced: Mapping[str, str], weight: int
+) -> ProfileConfig:
     sets = {
-        point: attrs.evolve(plugins, enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled))
+        point: attrs.evolve(
+            plugins,
+            enabled=tuple(attrs.evolve(p, name=replaced.get(p.name, p.name)) for p in plugins.enabled),
+        )
         for point, plugins in profile.plugins.items()
     }
     if not cells.weight_is_argument or weight == DEFAULT_AFFINITY_WEIGHT:

@@ -31,12 +31,16 @@ def _faults(policy: Policy, cells: PolicyCells) -> Iterator[str]:
         if fault := _argument_fault(entry, latest, cells):
             yield fault
     yield from (older_extender_faults if cells.older_extender_texts else extender_faults)(policy.extenders)
-    if not cells.weight_of_configuration_counts and not 0 <= policy.hard_pod_affinity_weight <= HIGHEST_AFFINITY_WEIGHT:
+    if (
+        not cells.weight_of_configuration_counts
+        and not 0 <= policy.hard_pod_affinity_weight <= HIGHEST_AFFINITY_WEIGHT
+    ):
         yield cells.bad_affinity_weight.format(weight=policy.hard_pod_affinity_weight)
 
 
 def _argument_fault(entry: PriorityEntry, latest: dict[str, PriorityEntry], cells: PolicyCells) -> str:
-    """The fault of a priority's argument; *latest*: the latest entry of each kind before it, which the entry joins."""
+    """The fault of a priority's argument; *latest*: the latest entry of each kind before it, which the entry
+    joins."""
     argument = entry.argument
     if argument is None:
         return ""

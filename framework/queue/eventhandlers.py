@@ -1,4 +1,5 @@
-"""What each event of the cluster does to a scheduler of the framework: which objects it learns of, and which pods it tries again.
+"""What each event of the cluster does to a scheduler of the framework: which objects it learns of, and which
+pods it tries again.
 
 Upstream: addAllEventHandlers in pkg/scheduler/eventhandlers.go.
 """
@@ -62,7 +63,11 @@ class NodeAdmission:
             self._known[template] = (
                 self._has_room(template)
                 and (is_selected(template.pod, self.node) and template.spec.node_name in ("", self.node.name))
-                and (not any(ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports))
+                and (
+                    not any(
+                        ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports
+                    )
+                )
                 and self._tolerated(template)
             )
         return self._known[template]
@@ -73,14 +78,22 @@ class NodeAdmission:
         requests = pod.requests
         if not any(requests.get(name, 0) for name in NATIVE) and not set(requests) - set(NATIVE):
             return True
-        checked = [name for name in NATIVE if not self.templates.release.framework.fit_checks_requested or requests.get(name, 0) > 0]
+        checked = [
+            name
+            for name in NATIVE
+            if not self.templates.release.framework.fit_checks_requested or requests.get(name, 0) > 0
+        ]
         fits = all(requests.get(name, 0) <= self.free.get(name, 0) for name in checked)
         scalars = ((name, number) for name, number in requests.items() if name not in NATIVE and number)
         return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
 
     def _tolerated(self, pod: Template) -> bool:
         # Upstream: from 1.24 on NoExecute is not looked at here.
-        effects = ("NoSchedule", "NoExecute") if self.templates.release.queueing.checks_no_execute else ("NoSchedule",)
+        effects = (
+            ("NoSchedule", "NoExecute")
+            if self.templates.release.queueing.checks_no_execute
+            else ("NoSchedule",)
+        )
         taints = (taint for taint in self.node.spec.taints if taint.effect in effects)
         return all(tolerates(pod.spec.tolerations, taint) for taint in taints)
 
@@ -95,10 +108,21 @@ def _free(info: NodeInfo, node: Node) -> Requests:
 
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
-KINDS = frozenset({
-    "CSINode", "CSIDriver", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment",
-    "ResourceClaim", "ResourceSlice", "DeviceClass", "Service",
-})  # fmt: skip
+KINDS = frozenset(
+    {
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "VolumeAttachment",
+        "ResourceClaim",
+        "ResourceSlice",
+        "DeviceClass",
+        "Service",
+    }
+)
 """The kinds beside nodes and pods whose events plugins may wait for."""
 FIXED: Mapping[str, Action] = {
     "PersistentVolume": Action.ADD | Action.UPDATE,
@@ -126,7 +150,9 @@ class FrameworkEvents(EventRouter):
         action = ACTIONS.get(verb, Action.DELETE)
         if self._is_handled(item.kind, action) and not self._is_passed_over(item, action):
             new = None if action is Action.DELETE else item
-            self.queue.move_all(object_event(item.kind, action), old=old or item if new is None else old, new=new)
+            self.queue.move_all(
+                object_event(item.kind, action), old=old or item if new is None else old, new=new
+            )
 
     def _is_handled(self, kind: str, action: Action) -> bool:
         if self._cells.fixed_events:
@@ -136,11 +162,15 @@ class FrameworkEvents(EventRouter):
 
     def _is_passed_over(self, item: KubeObject, action: Action) -> bool:
         """For a class that comes and does not wait for its first consumer, or goes; hints decide themselves."""
-        if not isinstance(item, StorageClass) or action is Action.UPDATE or (self.queue.gives_hints and self._cells.hints_replace_checks):
+        if (
+            not isinstance(item, StorageClass)
+            or action is Action.UPDATE
+            or (self.queue.gives_hints and self._cells.hints_replace_checks)
+        ):
             return False
         return action is Action.DELETE or item.volume_binding_mode != "WaitForFirstConsumer"
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes ----------------------------------------------------------------------------------------------
 
     def _put_node(self, node: Node) -> None:
         old = self.engine.node(node.name)
@@ -149,8 +179,12 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(IDLE)
             return
         for event in [NODE_ADD] if old is None else node_changes(old, node, self._cells):
-            asks_hints = (self.queue.gives_hints and self._cells.hints_replace_checks) or not self._cells.checks_nodes
-            self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
+            asks_hints = (
+                self.queue.gives_hints and self._cells.hints_replace_checks
+            ) or not self._cells.checks_nodes
+            self.queue.move_all(
+                event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node
+            )
 
     def delete(self, item: KubeObject) -> None:
         if not isinstance(item, Node):
@@ -162,10 +196,14 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(NODE_DELETE, old=old)
         self.feed.delete(item)
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return pod is not None and not pod.spec.node_name and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
+        return (
+            pod is not None
+            and not pod.spec.node_name
+            and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
+        )
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:
@@ -195,7 +233,8 @@ class FrameworkEvents(EventRouter):
             self._nomination_ended(old, "")
 
     def _nomination_ended(self, old: Pod, now: str) -> None:
-        """A pod was nominated to another node than *now*: pods of no higher priority, for which it counted there, may fit."""
+        """A pod was nominated to another node than *now*: pods of no higher priority, for which it counted
+        there, may fit."""
         was = old.status.nominated_node_name
         if was and was != now and self._cells.nomination_ends:
             self.queue.move_all(ASSIGNED_POD_DELETE, lambda pod: pod.priority <= old.priority, old)
@@ -203,23 +242,39 @@ class FrameworkEvents(EventRouter):
     def pod_given_up(self, pod: Pod, *, but_itself: bool) -> None:
         # Upstream: handleBindingCycleError in pkg/scheduler/schedule_one.go, as if a pod on a node had gone.
         if self._cells.given_up_moves:
-            self.queue.move_all(ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod)
+            self.queue.move_all(
+                ASSIGNED_POD_DELETE, (lambda other: other.uid != pod.uid) if but_itself else None, pod
+            )
 
     def _is_echo(self, pod: Pod) -> bool:
         return self.engine.is_assumed(pod)
 
 
 def queue_for(
-    engine: Engine, config: KubeSchedulerConfiguration, clock: Clock, nominations: Nominations,
+    engine: Engine,
+    config: KubeSchedulerConfiguration,
+    clock: Clock,
+    nominations: Nominations,
     held_by: Callable[[Pod], str | None],
-) -> FrameworkQueue:  # fmt: skip
-    """The queue of *engine*, which keeps *nominations* and uses *clock*; *held_by*: the PreEnqueue plugin that holds a pod back."""
-    release, enabled = engine.release, engine.enabled
+) -> FrameworkQueue:
+    """The queue of *engine*, which keeps *nominations* and uses *clock*; *held_by*: the PreEnqueue plugin
+    that holds a pod back."""
+    release = engine.release
+    enabled = engine.enabled
     gives_hints = enabled("SchedulerQueueingHints")
     profiles = engine.profiles
     return FrameworkQueue(
-        cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points["queueSort"][0].less,
-        held_by=held_by, registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
-        templates=engine.templates, queueing=release.queueing, gives_hints=gives_hints, pops_early=enabled("SchedulerPopFromBackoffQ"),
-        namespaces=engine.listings.namespaces, initial_backoff=config.initial_backoff * SECOND, max_backoff=config.max_backoff * SECOND,
-    )  # fmt: skip
+        cells=release.queue,
+        nominations=nominations,
+        clock=clock,
+        less=next(iter(profiles.values())).points["queueSort"][0].less,
+        held_by=held_by,
+        registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
+        templates=engine.templates,
+        queueing=release.queueing,
+        gives_hints=gives_hints,
+        pops_early=enabled("SchedulerPopFromBackoffQ"),
+        namespaces=engine.listings.namespaces,
+        initial_backoff=config.initial_backoff * SECOND,
+        max_backoff=config.max_backoff * SECOND,
+    )

@@ -1,4 +1,5 @@
-"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what reaches the queue.
+"""Events of the cluster that may let a pod fit which did not: what a plugin registers, and what reaches the
+queue.
 
 Upstream: pkg/scheduler/framework/types.go ClusterEvent.
 """
@@ -16,7 +17,8 @@ from ...core.release import QueueingCells
 
 
 class Action(enum.Flag):
-    """What happened to an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of them."""
+    """What happened to an object. An update of a node or a pod says which part changed; ``UPDATE`` is any of
+    them."""
 
     ADD = enum.auto()
     DELETE = enum.auto()
@@ -33,26 +35,38 @@ class Action(enum.Flag):
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = enum.auto()
     UPDATE_POD_OTHER = enum.auto()
     UPDATE = (
-        UPDATE_NODE_ALLOCATABLE | UPDATE_NODE_LABEL | UPDATE_NODE_TAINT | UPDATE_NODE_CONDITION | UPDATE_NODE_ANNOTATION
-        | UPDATE_NODE_DECLARED_FEATURE | UPDATE_POD_LABEL | UPDATE_POD_SCALE_DOWN | UPDATE_POD_TOLERATION
-        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED | UPDATE_POD_GENERATED_RESOURCE_CLAIM | UPDATE_POD_OTHER
-    )  # fmt: skip
+        UPDATE_NODE_ALLOCATABLE
+        | UPDATE_NODE_LABEL
+        | UPDATE_NODE_TAINT
+        | UPDATE_NODE_CONDITION
+        | UPDATE_NODE_ANNOTATION
+        | UPDATE_NODE_DECLARED_FEATURE
+        | UPDATE_POD_LABEL
+        | UPDATE_POD_SCALE_DOWN
+        | UPDATE_POD_TOLERATION
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | UPDATE_POD_OTHER
+    )
     ALL = ADD | DELETE | UPDATE
 
 
 Hint = Callable[[Pod, KubeObject | None, KubeObject | None], bool]
 """(a pod that the plugin rejected, the object before and after the event) -> whether the pod may fit now.
 
-The object before is None for one that is new, that after is None for one that is gone. An error counts as yes.
+The object before is None for one that is new, that after is None for one that is gone. An error counts as
+yes.
 """
 ANYTHING = "*"
 
 
 @attrs.frozen(repr=False)
 class ClusterEvent:
-    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what may.
+    """A kind of object (``Node``, ``Pod``, ``PersistentVolume``..., ``*``) and what happened to one, or what
+    may.
 
-    What a plugin registers may have a *hint*, which counts with gate SchedulerQueueingHints; without one every such event may help.
+    What a plugin registers may have a *hint*, which counts with gate SchedulerQueueingHints; without one
+    every such event may help.
     """
 
     resource: str
@@ -103,19 +117,36 @@ def object_event(kind: str, action: Action) -> ClusterEvent:
 
 _VOLUME_EVENTS = tuple(
     object_event(kind, action)
-    for kind in ("PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity")
+    for kind in (
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+    )
     for action in (Action.ADD, Action.UPDATE)
 )
 EVENTS = {
     event.label: event
     for event in (
-        *(NODE_ADD, NODE_DELETE, *NODE_CHANGES, ASSIGNED_POD_ADD, ASSIGNED_POD_UPDATE, ASSIGNED_POD_DELETE, *_VOLUME_EVENTS),
+        *(
+            NODE_ADD,
+            NODE_DELETE,
+            *NODE_CHANGES,
+            ASSIGNED_POD_ADD,
+            ASSIGNED_POD_UPDATE,
+            ASSIGNED_POD_DELETE,
+            *_VOLUME_EVENTS,
+        ),
         *(UNSCHEDULABLE_TIMEOUT, ClusterEvent(ANYTHING, Action.ALL, "WildCardEvent")),
     )
 }
 """Label -> event that moves pods. Upstream: pkg/scheduler/internal/queue/events.go."""
 _GROUPED = {
-    **dict.fromkeys(("CSINode", "CSIDriver", "CSIStorageCapacity", "StorageClass", "VolumeAttachment"), "storage.k8s.io/"),
+    **dict.fromkeys(
+        ("CSINode", "CSIDriver", "CSIStorageCapacity", "StorageClass", "VolumeAttachment"), "storage.k8s.io/"
+    ),
     **dict.fromkeys(("ResourceClaim", "ResourceSlice", "DeviceClass"), "resource.k8s.io/"),
 }
 _CHANGES = {action: "".join(word.capitalize() for word in str(action.name).split("_")) for action in Action}
@@ -129,18 +160,31 @@ def full_label(event: ClusterEvent) -> str:
     """
     if event.is_wildcard:
         return event.label
-    kind = "AssignedPod" if event.label.startswith("AssignedPod") else _GROUPED.get(event.resource, "") + event.resource
-    change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(event.action, "")
+    kind = (
+        "AssignedPod"
+        if event.label.startswith("AssignedPod")
+        else _GROUPED.get(event.resource, "") + event.resource
+    )
+    change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(
+        event.action, ""
+    )
     return kind + change
 
 
 def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEvent]:
     """What happened to a node that may let a pod fit: all that applies, or the first."""
-    # Upstream: where the first change is reported, quantities are compared as they are kept, so 1 is another amount than 1000m.
+    # Upstream: where the first change is reported, quantities are compared as they are kept, so 1 is another
+    # amount than 1000m.
     amounts = [
-        {name: amount if cells.each_node_change else amount.form for name, amount in node.status.allocatable.items()} for node in (old, new)
+        {
+            name: amount if cells.each_node_change else amount.form
+            for name, amount in node.status.allocatable.items()
+        }
+        for node in (old, new)
     ]
-    statuses = [{condition.type: condition.status for condition in node.status.conditions} for node in (old, new)]
+    statuses = [
+        {condition.type: condition.status for condition in node.status.conditions} for node in (old, new)
+    ]
     changes = (
         old.spec.unschedulable and not new.spec.unschedulable,
         amounts[0] != amounts[1],
@@ -165,14 +209,19 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
         lambda old, new: bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates,
     ),
     # Upstream: the API lets users add tolerations alone, so their number is enough.
-    "tolerations": (Action.UPDATE_POD_TOLERATION, lambda old, new: len(old.spec.tolerations) != len(new.spec.tolerations)),
+    "tolerations": (
+        Action.UPDATE_POD_TOLERATION,
+        lambda old, new: len(old.spec.tolerations) != len(new.spec.tolerations),
+    ),
     "claims": (Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, lambda old, new: _claims(old) != _claims(new)),
 }
-"""The changes of a pod that count as different, in the order of upstream; requests that become smaller come after labels."""
+"""The changes of a pod that count as different, in the order of upstream; requests that become smaller come
+after labels."""
 
 
 def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) -> list[ClusterEvent]:
-    """The events of the update of a pod: those of its changes that count as different, else that of an update."""
+    """The events of the update of a pod: those of its changes that count as different, else that of an
+    update."""
     label = "AssignedPodUpdate" if new.spec.node_name else "UnschedulablePodUpdate"
     if not cells.pod_changes:
         return [ASSIGNED_POD_UPDATE if new.spec.node_name else _pod_event(Action.UPDATE, label)]
@@ -185,7 +234,8 @@ def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) 
 
 
 def _is_scaled_down(old: Pod, new: Pod, templates: Templates) -> bool:
-    before, after = templates.of(old).footprint, templates.of(new).footprint
+    before = templates.of(old).footprint
+    after = templates.of(new).footprint
     return any(amount > after.get(name, -1) for name, amount in before.items())
 
 

@@ -1,6 +1,7 @@
 """The scheduling queue of the framework: a pod that plugins rejected waits for an event that may let it fit.
 
-Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.32: pkg/scheduler/backend/queue).
+Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.32:
+pkg/scheduler/backend/queue).
 """
 
 from __future__ import annotations
@@ -78,10 +79,15 @@ class Flights:
             self._dropped = first
 
 
-FAILURE, BACKOFF_COMPLETE, POP_EARLY = "ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ"
-PREEMPTION, GATES, SPREAD = "DefaultPreemption", "SchedulingGates", "PodTopologySpread"
+FAILURE = "ScheduleAttemptFailure"
+BACKOFF_COMPLETE = "BackoffComplete"
+POP_EARLY = "PopFromBackoffQ"
+PREEMPTION = "DefaultPreemption"
+GATES = "SchedulingGates"
+SPREAD = "PodTopologySpread"
 WINDOW = BACKOFF_FLUSH
-"""Where pods may be popped while they back off, backoffs end at whole multiples of that time, and are flushed together."""
+"""Where pods may be popped while they back off, backoffs end at whole multiples of that time, and are flushed
+together."""
 FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpdate"}
 
 
@@ -117,9 +123,11 @@ class FrameworkQueue(QueueBase):
         if self.queueing.backs_off_to_the_end:
             self._waiting = BackoffHeaps(self._waits_before, self._ends_before)
         if self.pops_early:
-            self._backoff_timer = Timer(self.clock.now - (self.clock.origin + self.clock.now) % WINDOW, WINDOW, self.clock.now)
+            self._backoff_timer = Timer(
+                self.clock.now - (self.clock.origin + self.clock.now) % WINDOW, WINDOW, self.clock.now
+            )
 
-    # --- backoff ----------------------------------------------------------------------------------------------------
+    # --- backoff --------------------------------------------------------------------------------------------
 
     def _time_of(self, pod: Pod) -> float:
         return self.clock.now
@@ -146,15 +154,24 @@ class FrameworkQueue(QueueBase):
         return ends >= self._aligned(now) if self.queueing.backs_off_to_the_end else ends > now
 
     def _waits_before(self, one: QueuedPod, other: QueuedPod) -> bool:
-        first, second = self._ends(one), self._ends(other)
+        first = self._ends(one)
+        second = self._ends(other)
         return first < second or (first == second and self.pops_early and self.less(one, other))
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
-        return inf if head is None else self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
+        return (
+            inf
+            if head is None
+            else self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
+        )
 
     def _flush_waiting(self, now: int) -> None:
-        heaps = (self._waiting.rejected, self._waiting.errors) if isinstance(self._waiting, BackoffHeaps) else (self._waiting,)
+        heaps = (
+            (self._waiting.rejected, self._waiting.errors)
+            if isinstance(self._waiting, BackoffHeaps)
+            else (self._waiting,)
+        )
         for heap in heaps:
             while (head := heap.peek()) is not None and not self._backs_off(head, now):
                 item = heap.pop()
@@ -162,7 +179,7 @@ class FrameworkQueue(QueueBase):
                 if self._activate(item, asks=not self.pops_early):
                     self._note(ACTIVE, BACKOFF_COMPLETE)
 
-    # --- in and out -------------------------------------------------------------------------------------------------
+    # --- in and out -----------------------------------------------------------------------------------------
 
     def _replaced(self, item: QueuedPod, pod: Pod) -> QueuedPod:
         # Upstream: in place, so a nomination that shares the entry changes too.
@@ -190,7 +207,8 @@ class FrameworkQueue(QueueBase):
     def _is_held(self, item: QueuedPod) -> bool:
         """Ask the PreEnqueue plugins; the one that holds the pod back counts as one that rejected it."""
         holder = self.held_by(item.pod) or (PREEMPTION if item.pod.uid in self._preempting else None)
-        item.is_gated, item.holder = holder is not None, holder or ""
+        item.is_gated = holder is not None
+        item.holder = holder or ""
         if holder is not None:
             item.plugins |= {holder}
         return item.is_gated
@@ -207,7 +225,8 @@ class FrameworkQueue(QueueBase):
         return True
 
     def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
-        key, backs_off = item.pod.key, self._backs_off(item, now)
+        key = item.pod.key
+        backs_off = self._backs_off(item, now)
         if not (self._back_off(item) if backs_off else self._activate(item)):
             return None
         self._parked.drop(key)
@@ -215,11 +234,17 @@ class FrameworkQueue(QueueBase):
 
     def _next(self) -> QueuedPod | None:
         item = super()._next()
-        if item is None and self.pops_early and isinstance(self._waiting, BackoffHeaps) and self._waiting.rejected:
+        if (
+            item is None
+            and self.pops_early
+            and isinstance(self._waiting, BackoffHeaps)
+            and self._waiting.rejected
+        ):
             item = self._waiting.rejected.pop()
             self._note(ACTIVE, POP_EARLY)
         if item is not None:
-            item.is_gated, item.holder = False, ""
+            item.is_gated = False
+            item.holder = ""
             if self.gives_hints:
                 self._flights.begin(item.pod.uid)
         return item
@@ -243,7 +268,9 @@ class FrameworkQueue(QueueBase):
                 is_moved = True
             elif self.gives_hints:
                 happened = self._flights.since(item.pod.uid)
-                is_moved = happened is None or any(self._is_helped(item, *happening) for happening in happened)
+                is_moved = happened is None or any(
+                    self._is_helped(item, *happening) for happening in happened
+                )
             else:
                 is_moved = self._move_cycle >= cycle
             if not is_moved:
@@ -262,11 +289,14 @@ class FrameworkQueue(QueueBase):
         item.errors = 0 if item.plugins else item.errors + 1
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated, stays as it is."""
+        """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated,
+        stays as it is."""
         self.tick()
         for pod in pods:
             item = self._parked.get(pod.key) or self._waiting.get(pod.key)
-            asks = self._parked.get(pod.key) is not None or not (self.pops_early and self.queueing.gates_asked_once)
+            asks = self._parked.get(pod.key) is not None or not (
+                self.pops_early and self.queueing.gates_asked_once
+            )
             if item is not None and self._active.get(pod.key) is None and self._activate(item, asks=asks):
                 self._parked.drop(pod.key)
                 self._waiting.remove(pod.key)
@@ -278,7 +308,7 @@ class FrameworkQueue(QueueBase):
                     self._flights.note(Happening(FORCE_ACTIVATE, None, pod))
                 self._move_cycle = self.cycle
 
-    # --- updates ----------------------------------------------------------------------------------------------------
+    # --- updates --------------------------------------------------------------------------------------------
 
     def update(self, old: Pod, new: Pod) -> None:
         self.tick()
@@ -305,40 +335,67 @@ class FrameworkQueue(QueueBase):
         """The events that the update of a pod is."""
         return pod_changes(old, new, self.queueing, self.templates)
 
-    # --- moves ------------------------------------------------------------------------------------------------------
+    # --- moves ----------------------------------------------------------------------------------------------
 
     def move_all(
-        self, event: ClusterEvent = UNSCHEDULABLE_TIMEOUT, passes: Callable[[Pod], bool] | None = None,
-        old: KubeObject | None = None, new: KubeObject | None = None,
-    ) -> None:  # fmt: skip
-        """An event changed *old* to *new*: it moves the parked pods that *passes* accepts and whom it may help."""
+        self,
+        event: ClusterEvent = UNSCHEDULABLE_TIMEOUT,
+        passes: Callable[[Pod], bool] | None = None,
+        old: KubeObject | None = None,
+        new: KubeObject | None = None,
+    ) -> None:
+        """An event changed *old* to *new*: it moves the parked pods that *passes* accepts and whom it may
+        help."""
         self.tick()
-        self._move_for(event, (item for item in self._parked.all() if passes is None or passes(item.pod)), old, new)
+        self._move_for(
+            event, (item for item in self._parked.all() if passes is None or passes(item.pod)), old, new
+        )
 
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
-        self._move_for(ASSIGNED_POD_ADD, self._parked.all() if self._asks_hints_of_pods else self._that_want(pod), None, pod)
+        self._move_for(
+            ASSIGNED_POD_ADD,
+            self._parked.all() if self._asks_hints_of_pods else self._that_want(pod),
+            None,
+            pod,
+        )
 
     def assigned_pod_updated(self, pod: Pod, old: Pod | None = None) -> None:
         self.tick()
-        events = self.changes(old, pod) if old is not None and self.queueing.pod_changes else [ASSIGNED_POD_UPDATE]
+        events = (
+            self.changes(old, pod) if old is not None and self.queueing.pod_changes else [ASSIGNED_POD_UPDATE]
+        )
         for event in events:
             asks_all = self._asks_hints_of_pods or event.action is Action.UPDATE_POD_SCALE_DOWN
             self._move_for(event, self._parked.all() if asks_all else self._that_want(pod), old, pod)
 
     def _that_want(self, pod: Pod) -> list[QueuedPod]:
         by_name = self.queueing.any_event_moves
-        found = self._parked.that_want(lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces))
+        found = self._parked.that_want(
+            lambda item: wants_by_name(item, pod) if by_name else wants(item, pod, self.namespaces)
+        )
         if not self.queueing.spread_is_woken:
             return found
         beside = {item.pod.key for item in found}
-        spread = (item for item in self._parked.all() if SPREAD in item.plugins and item.pod.namespace == pod.namespace)
-        return sorted([*found, *(item for item in spread if item.pod.key not in beside)], key=lambda item: item.pod.key)
+        spread = (
+            item
+            for item in self._parked.all()
+            if SPREAD in item.plugins and item.pod.namespace == pod.namespace
+        )
+        return sorted(
+            [*found, *(item for item in spread if item.pod.key not in beside)], key=lambda item: item.pod.key
+        )
 
-    def _move_for(self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None) -> None:
+    def _move_for(
+        self, event: ClusterEvent, items: Iterable[QueuedPod], old: KubeObject | None, new: KubeObject | None
+    ) -> None:
         if self.queueing.drops_unwanted and not self.registrations.is_wanted(event):
             return
-        moved = [item for item in items if not self._is_passed_over(item, event) and self._is_helped(item, event, old, new)]
+        moved = [
+            item
+            for item in items
+            if not self._is_passed_over(item, event) and self._is_helped(item, event, old, new)
+        ]
         self._move(moved, self.clock.now, event.label if not self.queueing.full_labels else full_label(event))
         if self.gives_hints:
             self._flights.note(Happening(event, old, new))
@@ -351,7 +408,9 @@ class FrameworkQueue(QueueBase):
         # Upstream: only an update of the pod itself can end its scheduling gates.
         return self.queueing.skips_gated and GATES in item.plugins
 
-    def _is_helped(self, item: QueuedPod, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None) -> bool:
+    def _is_helped(
+        self, item: QueuedPod, event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
+    ) -> bool:
         if not item.plugins or self.queueing.any_event_moves:
             return True
         if event.is_wildcard:
@@ -361,7 +420,11 @@ class FrameworkQueue(QueueBase):
     def _flush_parked(self, now: int) -> None:
         items = self._parked.older_than(now - self._parked_at_most)
         if items:
-            self._move((item for item in items if not self._is_passed_over(item, UNSCHEDULABLE_TIMEOUT)), now, UNSCHEDULABLE_TIMEOUT.label)
+            self._move(
+                (item for item in items if not self._is_passed_over(item, UNSCHEDULABLE_TIMEOUT)),
+                now,
+                UNSCHEDULABLE_TIMEOUT.label,
+            )
             self._flushed_held()
 
     def _flushed_held(self) -> None:
@@ -378,7 +441,8 @@ def _profile_of(item: QueuedPod) -> str:
 
 
 def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
-    """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no term does."""
+    """Whether any required affinity term matches *other*, whatever its node; with one invalid selector no
+    term does."""
     try:
         found = [_matches(term, item.pod, other, namespaces) for term in item.terms]
     except SelectorError:
@@ -387,7 +451,8 @@ def wants(item: QueuedPod, other: Pod, namespaces: Listing[Namespace]) -> bool:
 
 
 def _matches(term: PodAffinityTerm, owner: Pod, other: Pod, namespaces: Listing[Namespace]) -> bool:
-    by_name, by_labels = compile_selector(term.label_selector), compile_selector(term.namespace_selector)
+    by_name = compile_selector(term.label_selector)
+    by_labels = compile_selector(term.namespace_selector)
     if not term.namespaces and term.namespace_selector is None:
         return other.namespace == owner.namespace and by_name(other.labels)
     found = namespaces.get(other.namespace)

@@ -1,7 +1,7 @@
 """What the plugins wait for: which event may help a pod that they rejected.
 
-Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuing in the queue, and fillEnqueueExtensions in
-pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
+Upstream: buildQueueingHintMap in pkg/scheduler/scheduler.go, isPodWorthRequeuing in the queue, and
+fillEnqueueExtensions in pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class Registrations:
     has_extenders: bool = False
     _by_profile: dict[str, dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False)
     _wanted: dict[ClusterEvent, bool] = attrs.field(init=False, factory=dict)
-    _matching: dict[tuple[str, ClusterEvent], dict[str, tuple[ClusterEvent, ...]]] = attrs.field(init=False, factory=dict)
+    _matching: dict[tuple[str, ClusterEvent], dict[str, tuple[ClusterEvent, ...]]] = attrs.field(
+        init=False, factory=dict
+    )
     """(schedulerName, event) -> plugin -> what it registered that is such an event."""
 
     def __attrs_post_init__(self) -> None:
@@ -49,7 +51,9 @@ class Registrations:
         return tuple(ClusterEvent(kind, Action.ALL) for kind in self.cells.default_kinds)
 
     def _default(self, plugin: Any) -> tuple[ClusterEvent, ...]:
-        rejects = not self.cells.only_rejecting_plugins or any(hasattr(plugin, method) for method in REJECTING)
+        rejects = not self.cells.only_rejecting_plugins or any(
+            hasattr(plugin, method) for method in REJECTING
+        )
         return self._defaults if rejects else ()
 
     def _completed(self, plugin: str, events: Sequence[ClusterEvent]) -> tuple[ClusterEvent, ...]:
@@ -62,12 +66,14 @@ class Registrations:
         has_taints = any(Action.UPDATE_NODE_TAINT in action for action in nodes)
         return found if has_taints else (*found, ClusterEvent("Node", Action.UPDATE_NODE_TAINT))
 
-    # --- questions --------------------------------------------------------------------------------------------------
+    # --- questions ------------------------------------------------------------------------------------------
 
     def is_wanted(self, event: ClusterEvent) -> bool:
         """Whether any plugin waits for such an event."""
         if event not in self._wanted:
-            registered = (one for plugins in self._by_profile.values() for found in plugins.values() for one in found)
+            registered = (
+                one for plugins in self._by_profile.values() for found in plugins.values() for one in found
+            )
             self._wanted[event] = event.is_wildcard or any(one.matches(event) for one in registered)
         return self._wanted[event]
 
@@ -80,19 +86,32 @@ class Registrations:
         return found
 
     def waits_for(self, scheduler_name: str, plugin: str, event: ClusterEvent) -> bool:
-        """Whether *plugin* waits for such an *event*. For one that means all only a plugin does that registered such a one."""
+        """Whether *plugin* waits for such an *event*. For one that means all only a plugin does that
+        registered such a one."""
         registered = self._by_profile.get(scheduler_name, {}).get(plugin, ())
         return any(one.is_wildcard or (not event.is_wildcard and one.matches(event)) for one in registered)
 
     def helps(
-        self, scheduler_name: str, pod: Pod, plugins: Collection[str], event: ClusterEvent, old: KubeObject | None, new: KubeObject | None
+        self,
+        scheduler_name: str,
+        pod: Pod,
+        plugins: Collection[str],
+        event: ClusterEvent,
+        old: KubeObject | None,
+        new: KubeObject | None,
     ) -> bool:
-        """Whether *event*, which changed the object *old* to *new*, may help *pod* of a profile, which *plugins* rejected."""
+        """Whether *event*, which changed the object *old* to *new*, may help *pod* of a profile, which
+        *plugins* rejected."""
         found = self._matching.get((scheduler_name, event))
         if found is None:
             registered = self._by_profile.get(scheduler_name, {})
-            kept = {name: tuple(one for one in events if one.matches(event)) for name, events in registered.items()}
-            found = self._matching[scheduler_name, event] = {name: events for name, events in kept.items() if events}
+            kept = {
+                name: tuple(one for one in events if one.matches(event))
+                for name, events in registered.items()
+            }
+            found = self._matching[scheduler_name, event] = {
+                name: events for name, events in kept.items() if events
+            }
         return any(_helps(one, pod, old, new) for name in plugins if name in found for one in found[name])
 
 

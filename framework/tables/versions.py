@@ -1,6 +1,8 @@
-"""The versions of the component configuration: which fields each has, and in which cells one differs from the default one of a release.
+"""The versions of the component configuration: which fields each has, and in which cells one differs from the
+default one of a release.
 
-Upstream: k8s.io/kube-scheduler/config (types.go of each version), pkg/scheduler/apis/config (defaults.go, default_plugins.go of each).
+Upstream: k8s.io/kube-scheduler/config (types.go of each version), pkg/scheduler/apis/config (defaults.go,
+default_plugins.go of each).
 """
 
 from __future__ import annotations
@@ -21,10 +23,15 @@ ADDRESSES = frozenset({"healthzBindAddress", "metricsBindAddress"})
 """What versions up to v1beta2 have."""
 FLAT = frozenset(
     {
-        "algorithmSource", "hardPodAffinitySymmetricWeight", "leaderElection.lockObjectName", "leaderElection.lockObjectNamespace",
-        "pluginConfig", "plugins", "schedulerName",
+        "algorithmSource",
+        "hardPodAffinitySymmetricWeight",
+        "leaderElection.lockObjectName",
+        "leaderElection.lockObjectNamespace",
+        "pluginConfig",
+        "plugins",
+        "schedulerName",
     }
-)  # fmt: skip
+)
 """What v1alpha1 has, which is about one profile alone."""
 OLD_SCORES = (
     "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
@@ -75,7 +82,8 @@ def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
 
 def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
     """The cells of *values* with their values."""
-    found, names = changed(cells, values), dict.fromkeys(path.partition(".")[0] for path in values)
+    found = changed(cells, values)
+    names = dict.fromkeys(path.partition(".")[0] for path in values)
     return MappingProxyType({name: getattr(found, name) for name in names})
 
 

@@ -24,11 +24,27 @@ from . import versions
 
 _FIRST = "1.27"
 _DEFAULTS = {
-    "PrioritySort": 0, "NodeUnschedulable": 0, "NodeName": 0, "TaintToleration": 3, "NodeAffinity": 2, "NodePorts": 0,
-    "NodeResourcesFit": 1, "VolumeRestrictions": 0, "EBSLimits": 0, "GCEPDLimits": 0, "NodeVolumeLimits": 0, "AzureDiskLimits": 0,
-    "VolumeBinding": 0, "VolumeZone": 0, "PodTopologySpread": 2, "InterPodAffinity": 2, "DefaultPreemption": 0,
-    "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
-}  # fmt: skip
+    "PrioritySort": 0,
+    "NodeUnschedulable": 0,
+    "NodeName": 0,
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "NodePorts": 0,
+    "NodeResourcesFit": 1,
+    "VolumeRestrictions": 0,
+    "EBSLimits": 0,
+    "GCEPDLimits": 0,
+    "NodeVolumeLimits": 0,
+    "AzureDiskLimits": 0,
+    "VolumeBinding": 0,
+    "VolumeZone": 0,
+    "PodTopologySpread": 2,
+    "InterPodAffinity": 2,
+    "DefaultPreemption": 0,
+    "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
+    "DefaultBinder": 0,
+}
 _OTHERWISE: Mapping[str, Cells] = {
     "1.17": {"incoming": requests.with_overhead, "footprint": requests.with_overhead},
     "1.18": {},
@@ -87,7 +103,8 @@ _OTHERWISE: Mapping[str, Cells] = {
 
 
 def _in_turn() -> Iterator[Release]:
-    """1.27 and the releases after it, then those before it: each from its neighbour, by the text of the later one of both."""
+    """1.27 and the releases after it, then those before it: each from its neighbour, by the text of the later
+    one of both."""
     names = list(_OTHERWISE)
     middle = names.index(_FIRST)
     yield (base := _with_cells(next(reversed(RELEASES.values())), _FIRST, text_of(f"1.16-{_FIRST}").values))

@@ -1,12 +1,14 @@
-"""What an API server is asked: lists, watches, single objects, and which resources it has; and which requests are sent once more, and when.
+"""What an API server is asked: lists, watches, single objects, and which resources it has; and which requests
+are sent once more, and when.
 
-An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is an :class:`ApiError`.
-Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
+An answer may come from a proxy, or be broken. So everything is read by its shape, and what has another one is
+an :class:`ApiError`. Objects are mappings in JSON form. The original's clients are the model for paths,
+queries, bodies, and what is sent again.
 
-Everything in ``live`` that talks to an API server goes through a :class:`Transport`, an interface with one implementation over HTTP, so
-tests can answer in process, with faults. One around another keeps requests below a rate, and measures them.
-Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go; util/flowcontrol/throttle.go;
-tools/metrics.
+Everything in ``live`` that talks to an API server goes through a :class:`Transport`, an interface with one
+implementation over HTTP, so tests can answer in process, with faults. One around another keeps requests below
+a rate, and measures them. Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go,
+and with_retry.go; util/flowcontrol/throttle.go; tools/metrics.
 """
 
 from __future__ import annotations
@@ -26,20 +28,26 @@ from ...api.objects.quantity import Int32
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
 
-CLOSED, RESET, REFUSED, TIMEOUT, OTHER = "closed", "reset", "refused", "timeout", "other"
-"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or another reason."""
+CLOSED = "closed"
+RESET = "reset"
+REFUSED = "refused"
+TIMEOUT = "timeout"
+OTHER = "other"
+"""Why there is no answer: the server closed the connection, broke it, did not accept it, was too slow; or
+another reason."""
 LONGEST_WAIT = 9
 """Digits of a number of seconds to wait that is followed. Upstream: a number that is no int is no number."""
 
 
-# How requests reach an API server: an interface with one implementation over HTTP, others around it, and others in tests.
-# Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so tests can answer in process, with faults. Those
-# around another one keep requests below a rate, and count them.
-# Upstream: k8s.io/client-go/util/flowcontrol/throttle.go, k8s.io/client-go/tools/metrics.
+# How requests reach an API server: an interface with one implementation over HTTP, others around it, and
+# others in tests. Everything in ``live`` that talks to an API server goes through a :class:`Transport`, so
+# tests can answer in process, with faults. Those around another one keep requests below a rate, and count
+# them. Upstream: k8s.io/client-go/util/flowcontrol/throttle.go, k8s.io/client-go/tools/metrics.
 
 
 class TransportError(KubeclassicError):
-    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is unknown.
+    """No answer: the connection failed, broke or took too long. Whether the server carried out the request is
+    unknown.
 
     *cause* is one of :data:`CLOSED`, :data:`RESET`, :data:`REFUSED`, :data:`TIMEOUT` and :data:`OTHER`.
     """
@@ -59,7 +67,8 @@ class Request:
     body: bytes = b""
     headers: Mapping[str, str] = attrs.Factory(dict)
     timeout: float | None = None
-    """In seconds, for streams between two pieces of the answer; None: the transport's default for answers, none for streams."""
+    """In seconds, for streams between two pieces of the answer; None: the transport's default for answers,
+    none for streams."""
 
 
 @attrs.frozen
@@ -81,7 +90,8 @@ class Response:
 class Stream:
     """An answer that goes on: its ``lines`` are the frames of a watch, without line ends.
 
-    The iterator ends when the server closes the stream, and raises :class:`TransportError` when the connection breaks.
+    The iterator ends when the server closes the stream, and raises :class:`TransportError` when the
+    connection breaks.
     """
 
     status: int
@@ -90,7 +100,8 @@ class Stream:
 
 
 class Transport(Protocol):
-    """Sends requests. Both methods raise :class:`TransportError`; a status such as 404 or 500 is an answer, no error."""
+    """Sends requests. Both methods raise :class:`TransportError`; a status such as 404 or 500 is an answer,
+    no error."""
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
@@ -119,14 +130,17 @@ class MeasuredRequest:
 
 @attrs.define(eq=False)
 class ClientTransport:
-    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its wait."""
+    """Lets *qps* requests a second through, and up to *burst* at once; *on_answer* is told of each, with its
+    wait."""
 
     inner: Transport
     on_answer: Callable[[MeasuredRequest], None]
     qps: float = 0.0
     """No limit if it is not above 0."""
     burst: int = 0
-    _tokens: float = attrs.field(default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False)
+    _tokens: float = attrs.field(
+        default=attrs.Factory(lambda self: float(self.burst), takes_self=True), init=False
+    )
     _counted_at: float = 0.0
 
     async def send(self, request: Request) -> Response:
@@ -144,7 +158,8 @@ class ClientTransport:
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        is_answered, began = False, loop_time()
+        is_answered = False
+        began = loop_time()
         try:
             await self._turn()
             async with self.inner.stream(request) as stream:
@@ -171,7 +186,7 @@ def loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
-# --- resources --------------------------------------------------------------------------------------------------------
+# --- resources ----------------------------------------------------------------------------------------------
 
 # The resources of an API server that are read and written: where their paths are.
 
@@ -224,15 +239,25 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
     "ResourceQuota": ("v1",),
     "LimitRange": ("v1",),
 }
-"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
-every kind."""
+"""What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
+A server need not have every kind."""
 
 KINDS = (*VERSIONS, "ConfigMap", "Endpoints", "Event", "Lease")
 """The kinds that are read or written."""
-_WITHOUT_NAMESPACE = frozenset({
-    "Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass", "VolumeAttachment", "ResourceSlice",
-    "DeviceClass",
-})  # fmt: skip
+_WITHOUT_NAMESPACE = frozenset(
+    {
+        "Node",
+        "Namespace",
+        "PersistentVolume",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "PriorityClass",
+        "VolumeAttachment",
+        "ResourceSlice",
+        "DeviceClass",
+    }
+)
 DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
 """What gate DynamicResourceAllocation adds to what is listed."""
 
@@ -247,13 +272,16 @@ def resource(kind: str, group_version: str = "v1") -> Resource:
     """
     name = kind.lower()
     plural = f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return Resource(kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE)
+    return Resource(
+        kind, group_version, name if name == "endpoints" else plural, kind not in _WITHOUT_NAMESPACE
+    )
 
 
-PODS, NODES = resource("Pod"), resource("Node")
+PODS = resource("Pod")
+NODES = resource("Node")
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------------------------
 
 Manifest = dict[str, Any]
 A = TypeVar("A", Response, Response | Stream)
@@ -285,10 +313,16 @@ class ApiStatus(msgspec.Struct):
 
 
 class ApiError(KubeclassicError):
-    """The API server refused a request: *status* (HTTP), *reason* and *message* as it gave them, *retry_after* in seconds or None."""
+    """The API server refused a request: *status* (HTTP), *reason* and *message* as it gave them,
+    *retry_after* in seconds or None."""
 
     def __init__(
-        self, status: int, reason: str = "", message: str = "", retry_after: float | None = None, details: StatusDetails | None = None
+        self,
+        status: int,
+        reason: str = "",
+        message: str = "",
+        retry_after: float | None = None,
+        details: StatusDetails | None = None,
     ) -> None:
         super().__init__(message or f"the server answered {status}")
         self.status: int = status
@@ -325,7 +359,12 @@ def error_of(answer: Response) -> ApiError:
     found = _status(read_object(answer.body))
     if found is None or found.kind is None:
         reason = "TooManyRequests" if answer.status == 429 else ""
-        return ApiError(answer.status, reason, " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT], answer.retry_after)
+        return ApiError(
+            answer.status,
+            reason,
+            " ".join(answer.body.decode("utf-8", "replace").split())[:MOST_TEXT],
+            answer.retry_after,
+        )
     return _error_of_status(answer.status, found, answer.retry_after)
 
 
@@ -349,7 +388,8 @@ async def events_of(stream: Stream) -> AsyncIterator[WatchEvent]:
         if not line:
             continue
         frame = read_object(line) or {}
-        kind, found = frame.get("type"), frame.get("object")
+        kind = frame.get("type")
+        found = frame.get("object")
         if not isinstance(kind, str):
             raise ApiError(500, "InternalError", "a frame of the watch cannot be read")
         if not isinstance(found, dict):
@@ -367,18 +407,22 @@ WAIT_AFTER_ERROR = 1.0
 class Retries:
     """What one generation of clients sends again.
 
-    An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes: the server has not carried
-    the request out. Without an answer only reads are sent again, as it is unknown whether a write was carried out.
+    An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes:
+    the server has not carried the request out. Without an answer only reads are sent again, as it is unknown
+    whether a write was carried out.
     """
 
     attempts: int = 11
     """How often a request is sent at most."""
     after_closed: bool = True
-    """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
+    """Reads are sent again if the server closed the connection without an answer; else only if it reset the
+    connection."""
     watches: bool = True
     """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
 
-    def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:
+    def wait(
+        self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False
+    ) -> float | None:
         """Seconds to wait before *request* is sent again after *attempt* attempts; None: it is not."""
         if attempt >= self.attempts or (is_watch and not self.watches):
             return None
@@ -445,15 +489,20 @@ class Api:
     transport: Transport
     retries: Retries = DEFAULT_RETRIES
 
-    # --- reading ----------------------------------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------------------
 
     async def list(self, resource: Resource, options: ListOptions = ListOptions()) -> ObjectList:
         """All objects, page by page. If the list expires between two pages, it is fetched whole."""
         first = page = await self._page(resource, options, options.resource_version, "")
-        items, pages = _items(page), 1
+        items = _items(page)
+        pages = 1
         while isinstance(token := metadata_of(page).get("continue"), str) and token:
             if (pages := pages + 1) > MOST_PAGES:
-                raise ApiError(200, "", f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages")
+                raise ApiError(
+                    200,
+                    "",
+                    f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages",
+                )
             version = options.resource_version if options.keeps_version else ""
             try:
                 page = await self._page(resource, options, version, token)
@@ -468,15 +517,22 @@ class Api:
 
     async def _page(self, resource: Resource, options: ListOptions, version: str, token: str) -> Manifest:
         limit = str(options.limit or "")
-        query = {"continue": token, "fieldSelector": options.field_selector, "limit": limit, "resourceVersion": version}
+        query = {
+            "continue": token,
+            "fieldSelector": options.field_selector,
+            "limit": limit,
+            "resourceVersion": version,
+        }
         return await self._call(_request("GET", resource.path(), query))
 
     @asynccontextmanager
-    async def watch(self, resource: Resource, options: WatchOptions) -> AsyncIterator[AsyncIterator[WatchEvent]]:
+    async def watch(
+        self, resource: Resource, options: WatchOptions
+    ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         """A context with the events from ``options.resource_version`` on.
 
-        The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
-        :class:`~.TransportError` if the connection breaks.
+        The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot
+        be read, and :class:`~.TransportError` if the connection breaks.
         """
         query = {
             "allowWatchBookmarks": "true" if options.bookmarks else "",
@@ -508,9 +564,16 @@ class Api:
             yield events_of(found)
 
     async def ask(
-        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None,
-        *, timeout: float | None = None,
-    ) -> Manifest:  # fmt: skip
+        self,
+        method: str,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        subresource: str = "",
+        body: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> Manifest:
         """What the server answers about one object, or a part of it: the object as it is now, or a Status.
 
         The body of a PATCH is a strategic merge patch. *timeout*: how many seconds the answer may take.
@@ -519,19 +582,24 @@ class Api:
         raw = b"" if body is None else compact_json(body)
         kind = STRATEGIC if is_patch else "application/json"
         query = {} if timeout is None else {"timeout": duration_text(timeout)}
-        return await self._call(_request(method, resource.path(namespace, name, subresource), query, raw, kind, timeout))
+        return await self._call(
+            _request(method, resource.path(namespace, name, subresource), query, raw, kind, timeout)
+        )
 
     async def offered(self, group_version: str) -> frozenset[str]:
-        """The names of the resources that the server has in a version of an API group; none where it does not have that version."""
+        """The names of the resources that the server has in a version of an API group; none where it does not
+        have that version."""
         try:
             found = await self._call(_request("GET", f"/apis/{group_version}", {}))
         except ApiError as error:
             if error.status == NOT_THERE:
                 return frozenset()
             raise
-        return frozenset(str(item.get("name")) for item in found.get("resources") or () if isinstance(item, dict))
+        return frozenset(
+            str(item.get("name")) for item in found.get("resources") or () if isinstance(item, dict)
+        )
 
-    # --- requests ---------------------------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
 
     async def _call(self, request: Request) -> Manifest:
         """The object in a good answer."""
@@ -540,10 +608,14 @@ class Api:
             raise error_of(answer)
         found = read_object(answer.body)
         if found is None:
-            raise ApiError(answer.status, "", f"{request.method} {request.path}: got an answer that is no JSON object")
+            raise ApiError(
+                answer.status, "", f"{request.method} {request.path}: got an answer that is no JSON object"
+            )
         return found
 
-    async def _repeated(self, request: Request, send: Callable[[], Awaitable[A]], *, is_watch: bool = False) -> A:
+    async def _repeated(
+        self, request: Request, send: Callable[[], Awaitable[A]], *, is_watch: bool = False
+    ) -> A:
         """The last answer to *request*, which *send* sends again as :attr:`retries` says."""
         attempt = 0
         while True:
@@ -553,7 +625,11 @@ class Api:
                 outcome = await send()
             except TransportError as error:
                 outcome = error
-            wait = None if isinstance(outcome, Stream) else self.retries.wait(request, outcome, attempt, is_watch=is_watch)
+            wait = (
+                None
+                if isinstance(outcome, Stream)
+                else self.retries.wait(request, outcome, attempt, is_watch=is_watch)
+            )
             if wait is not None:
                 await asyncio.sleep(wait)
             elif isinstance(outcome, TransportError):
@@ -563,11 +639,18 @@ class Api:
 
 
 def _request(
-    method: str, path: str, query: Mapping[str, str], body: bytes = b"", content_type: str = "", timeout: float | None = None
-) -> Request:  # fmt: skip
+    method: str,
+    path: str,
+    query: Mapping[str, str],
+    body: bytes = b"",
+    content_type: str = "",
+    timeout: float | None = None,
+) -> Request:
     """A request; parameters without a value are left out, the others sorted as Go sorts them."""
     encoded = urlencode(sorted((name, value) for name, value in query.items() if value))
-    return Request(method, path, encoded, body, {**_ACCEPT, "content-type": content_type} if body else _ACCEPT, timeout)
+    return Request(
+        method, path, encoded, body, {**_ACCEPT, "content-type": content_type} if body else _ACCEPT, timeout
+    )
 
 
 def _version(found: Manifest) -> str:

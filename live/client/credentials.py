@@ -1,7 +1,8 @@
-"""What is needed to reach an API server: its address, how to trust it, and who asks: tokens, passwords, programs that fetch them.
+"""What is needed to reach an API server: its address, how to trust it, and who asks: tokens, passwords,
+programs that fetch them.
 
-Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec); the format of programs is
-client.authentication.k8s.io.
+Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec); the
+format of programs is client.authentication.k8s.io.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ class TokenFile:
 
 @attrs.define
 class CertificateFiles:
-    """A client's certificate and key in files, which are read again every minute and after a refusal; *inner* gives the headers.
+    """A client's certificate and key in files, which are read again every minute and after a refusal; *inner*
+    gives the headers.
 
     Upstream: client-go reads them for each new connection, and every five minutes.
     """
@@ -181,11 +183,13 @@ class Access:
 
 
 VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
-SECONDS, SECONDS_TO_ASK = 60.0, 300.0
+SECONDS = 60.0
+SECONDS_TO_ASK = 300.0
 """How long a plugin may run, and one that may ask at the terminal."""
 MOST_OUTPUT = 1 << 20
 AGAIN_AFTER = 10.0
-"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of that time share one run."""
+"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of
+that time share one run."""
 _LOOK_EVERY = 0.05
 _LONGEST = 100
 
@@ -244,7 +248,8 @@ class ExecPlugin:
     _run: PluginRun | None = None
 
     async def grant(self, now: float) -> Grant:
-        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one run."""
+        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one
+        run."""
         with self._guard:
             if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
                 raise self._failure
@@ -252,8 +257,11 @@ class ExecPlugin:
                 return self._grant
             if self._run is None:
                 self._run = PluginRun()
-                threading.Thread(target=self._work, args=(self._run,), name="exec plugin", daemon=True).start()
-            run, wanted = self._run, Future[Grant]()
+                threading.Thread(
+                    target=self._work, args=(self._run,), name="exec plugin", daemon=True
+                ).start()
+            run = self._run
+            wanted = Future[Grant]()
             run.waiting.append(wanted)
         try:
             return await asyncio.wrap_future(wanted)
@@ -276,7 +284,9 @@ class ExecPlugin:
 
     def _work(self, run: PluginRun) -> None:
         """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
-        grant, expires, failure = Grant(), None, None
+        grant = Grant()
+        expires = None
+        failure = None
         try:
             grant, expires = self._read(self._output(run.stop))
         except Exception as error:  # whatever it is, those that wait raise it
@@ -286,7 +296,9 @@ class ExecPlugin:
                 self._run = None
                 self._failure = failure if isinstance(failure, CredentialsError) else None
                 self._failed_at = time.monotonic()
-                self._grant, self._expires = (grant, expires) if failure is None else (self._grant, self._expires)
+                self._grant, self._expires = (
+                    (grant, expires) if failure is None else (self._grant, self._expires)
+                )
         for wanted in run.waiting:
             if not wanted.set_running_or_notify_cancel():
                 continue
@@ -295,17 +307,24 @@ class ExecPlugin:
             else:
                 wanted.set_exception(failure)
 
-    # --- the program ------------------------------------------------------------------------------------------------
+    # --- the program ----------------------------------------------------------------------------------------
 
     def _output(self, stop: threading.Event) -> bytes:
-        """What the program prints. It is ended when it prints too much, takes too long, or is not needed any more."""
+        """What the program prints. It is ended when it prints too much, takes too long, or is not needed any
+        more."""
         asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
-        spec = {"interactive": self.is_interactive, **({} if self.cluster is None else {"cluster": self.cluster})}
+        spec = {
+            "interactive": self.is_interactive,
+            **({} if self.cluster is None else {"cluster": self.cluster}),
+        }
         question = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
         environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(question)}
         try:
             process = subprocess.Popen(
-                [self.command, *self.arguments], env=environment, stdin=None if asks else subprocess.DEVNULL, stdout=subprocess.PIPE
+                [self.command, *self.arguments],
+                env=environment,
+                stdin=None if asks else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
             )
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "got a NUL in a name").lower()
@@ -338,21 +357,28 @@ class ExecPlugin:
             raise self._error(f"ended with status {process.returncode}")
         return output
 
-    # --- what it prints ---------------------------------------------------------------------------------------------
+    # --- what it prints -------------------------------------------------------------------------------------
 
     def _read(self, output: bytes) -> tuple[Grant, float | None]:
         try:
             found = msgspec.json.decode(output, type=ExecCredential)
         except msgspec.ValidationError as error:
-            raise self._error(f"expected an ExecCredential, got JSON without a status, or with a wrong one: {error}") from None
+            raise self._error(
+                f"expected an ExecCredential, got JSON without a status, or with a wrong one: {error}"
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise self._error("expected an ExecCredential, got no JSON") from None
         if found.kind != "ExecCredential" or found.api_version != self.api_version:
             given = found.api_version
-            got = "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)  # what holds others may hold a secret
+            got = (
+                "no text" if isinstance(given, dict | list) else one_line(str(given), _LONGEST)
+            )  # what holds others may hold a secret
             raise self._error(f"apiVersion: expected an ExecCredential of {self.api_version}, got {got}")
-        status, expires = found.status, found.status.expiration_timestamp
-        token, certificate, key = status.token or "", status.client_certificate_data, status.client_key_data
+        status = found.status
+        expires = found.status.expiration_timestamp
+        token = status.token or ""
+        certificate = status.client_certificate_data
+        key = status.client_key_data
         if bool(certificate) != bool(key):
             raise self._error("expected clientCertificateData and clientKeyData together, got one of them")
         if not token and not certificate:
@@ -361,7 +387,9 @@ class ExecPlugin:
             raise self._error(f"token: {NO_HEADER}")
         pair = (certificate.encode(), key.encode()) if certificate and key else None
         grant = Grant({"Authorization": f"Bearer {token}"} if token else {}, pair)
-        return grant, None if expires is None else (expires if expires.tzinfo else expires.replace(tzinfo=UTC)).timestamp()
+        return grant, None if expires is None else (
+            expires if expires.tzinfo else expires.replace(tzinfo=UTC)
+        ).timestamp()
 
     def _error(self, text: str) -> CredentialsError:
         return CredentialsError(f"{self.where}: plugin {self.command}: {text}")

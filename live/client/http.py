@@ -1,4 +1,5 @@
-"""Requests over HTTP: connections that stay open, TLS, proxies and credentials. It needs aiohttp (``pip install 'kubeclassic[live]'``)."""
+"""Requests over HTTP: connections that stay open, TLS, proxies and credentials. It needs aiohttp (``pip
+install 'kubeclassic[live]'``)."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def user_agent() -> str:
 
 @attrs.define(eq=False)
 class HttpTransport:
-    """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all connections.
+    """A :class:`~.Transport` to the API server of *access*. Use it as ``async with``; its end closes all
+    connections.
 
     A request that is answered with 401 is sent once more if the credentials may have been renewed. Raises
     :class:`~.credentials.CredentialsError` and :class:`~.credentials.KubeconfigError` where there are none.
@@ -71,8 +73,11 @@ class HttpTransport:
         await self.access.credentials.grant(self.wall_clock())
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        sessions, self._sessions = list(self._sessions.values()), {}
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        sessions = list(self._sessions.values())
+        self._sessions = {}
         for session in sessions:
             await session.close()
 
@@ -86,7 +91,10 @@ class HttpTransport:
                     body += piece
                     if len(body) > LONGEST_ANSWER:
                         answer.close()
-                        raise TransportError(f"{answer.method} {answer.url}: got an answer of more than {LONGEST_ANSWER:,} bytes", OTHER)
+                        raise TransportError(
+                            f"{answer.method} {answer.url}: got an answer of more than {LONGEST_ANSWER:,} bytes",
+                            OTHER,
+                        )
                 return Response(answer.status, bytes(body), _headers(answer))
 
     @asynccontextmanager
@@ -107,11 +115,15 @@ class HttpTransport:
                 *ends, last = piece.split(b"\n")
                 for end in ends:
                     yield b"".join((*begun, end))
-                    begun, size = [], 0
+                    begun = []
+                    size = 0
                 begun.append(last)
                 size += len(last)
                 if size > LONGEST_LINE:
-                    raise TransportError(f"{_place(request, self.access.server)}: got a line of more than {LONGEST_LINE:,} bytes", OTHER)
+                    raise TransportError(
+                        f"{_place(request, self.access.server)}: got a line of more than {LONGEST_LINE:,} bytes",
+                        OTHER,
+                    )
         if size:
             yield b"".join(begun)
 
@@ -124,7 +136,10 @@ class HttpTransport:
             grant = await self.access.credentials.grant(self.wall_clock())
             answer = await self._session(grant).request(
                 request.method,
-                URL(f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}", encoded=True),
+                URL(
+                    f"{self.access.server}{request.path}{'?' if request.query else ''}{request.query}",
+                    encoded=True,
+                ),
                 data=request.body or None,
                 headers={"User-Agent": self.agent, **self.access.headers, **request.headers, **grant.headers},
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
@@ -143,18 +158,28 @@ class HttpTransport:
         if certificate not in self._sessions:
             import aiohttp
 
-            proxy, parts, proxies = self.access.proxy, urlsplit(self.access.server), getproxies_environment()
+            proxy = self.access.proxy
+            parts = urlsplit(self.access.server)
+            proxies = getproxies_environment()
             if not proxy and proxies and not proxy_bypass(parts.hostname or "", proxies):
                 proxy = proxies.get(parts.scheme, "")
             try:
                 context = tls_context(self.access, certificate)
-                connector = aiohttp.TCPConnector(ssl=context, limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR)
-                session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None)
+                connector = aiohttp.TCPConnector(
+                    ssl=context, limit=MOST_CONNECTIONS, keepalive_timeout=KEPT_FOR
+                )
+                session = aiohttp.ClientSession(
+                    connector=connector, cookie_jar=aiohttp.DummyCookieJar(), proxy=proxy or None
+                )
                 self._sessions[certificate] = session
             except KubeconfigError as error:
-                if self._sessions:  # the files of certificate and key are replaced one after the other: show the pair before
+                if (
+                    self._sessions
+                ):  # the files of certificate and key are replaced one after the other: show the pair before
                     return next(reversed(self._sessions.values()))
-                self._refused[certificate] = error  # a context takes long: requests that follow need not make it again
+                self._refused[certificate] = (
+                    error  # a context takes long: requests that follow need not make it again
+                )
                 raise
         return self._sessions[certificate]
 
@@ -218,19 +243,24 @@ def _cause(error: BaseException) -> str:
     numbers = {one.errno for one in found if isinstance(one, OSError)}
     if errno.ECONNREFUSED in numbers:
         return REFUSED
-    if numbers & {errno.ECONNRESET, errno.EPIPE} or any(isinstance(one, ConnectionResetError) for one in found):
+    if numbers & {errno.ECONNRESET, errno.EPIPE} or any(
+        isinstance(one, ConnectionResetError) for one in found
+    ):
         return RESET
     closed = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientResponseError)
     return CLOSED if isinstance(error, closed) else OTHER
 
 
 def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
-    """The context for *access*, with the client's *certificate* and key. Raises :class:`~.credentials.KubeconfigError`."""
+    """The context for *access*, with the client's *certificate* and key. Raises
+    :class:`~.credentials.KubeconfigError`."""
     if access.is_insecure:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif access.ca is None:  # the system's certificates take 50 ms to load, and are loaded only where they count
+    elif (
+        access.ca is None
+    ):  # the system's certificates take 50 ms to load, and are loaded only where they count
         context = ssl.create_default_context()
     else:
         try:
@@ -243,13 +273,16 @@ def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.
                 # No password is said, so that the terminal does not ask for one.
                 context.load_cert_chain(certificate_file, key_file, lambda: "")
             except (ssl.SSLError, ValueError):
-                raise KubeconfigError("client-certificate: expected a certificate and its key without a password, both in PEM") from None
+                raise KubeconfigError(
+                    "client-certificate: expected a certificate and its key without a password, both in PEM"
+                ) from None
     return context
 
 
 @contextmanager
 def in_file(content: bytes) -> Iterator[str]:
-    """The name of a file with *content* for this user alone, as the ssl module reads files only: in memory where the system can."""
+    """The name of a file with *content* for this user alone, as the ssl module reads files only: in memory
+    where the system can."""
     if hasattr(os, "memfd_create"):  # there may be no folder to write to
         with open(os.memfd_create("pem"), "wb", buffering=0) as file:
             file.write(content)

@@ -1,9 +1,9 @@
 """Reads kubeconfigs, or the files that Kubernetes puts into a pod, as an :class:`~.credentials.Access`.
 
-Of several files, as the variable KUBECONFIG names them, the first one that has an entry of a name wins, with the whole entry, and so does
-the first current-context. Files that are missing are left out, and paths are relative to the file that has them. A kubeconfig is read as
-manifests are, within their bounds. No message has a value that may be a secret.
-Upstream: k8s.io/client-go/tools/clientcmd, and rest.InClusterConfig.
+Of several files, as the variable KUBECONFIG names them, the first one that has an entry of a name wins, with
+the whole entry, and so does the first current-context. Files that are missing are left out, and paths are
+relative to the file that has them. A kubeconfig is read as manifests are, within their bounds. No message has
+a value that may be a secret. Upstream: k8s.io/client-go/tools/clientcmd, and rest.InClusterConfig.
 """
 
 from __future__ import annotations
@@ -47,15 +47,19 @@ _PLACE = re.compile(r", line \d+, column \d+")
 _PROXIES = ("http", "https")
 
 
-def access_to(file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ) -> Access:
-    """The way to the API server that *file* names; without one as kubectl finds it: that of the files of KUBECONFIG, or else of the cluster
-    in which this is a pod. Raises :class:`~.credentials.KubeconfigError`.
+def access_to(
+    file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Access:
+    """The way to the API server that *file* names; without one as kubectl finds it: that of the files of
+    KUBECONFIG, or else of the cluster in which this is a pod. Raises :class:`~.credentials.KubeconfigError`.
     """
     if file is not None:
         return read_kubeconfig(file, context)
     named = environment.get(VARIABLE, "")
     if named:
-        files = [file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()]
+        files = [
+            file for file in dict.fromkeys(map(Path, filter(None, named.split(os.pathsep)))) if file.exists()
+        ]
         if not files:
             raise KubeconfigError(f"{VARIABLE}: expected a file that exists, got {one_line(named)}")
         where = f"{VARIABLE}={os.pathsep.join(map(str, files))}" if len(files) > 1 else str(files[0])
@@ -66,7 +70,8 @@ def access_to(file: str | Path | None, context: str | None = None, environment: 
 
 
 def read_kubeconfig(path: str | os.PathLike[str], context: str | None = None) -> Access:
-    """The access that *context* of the file gives; without one, its current context. Raises :class:`~.credentials.KubeconfigError`."""
+    """The access that *context* of the file gives; without one, its current context. Raises
+    :class:`~.credentials.KubeconfigError`."""
     file = Path(path).expanduser()
     return _Reading(str(file), _merged(str(file), [_document(file)])).access(context)
 
@@ -85,10 +90,14 @@ def _merged(where: str, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, 
 
 
 def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
-    """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a cluster."""
-    host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
+    """The access of a pod, by its service account. Raises :class:`~.credentials.KubeconfigError` outside of a
+    cluster."""
+    host = environment.get("KUBERNETES_SERVICE_HOST")
+    port = environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
-        raise KubeconfigError("kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)")
+        raise KubeconfigError(
+            "kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)"
+        )
     address = f"[{host}]" if ":" in host else host
     folder = SERVICE_ACCOUNT
     namespace = folder / "namespace"
@@ -108,7 +117,9 @@ def _document(file: Path) -> Mapping[str, Any]:
         found = parsed(content, "")
     except ManifestError as error:
         place = _PLACE.search(str(error))  # the rest may be a part of a secret
-        raise KubeconfigError(f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest") from None
+        raise KubeconfigError(
+            f"{file}{place[0] if place else ''}: broken YAML, or beyond the bounds of a manifest"
+        ) from None
     if len(found) > 1 or not all(isinstance(each, dict) for each in found):
         raise KubeconfigError(f"{file}: expected a kubeconfig, got no clusters and contexts")
     return _with_places({} if not found else found[0], file.parent)
@@ -121,14 +132,27 @@ def _with_places(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         values = entry.get(kind) if isinstance(entry, dict) else None
         if not isinstance(values, dict):
             return entry
-        found = {**values, **{name: str(folder / values[name]) for name in _FILES if isinstance(values.get(name), str) and values[name]}}
+        found = {
+            **values,
+            **{
+                name: str(folder / values[name])
+                for name in _FILES
+                if isinstance(values.get(name), str) and values[name]
+            },
+        }
         plugin = values.get("exec")
-        if isinstance(plugin, dict) and isinstance(command := plugin.get("command"), str) and os.sep in command:
+        if (
+            isinstance(plugin, dict)
+            and isinstance(command := plugin.get("command"), str)
+            and os.sep in command
+        ):
             found["exec"] = {**plugin, "command": os.path.abspath(folder / command)}
         return {**entry, kind: found}
 
     return {
-        field: [placed(entry, _SECTIONS[field]) for entry in value] if field in _SECTIONS and isinstance(value, list) else value
+        field: [placed(entry, _SECTIONS[field]) for entry in value]
+        if field in _SECTIONS and isinstance(value, list)
+        else value
         for field, value in document.items()
     }
 
@@ -142,14 +166,19 @@ def _bytes_of(file: Path, where: str = "") -> bytes:
 
 
 def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
-    """The URL, the user, and whether the way there is private, of ``https://user:password@host:port/path``; None if it is no such one."""
+    """The URL, the user, and whether the way there is private, of ``https://user:password@host:port/path``;
+    None if it is no such one."""
     parts = _split(text if "://" in text else f"http://{text}")
     if parts is None or parts.scheme not in _PROXIES or parts.query or parts.fragment or "@" in parts.path:
         return None
     host = parts.netloc.rpartition("@")[2]
     user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
     url = parts._replace(netloc=host).geturl().rstrip("/")
-    return (url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")) if fits_a_header(url) else None
+    return (
+        (url, user, parts.scheme == "https" or is_loopback(parts.hostname or ""))
+        if fits_a_header(url)
+        else None
+    )
 
 
 def _split(text: str) -> SplitResult | None:
@@ -197,17 +226,22 @@ class _Reading:
             raise self._error("current-context: expected a name, or --context NAME, got none")
         where = f"context {one_line(name)}"
         chosen = self._named("contexts", "context", name, "--context" if context else "current-context")
-        cluster = self._named("clusters", "cluster", self._text(chosen, "cluster", where), f"{where}: cluster")
+        cluster = self._named(
+            "clusters", "cluster", self._text(chosen, "cluster", where), f"{where}: cluster"
+        )
         user_name = self._text(chosen, "user", where)
         user = self._named("users", "user", user_name, f"{where}: user") if user_name else {}
-        return self._made(cluster, user, self._text(chosen, "namespace", where) or "default", f"user {one_line(user_name)}")
+        return self._made(
+            cluster, user, self._text(chosen, "namespace", where) or "default", f"user {one_line(user_name)}"
+        )
 
     def _made(self, cluster: Mapping[str, Any], user: Mapping[str, Any], namespace: str, who: str) -> Access:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
             raise self._error("cluster: expected insecure-skip-tls-verify or certificate-authority, got both")
-        certificate, key = self._data(user, "client-certificate", who), self._data(user, "client-key", who)
+        certificate = self._data(user, "client-certificate", who)
+        key = self._data(user, "client-key", who)
         if (certificate is None) != (key is None):
             raise self._error(f"{who}: expected client-certificate and client-key together, got one of them")
         given = self._text(cluster, "server", "cluster")
@@ -216,13 +250,20 @@ class _Reading:
             raise self._error(f"cluster: server: expected https://HOST:PORT, got {_shown(given)}")
         url, named, is_safe = server
         credentials = self._credentials(user, named, cluster, who)
-        files = [self._text(user, field, who) for field in ("client-certificate", "client-key") if not user.get(f"{field}-data")]
+        files = [
+            self._text(user, field, who)
+            for field in ("client-certificate", "client-key")
+            if not user.get(f"{field}-data")
+        ]
         if certificate is not None and len(files) == 2:
             credentials = CertificateFiles(Path(files[0]), Path(files[1]), credentials)
-        name, proxy = self._text(cluster, "tls-server-name", "cluster"), self._text(cluster, "proxy-url", "cluster")
+        name = self._text(cluster, "tls-server-name", "cluster")
+        proxy = self._text(cluster, "proxy-url", "cluster")
         parts = _split(proxy)
         if proxy and (parts is None or parts.scheme not in _PROXIES):
-            raise self._error(f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(proxy)}")
+            raise self._error(
+                f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(proxy)}"
+            )
         return Access(
             server=url,
             ca=ca,
@@ -236,14 +277,16 @@ class _Reading:
             namespace=namespace,
         )
 
-    # --- who asks ---------------------------------------------------------------------------------------------------
+    # --- who asks -------------------------------------------------------------------------------------------
 
     def _credentials(
         self, user: Mapping[str, Any], named: tuple[str, str] | None, cluster: Mapping[str, Any], who: str
-    ) -> Credentials:  # fmt: skip
+    ) -> Credentials:
         """How the user shows who it is; *named*: a user and a password in the server's address."""
         if user.get("auth-provider"):
-            raise self._error(f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider")
+            raise self._error(
+                f"{who}: auth-provider: expected exec, a plugin; Kubernetes has given up auth-provider"
+            )
         if file := self._text(user, "tokenFile", who):
             return TokenFile(Path(file))
         if given := self._text(user, "token", who):
@@ -252,16 +295,23 @@ class _Reading:
             named = name, self._text(user, "password", who)
         elif user.get("exec"):
             return self._plugin(user["exec"], cluster, f"{who}: exec")
-        return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii")) if named else ANONYMOUS
+        return (
+            Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
+            if named
+            else ANONYMOUS
+        )
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):
             raise self._error(f"{where}: command: expected the plugin's program, got none")
         version = self._text(given, "apiVersion", where)
         if version not in VERSIONS:
-            raise self._error(f"{where}: apiVersion: expected {' or '.join(VERSIONS)}, got {one_line(version) or 'none'}")
+            raise self._error(
+                f"{where}: apiVersion: expected {' or '.join(VERSIONS)}, got {one_line(version) or 'none'}"
+            )
         command = self._text(given, "command", where)
-        arguments, variables = self._list(given, "args", where), self._list(given, "env", where)
+        arguments = self._list(given, "args", where)
+        variables = self._list(given, "env", where)
         if not all(isinstance(variable, dict) and variable.get("name") for variable in variables):
             raise self._error(f"{where}: env: expected a list of entries with name and value")
         return ExecPlugin(
@@ -269,7 +319,9 @@ class _Reading:
             command=command,
             api_version=version,
             arguments=[str(argument) for argument in arguments],
-            environment={self._text(each, "name", where): self._text(each, "value", where) for each in variables},
+            environment={
+                self._text(each, "name", where): self._text(each, "value", where) for each in variables
+            },
             cluster=self._told(cluster) if given.get("provideClusterInfo") else None,
             is_interactive=given.get("interactiveMode", "IfAvailable") != "Never",
             hint=self._text(given, "installHint", where),
@@ -278,11 +330,17 @@ class _Reading:
     def _told(self, cluster: Mapping[str, Any]) -> dict[str, Any]:
         """What a plugin learns of its cluster."""
         ca = self._data(cluster, "certificate-authority", "cluster")
-        told = {name: cluster[name] for name in ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url") if cluster.get(name)}
+        told = {
+            name: cluster[name]
+            for name in ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
+            if cluster.get(name)
+        }
         if ca is not None:
             told["certificate-authority-data"] = base64.b64encode(ca).decode("ascii")
         named = [item for item in self._list(cluster, "extensions", "cluster") if isinstance(item, dict)]
-        ours = [item.get("extension") for item in named if item.get("name") == "client.authentication.k8s.io/exec"]
+        ours = [
+            item.get("extension") for item in named if item.get("name") == "client.authentication.k8s.io/exec"
+        ]
         return {**told, "config": ours[-1] if ours else None}
 
     def _impersonation(self, user: Mapping[str, Any], who: str) -> dict[str, str]:
@@ -293,17 +351,21 @@ class _Reading:
         name = self._for_header(self._text(user, "as", who), f"{who}: as")
         return {"Impersonate-User": name} if name else {}
 
-    # --- fields -----------------------------------------------------------------------------------------------------
+    # --- fields ---------------------------------------------------------------------------------------------
 
     def _named(self, section: str, kind: str, name: str, where: str) -> Mapping[str, Any]:
         """The entry called *name* of a section."""
         entries = self.document.get(section) or []
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) and _is_word(entry.get("name")) for entry in entries):
+        if not isinstance(entries, list) or not all(
+            isinstance(entry, dict) and _is_word(entry.get("name")) for entry in entries
+        ):
             raise self._error(f"{section}: expected a list of entries with name and {kind}")
         known = {str(entry["name"]): entry.get(kind) or {} for entry in reversed(entries)}
         if name not in known:
             names = one_line(", ".join(reversed(known))) or "none"
-            raise self._error(f"{where}: expected one of {section} ({names}), got {one_line(name) or 'none'}{did_you_mean(name, known)}")
+            raise self._error(
+                f"{where}: expected one of {section} ({names}), got {one_line(name) or 'none'}{did_you_mean(name, known)}"
+            )
         found = known[name]
         if not isinstance(found, dict):
             raise self._error(f"{section}: {one_line(name)}: expected a mapping")

@@ -1,9 +1,10 @@
-"""Everything that a scheduler of a release lists and watches: each kind by a reflector, which begins again when that fails.
+"""Everything that a scheduler of a release lists and watches: each kind by a reflector, which begins again
+when that fails.
 
 It does so as the original does, request by request.
 
-Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release;
-DeltaFIFO and sharedIndexInformer there.
+Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each
+release; DeltaFIFO and sharedIndexInformer there.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ class Handler(Protocol):
 
 @attrs.define(eq=False)
 class Store:
-    """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once, and
-    its last good state stays."""
+    """The objects of *kind* by key, decoded. One that cannot be decoded, or has no name, is reported once,
+    and its last good state stays."""
 
     kind: str
     handler: Handler
@@ -82,7 +83,8 @@ class Store:
         return self._objects.get(key)
 
     async def replace(self, manifests: Iterable[Manifest]) -> None:
-        """Take a list as all that there is: its objects are put, also those that did not change; the others are deleted, after them.
+        """Take a list as all that there is: its objects are put, also those that did not change; the others
+        are deleted, after them.
 
         Upstream: an informer reports every object of a second list.
         """
@@ -141,7 +143,8 @@ class Store:
 def _key(manifest: Manifest) -> str:
     """``namespace/name``, or ``name`` without a namespace."""
     metadata = metadata_of(manifest)
-    namespace, name = metadata.get("namespace"), metadata.get("name")
+    namespace = metadata.get("namespace")
+    name = metadata.get("name")
     return f"{namespace}/{name}" if namespace else str(name)
 
 
@@ -160,8 +163,8 @@ ABSENT_PAUSE = 60.0
 class Reflector:
     """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
 
-    Where the server does not have the version of *resource*, the newest one that it has takes its place. A kind that it does not have at
-    all counts as empty. Upstream asks for ever, and the scheduler never begins.
+    Where the server does not have the version of *resource*, the newest one that it has takes its place. A
+    kind that it does not have at all counts as empty. Upstream asks for ever, and the scheduler never begins.
 
     *random* (0 to 1) decides on pauses and on the time-outs of watches. Times are those of the running loop.
     """
@@ -206,18 +209,23 @@ class Reflector:
             except (ApiError, TransportError) as error:
                 self._lost()
                 if not (isinstance(error, ApiError) and error.is_expired):
-                    text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
+                    text = (
+                        f"{error.status} {error.reason}: {error}"
+                        if isinstance(error, ApiError)
+                        else str(error)
+                    )
                     self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
             await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(loop_time()))
 
-    # --- lists ------------------------------------------------------------------------------------------------------
+    # --- lists ----------------------------------------------------------------------------------------------
 
     async def _list_in_some_version(self) -> None:
         """List; if the server does not have this version of the resource, list another one that it has."""
         try:
             await self._list()
         except ApiError as error:
-            versions, before = VERSIONS[self.resource.kind], self.resource.group_version
+            versions = VERSIONS[self.resource.kind]
+            before = self.resource.group_version
             if error.status != NOT_THERE or len(versions) == 1:
                 raise
             # The newest version that the server has; None if it has none.
@@ -230,7 +238,8 @@ class Reflector:
             if found is None:
                 if not self.is_absent:
                     self.report(f"{self.resource.plural}: the API server has none, so there are none")
-                self.is_absent, self.lost_at = True, None
+                self.is_absent = True
+                self.lost_at = None
                 self.synced.set()
                 return
             self.resource = attrs.evolve(self.resource, group_version=found)
@@ -239,7 +248,8 @@ class Reflector:
         self.is_absent = False
 
     async def _list(self) -> None:
-        relists, asked = self.cells.relists_from_last, self.resource_version
+        relists = self.cells.relists_from_last
+        asked = self.resource_version
         if not relists or not asked:
             asked = "0"
         if self._is_unavailable:
@@ -250,7 +260,10 @@ class Reflector:
             found = await self.api.list(self.resource, options)
         except ApiError as error:
             # A resourceVersion is too old, or one that the server has not reached yet.
-            named = any(cause.reason == "ResourceVersionTooLarge" or cause.message == TOO_LARGE for cause in error.causes)
+            named = any(
+                cause.reason == "ResourceVersionTooLarge" or cause.message == TOO_LARGE
+                for cause in error.causes
+            )
             is_too_large = named or (error.reason == "Timeout" and TOO_LARGE in error.message)
             if not relists or not (error.is_expired or is_too_large):
                 raise
@@ -260,16 +273,21 @@ class Reflector:
             self._is_paged = True
         self._is_unavailable = False
         await self.store.replace(found.items)
-        self.resource_version, self.lost_at = found.resource_version, None
+        self.resource_version = found.resource_version
+        self.lost_at = None
         self.synced.set()
 
-    # --- watches ----------------------------------------------------------------------------------------------------
+    # --- watches --------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
         """Watch, and watch again from the last version seen, until that fails."""
         while True:
-            begin, version, timeout = loop_time(), self.resource_version, int(WATCH_AT_LEAST * (self.random() + 1.0))
-            options = WatchOptions(version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
+            begin = loop_time()
+            version = self.resource_version
+            timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
+            options = WatchOptions(
+                version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector
+            )
             try:
                 async with self.api.watch(self.resource, options) as events:
                     self.lost_at = self._heard_at = None
@@ -287,7 +305,9 @@ class Reflector:
                 await asyncio.sleep(self._watch_pauses.next(loop_time()))
                 continue
             if loop_time() - begin < SHORT and version == self.resource_version:
-                raise TransportError(f"{self.resource.path()}: the watch ended within a second, without an event")
+                raise TransportError(
+                    f"{self.resource.path()}: the watch ended within a second, without an event"
+                )
 
     async def _follow(self, events: AsyncIterator[WatchEvent]) -> None:
         async for event in events:
@@ -299,11 +319,14 @@ class Reflector:
                 self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
             if event.type == "BOOKMARK" or self._heard_at is not None:
                 self._heard_at = loop_time()
-            self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
+            self.resource_version = str(
+                metadata_of(event.object).get("resourceVersion") or self.resource_version
+            )
 
     @property
     def seconds_behind(self) -> float:
-        """For how long the server has not answered, or sent no bookmark on a watch that had some; 0: it is followed."""
+        """For how long the server has not answered, or sent no bookmark on a watch that had some; 0: it is
+        followed."""
         if self.lost_at is not None:
             return loop_time() - self.lost_at
         silent = 0.0 if self._heard_at is None else loop_time() - self._heard_at
@@ -320,7 +343,8 @@ FORGOTTEN_AFTER = 120.0
 
 @attrs.define
 class Pauses:
-    """Pauses in seconds that double from *shortest* to *longest*; *random* (0 to 1) adds up to the pause itself.
+    """Pauses in seconds that double from *shortest* to *longest*; *random* (0 to 1) adds up to the pause
+    itself.
 
     Where both are equal, every pause is that long.
 
@@ -342,7 +366,8 @@ class Pauses:
         if now - self._last > FORGOTTEN_AFTER:
             self._base = self.shortest
         self._last = now
-        base, self._base = self._base, min(self._base * 2, self.longest)
+        base = self._base
+        self._base = min(self._base * 2, self.longest)
         return base * (1 + self.random())
 
 
@@ -358,8 +383,12 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
 
 
 def informers_of(
-    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None]
-) -> Informers:  # fmt: skip
+    release: Release,
+    gates: Mapping[str, bool],
+    transport: Transport,
+    handler: Handler,
+    report: Callable[[str], None],
+) -> Informers:
     """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
     cells = replace(release.client, resources=listed(release.client, gates))
     return Informers(transport, cells, handler, report)
@@ -367,9 +396,11 @@ def informers_of(
 
 @attrs.define(eq=False)
 class Informers:
-    """Lists and watches all kinds of *cells* through *transport*, and calls *handler* for every change, on the running loop.
+    """Lists and watches all kinds of *cells* through *transport*, and calls *handler* for every change, on
+    the running loop.
 
-    ``async with asyncio.TaskGroup() as group: group.create_task(informers.run())``; :meth:`synced` waits for the first lists.
+    ``async with asyncio.TaskGroup() as group: group.create_task(informers.run())``; :meth:`synced` waits for
+    the first lists.
     """
 
     transport: Transport
@@ -382,14 +413,22 @@ class Informers:
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
-        api, cells, reflectors = Api(self.transport, retries_of(self.cells)), self.cells, dict[str, Reflector]()
+        api = Api(self.transport, retries_of(self.cells))
+        cells = self.cells
+        reflectors = dict[str, Reflector]()
         for kind, version in cells.resources.items():
-            store, is_pods = Store(kind, self.handler, self.report), kind == "Pod"
+            store = Store(kind, self.handler, self.report)
+            is_pods = kind == "Pod"
             reflectors[kind] = Reflector(
-                api, resource(kind, version), store, cells, self.random, self.report,
+                api,
+                resource(kind, version),
+                store,
+                cells,
+                self.random,
+                self.report,
                 field_selector=cells.pod_selector if is_pods else "",
                 sends_duration=cells.pods_send_duration if is_pods else cells.sends_duration,
-            )  # fmt: skip
+            )
         self.reflectors = reflectors
 
     async def run(self) -> None:

@@ -18,11 +18,16 @@ import attrs
 
 from ...exceptions import visible
 
-INFO, WARNING, ERROR = "INFO", "WARNING", "ERROR"
-TEXT_LINES, JSON_LINES = "text", "json"
+INFO = "INFO"
+WARNING = "WARNING"
+ERROR = "ERROR"
+TEXT_LINES = "text"
+JSON_LINES = "json"
 FORMS = (TEXT_LINES, JSON_LINES)
 """The values of ``--logging-format``."""
-OUTCOMES, ATTEMPTS, REQUESTS = 2, 3, 6
+OUTCOMES = 2
+ATTEMPTS = 3
+REQUESTS = 6
 """Levels: what became of each pod, each attempt to schedule one, each request to the API server."""
 SAME_AGAIN = 60.0
 """Seconds for which :meth:`Log.again` does not write the same text again."""
@@ -88,7 +93,8 @@ class Log:
         return level <= self.settings.level
 
     def _line(self, severity: str, text: str, level: int) -> None:
-        frame, now = sys._getframe(_CALLER), self.wall()
+        frame = sys._getframe(_CALLER)
+        now = self.wall()
         file = PurePath(frame.f_code.co_filename)
         if self.settings.form == JSON_LINES:
             caller = f"{file.parent.name}/{file.name}:{frame.f_lineno}"

@@ -26,7 +26,10 @@ Feed = Enum(
     "LEADER REQUEST REQUEST_TIME BUILD GATE BACKGROUND BACKGROUND_TIME DROPPED_EVENT",
 )
 """What is measured."""
-COUNTER, GAUGE, HISTOGRAM, SUMMARY = "Counter", "Gauge", "Histogram", "Summary"
+COUNTER = "Counter"
+GAUGE = "Gauge"
+HISTOGRAM = "Histogram"
+SUMMARY = "Summary"
 
 
 @attrs.frozen
@@ -55,7 +58,8 @@ def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-SECONDS, TRIED = powers(0.001, 2, 15), powers(0.01, 2, 20)
+SECONDS = powers(0.001, 2, 15)
+TRIED = powers(0.01, 2, 20)
 _LONG = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 _ASKED = ("verb", "host")
 _QUEUES = ("active", "backoff", "unschedulable")
@@ -63,48 +67,162 @@ _CACHED = ("assumed_pods", "nodes", "pods")
 BUILD_LABELS = ("major", "minor", "git_version", "platform")
 
 SHARED = (
-    Metric("leader_election_master_status", GAUGE, Feed.LEADER, "Whether this replica leads, by the name of the lease.", ("name",)),
-    Metric("kubeclassic_events_dropped", COUNTER, Feed.DROPPED_EVENT, "Events that were not recorded, as too many waited to be sent."),
-    Metric("rest_client_requests", COUNTER, Feed.REQUEST, "Requests to the API server.", ("code", "host", "method")),
-    Metric("rest_client_request_duration_seconds", HISTOGRAM, Feed.REQUEST_TIME, "How long an answer took.", _ASKED, _LONG),
+    Metric(
+        "leader_election_master_status",
+        GAUGE,
+        Feed.LEADER,
+        "Whether this replica leads, by the name of the lease.",
+        ("name",),
+    ),
+    Metric(
+        "kubeclassic_events_dropped",
+        COUNTER,
+        Feed.DROPPED_EVENT,
+        "Events that were not recorded, as too many waited to be sent.",
+    ),
+    Metric(
+        "rest_client_requests",
+        COUNTER,
+        Feed.REQUEST,
+        "Requests to the API server.",
+        ("code", "host", "method"),
+    ),
+    Metric(
+        "rest_client_request_duration_seconds",
+        HISTOGRAM,
+        Feed.REQUEST_TIME,
+        "How long an answer took.",
+        _ASKED,
+        _LONG,
+    ),
     Metric("kubernetes_build_info", GAUGE, Feed.BUILD, "Which release decides.", BUILD_LABELS),
-    Metric("kubernetes_feature_enabled", GAUGE, Feed.GATE, "Whether a feature gate is on.", ("name", "stage")),
-    Metric("scheduler_volume_scheduling_stage_error", COUNTER, Feed.VOLUME_ERROR, "Volumes that were not bound.", ("operation",)),
+    Metric(
+        "kubernetes_feature_enabled", GAUGE, Feed.GATE, "Whether a feature gate is on.", ("name", "stage")
+    ),
+    Metric(
+        "scheduler_volume_scheduling_stage_error",
+        COUNTER,
+        Feed.VOLUME_ERROR,
+        "Volumes that were not bound.",
+        ("operation",),
+    ),
 )
 """Metrics of every release."""
 
 NEWER = (
-    Metric("scheduler_schedule_attempts", COUNTER, Feed.ATTEMPT, "Attempts to schedule pods, by their result.", ("result", "profile")),
     Metric(
-        "scheduler_scheduling_attempt_duration_seconds", HISTOGRAM, Feed.ATTEMPT_TIME, "How long an attempt took, with its binding.",
-        ("result", "profile"), SECONDS,
+        "scheduler_schedule_attempts",
+        COUNTER,
+        Feed.ATTEMPT,
+        "Attempts to schedule pods, by their result.",
+        ("result", "profile"),
     ),
-    Metric("scheduler_scheduling_algorithm_duration_seconds", HISTOGRAM, Feed.ALGORITHM, "How long a decision took.", (), SECONDS),
-    Metric("scheduler_preemption_victims", HISTOGRAM, Feed.VICTIMS, "Pods that had to leave for one.", (), powers(1, 2, 7)),
+    Metric(
+        "scheduler_scheduling_attempt_duration_seconds",
+        HISTOGRAM,
+        Feed.ATTEMPT_TIME,
+        "How long an attempt took, with its binding.",
+        ("result", "profile"),
+        SECONDS,
+    ),
+    Metric(
+        "scheduler_scheduling_algorithm_duration_seconds",
+        HISTOGRAM,
+        Feed.ALGORITHM,
+        "How long a decision took.",
+        (),
+        SECONDS,
+    ),
+    Metric(
+        "scheduler_preemption_victims",
+        HISTOGRAM,
+        Feed.VICTIMS,
+        "Pods that had to leave for one.",
+        (),
+        powers(1, 2, 7),
+    ),
     Metric("scheduler_preemption_attempts", COUNTER, Feed.PREEMPTIONS, "Attempts to make room for a pod."),
-    Metric("scheduler_pending_pods", GAUGE, Feed.PENDING, "Pods that wait, by queue.", ("queue",), (), (*_QUEUES, "gated")),
     Metric(
-        "scheduler_pod_scheduling_sli_duration_seconds", HISTOGRAM, Feed.SCHEDULED_TIME, "From the queue to the binding, by attempts.",
-        ("attempts",), TRIED,
+        "scheduler_pending_pods",
+        GAUGE,
+        Feed.PENDING,
+        "Pods that wait, by queue.",
+        ("queue",),
+        (),
+        (*_QUEUES, "gated"),
     ),
-    Metric("scheduler_pod_scheduling_attempts", HISTOGRAM, Feed.SCHEDULED_TRIES, "Attempts until a pod was bound.", (), powers(1, 2, 5)),
-    Metric("scheduler_cache_size", GAUGE, Feed.CACHE, "Nodes, pods and assumed pods that are known.", ("type",), (), _CACHED),
     Metric(
-        "scheduler_framework_extension_point_duration_seconds", HISTOGRAM, Feed.POINT, "How long an extension point took.",
-        ("extension_point", "status", "profile"), powers(0.0001, 2, 12),
+        "scheduler_pod_scheduling_sli_duration_seconds",
+        HISTOGRAM,
+        Feed.SCHEDULED_TIME,
+        "From the queue to the binding, by attempts.",
+        ("attempts",),
+        TRIED,
     ),
-    Metric("scheduler_queue_incoming_pods", COUNTER, Feed.INCOMING, "Pods that came into a queue, by event.", ("queue", "event")),
+    Metric(
+        "scheduler_pod_scheduling_attempts",
+        HISTOGRAM,
+        Feed.SCHEDULED_TRIES,
+        "Attempts until a pod was bound.",
+        (),
+        powers(1, 2, 5),
+    ),
+    Metric(
+        "scheduler_cache_size",
+        GAUGE,
+        Feed.CACHE,
+        "Nodes, pods and assumed pods that are known.",
+        ("type",),
+        (),
+        _CACHED,
+    ),
+    Metric(
+        "scheduler_framework_extension_point_duration_seconds",
+        HISTOGRAM,
+        Feed.POINT,
+        "How long an extension point took.",
+        ("extension_point", "status", "profile"),
+        powers(0.0001, 2, 12),
+    ),
+    Metric(
+        "scheduler_queue_incoming_pods",
+        COUNTER,
+        Feed.INCOMING,
+        "Pods that came into a queue, by event.",
+        ("queue", "event"),
+    ),
     Metric("scheduler_goroutines", GAUGE, Feed.TASKS, "Tasks that run beside the cycles.", ("operation",)),
-    Metric("scheduler_permit_wait_duration_seconds", HISTOGRAM, Feed.PERMIT, "How long pods waited for Permit.", ("result",), SECONDS),
-    Metric("scheduler_unschedulable_pods", GAUGE, Feed.REASON, "Waiting pods that a plugin rejected.", ("plugin", "profile")),
     Metric(
-        "scheduler_preemption_goroutines_execution", COUNTER, Feed.BACKGROUND, "Preemptions that ended beside the cycles.", ("result",)
+        "scheduler_permit_wait_duration_seconds",
+        HISTOGRAM,
+        Feed.PERMIT,
+        "How long pods waited for Permit.",
+        ("result",),
+        SECONDS,
     ),
     Metric(
-        "scheduler_preemption_goroutines_duration_seconds", HISTOGRAM, Feed.BACKGROUND_TIME, "How long such a preemption took.",
-        ("result",), powers(0.01, 2, 20),
+        "scheduler_unschedulable_pods",
+        GAUGE,
+        Feed.REASON,
+        "Waiting pods that a plugin rejected.",
+        ("plugin", "profile"),
     ),
-)  # fmt: skip
+    Metric(
+        "scheduler_preemption_goroutines_execution",
+        COUNTER,
+        Feed.BACKGROUND,
+        "Preemptions that ended beside the cycles.",
+        ("result",),
+    ),
+    Metric(
+        "scheduler_preemption_goroutines_duration_seconds",
+        HISTOGRAM,
+        Feed.BACKGROUND_TIME,
+        "How long such a preemption took.",
+        ("result",),
+        powers(0.01, 2, 20),
+    ),
+)
 """Those of 1.34, for every release with profiles."""
 
 _PARTS = (
@@ -116,32 +234,68 @@ _PARTS = (
     ("binding_duration", Feed.BINDING, "How long a binding took"),
 )
 CLASSIC = (
-    *(Metric(f"scheduler_{name}_seconds", HISTOGRAM, feed, f"{help}.", (), SECONDS) for name, feed, help in _PARTS),
-    Metric("scheduler_scheduling_duration_seconds", SUMMARY, Feed.OPERATION, "How long each part of an attempt took.", ("operation",)),
-    Metric("scheduler_scheduling_latency_seconds", SUMMARY, Feed.OPERATION, "The same by the name of 1.12 and 1.13.", ("operation",)),
+    *(
+        Metric(f"scheduler_{name}_seconds", HISTOGRAM, feed, f"{help}.", (), SECONDS)
+        for name, feed, help in _PARTS
+    ),
     Metric(
-        "scheduler_schedule_attempts", COUNTER, Feed.ATTEMPT, "Attempts to schedule pods, by their result.", ("result",), (),
+        "scheduler_scheduling_duration_seconds",
+        SUMMARY,
+        Feed.OPERATION,
+        "How long each part of an attempt took.",
+        ("operation",),
+    ),
+    Metric(
+        "scheduler_scheduling_latency_seconds",
+        SUMMARY,
+        Feed.OPERATION,
+        "The same by the name of 1.12 and 1.13.",
+        ("operation",),
+    ),
+    Metric(
+        "scheduler_schedule_attempts",
+        COUNTER,
+        Feed.ATTEMPT,
+        "Attempts to schedule pods, by their result.",
+        ("result",),
+        (),
         ("scheduled", "unschedulable", "error"),
     ),
-    Metric("scheduler_pod_preemption_victims", GAUGE, Feed.VICTIMS, "Pods that had to leave for the last one."),
-    Metric("scheduler_total_preemption_attempts", COUNTER, Feed.PREEMPTIONS, "Attempts to make room for a pod."),
-    Metric("scheduler_pending_pods", GAUGE, Feed.PENDING, "Pods that wait, by queue.", ("queue",), (), _QUEUES),
-    Metric("scheduler_volume_scheduling_duration_seconds", HISTOGRAM, Feed.VOLUME, "How long volumes took.", ("operation",), SECONDS),
-)  # fmt: skip
+    Metric(
+        "scheduler_pod_preemption_victims", GAUGE, Feed.VICTIMS, "Pods that had to leave for the last one."
+    ),
+    Metric(
+        "scheduler_total_preemption_attempts", COUNTER, Feed.PREEMPTIONS, "Attempts to make room for a pod."
+    ),
+    Metric(
+        "scheduler_pending_pods", GAUGE, Feed.PENDING, "Pods that wait, by queue.", ("queue",), (), _QUEUES
+    ),
+    Metric(
+        "scheduler_volume_scheduling_duration_seconds",
+        HISTOGRAM,
+        Feed.VOLUME,
+        "How long volumes took.",
+        ("operation",),
+        SECONDS,
+    ),
+)
 """Those of 1.12 to 1.16."""
 
 
 _OPERATIONS = {
-    "predicate_evaluation": Feed.PREDICATES, "priority_evaluation": Feed.PRIORITIES, "preemption_evaluation": Feed.PREEMPTION,
+    "predicate_evaluation": Feed.PREDICATES,
+    "priority_evaluation": Feed.PRIORITIES,
+    "preemption_evaluation": Feed.PREEMPTION,
     "binding": Feed.BINDING,
-}  # fmt: skip
+}
 _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_evaluation"}
 _MOST_ATTEMPTS = 15
 
 
 @attrs.define(eq=False)
 class Metering:
-    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in them, are measured here."""
+    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in
+    them, are measured here."""
 
     _profile: str = ""
     """The schedulerName of the pod that is being tried."""
@@ -153,7 +307,7 @@ class Metering:
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*; here nothing is."""
 
-    # --- a cycle ----------------------------------------------------------------------------------------------------
+    # --- a cycle --------------------------------------------------------------------------------------------
 
     def began(self, item: QueuedPod) -> None:
         """A cycle begins."""
@@ -164,7 +318,8 @@ class Metering:
     def phase_ended(self, part: Phase, status: str) -> None:
         """A part of the cycle ended."""
         now = time.perf_counter()
-        seconds, self._since = now - self._since, now
+        seconds = now - self._since
+        self._since = now
         is_refused = self._parts.get(Phase.PRE_FILTER, SUCCESS) != SUCCESS
         self._parts[part] = status
         if part is Phase.SCOREBOARD:
@@ -190,7 +345,8 @@ class Metering:
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
         # The decision says which part ended the cycle, if no part said so itself.
-        parts, took = self._parts, time.perf_counter() - self._since
+        parts = self._parts
+        took = time.perf_counter() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
             self._measured(Phase.POST_FILTER, SUCCESS if makes_room else UNSCHEDULABLE, took)
@@ -199,7 +355,8 @@ class Metering:
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
-            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their own, not among the operations.
+            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their
+            # own, not among the operations.
             self.feed(Feed.PRIORITIES, took)
         if decision.host is not None:
             self.feed(Feed.ALGORITHM, seconds)
@@ -215,7 +372,7 @@ class Metering:
         if plan.node is not None:
             self.feed(Feed.VICTIMS, len(plan.victims))
 
-    # --- its binding ------------------------------------------------------------------------------------------------
+    # --- its binding ----------------------------------------------------------------------------------------
 
     def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
         """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
@@ -228,5 +385,6 @@ class Metering:
             self.feed(Feed.SCHEDULED_TIME, now - item.entered / SECOND, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
-        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
+        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds*
+        after its attempt began."""
         self._attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)

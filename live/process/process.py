@@ -1,4 +1,5 @@
-"""One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end, and what is said of that.
+"""One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end,
+and what is said of that.
 
 It answers ``/healthz``, ``/livez``, ``/readyz`` and ``/metrics``; callers are not asked who they are.
 Upstream: Run in cmd/kube-scheduler/app/server.go.
@@ -41,20 +42,27 @@ from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
 from .metering import Feed
 
-UNAVAILABLE, MOST_CALLERS = 503, 100
+UNAVAILABLE = 503
+MOST_CALLERS = 100
 
 Check = Callable[[], str]
 """Why a part is not well; empty if it is."""
 
 
-def endpoints(metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Mapping[str, Check]) -> Starlette:
+def endpoints(
+    metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Mapping[str, Check]
+) -> Starlette:
     """The application. *live* and *ready*: the checks by name; ``/readyz`` asks both."""
 
     def health(checks: Mapping[str, Check]) -> Callable[[Request], Awaitable[Response]]:
         # A coroutine function: starlette runs others on a thread, which must not look at the scheduler.
         async def answer(request: Request) -> Response:
-            failed = [name for name, check in checks.items() if check()]  # Reasons are withheld, as anybody may ask.
-            return PlainTextResponse(f"failed: {', '.join(failed)}" if failed else "ok", UNAVAILABLE if failed else 200, SAFE)
+            failed = [
+                name for name, check in checks.items() if check()
+            ]  # Reasons are withheld, as anybody may ask.
+            return PlainTextResponse(
+                f"failed: {', '.join(failed)}" if failed else "ok", UNAVAILABLE if failed else 200, SAFE
+            )
 
         return answer
 
@@ -62,17 +70,24 @@ def endpoints(metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Ma
         return Response(metrics(), media_type=METRICS_TYPE, headers=SAFE)
 
     paths = {"/healthz": live, "/livez": live, "/readyz": {**live, **ready}}
-    return Starlette(routes=[Route("/metrics", measured), *(Route(path, health(checks)) for path, checks in paths.items())])
+    return Starlette(
+        routes=[Route("/metrics", measured), *(Route(path, health(checks)) for path, checks in paths.items())]
+    )
 
 
 @asynccontextmanager
 async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterator[list[str]]:
-    """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError` where it cannot listen."""
+    """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError`
+    where it cannot listen."""
     async with AsyncExitStack() as stack:
         urls = []
         for each in listeners:
-            listening = Listening(each.address, each.port, each.certificate or None, each.key or None, insecure=True)
-            urls.append(await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0)))
+            listening = Listening(
+                each.address, each.port, each.certificate or None, each.key or None, insecure=True
+            )
+            urls.append(
+                await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0))
+            )
         yield urls
 
 
@@ -128,23 +143,35 @@ class Process:
         self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
         if self.settings.longest_parked is not None:
             release = self.engine.release
-            release = replace(release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked))
+            release = replace(
+                release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked)
+            )
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
 
     @classmethod
-    async def of(cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any) -> Process:
-        """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be; *more*: other fields."""
+    async def of(
+        cls, spec: SchedulerSpec, settings: RunSettings, access: Access, link: Transport, **more: Any
+    ) -> Process:
+        """The scheduler that *spec* makes, for the API server at the end of *link*, where its Policy may be;
+        *more*: other fields."""
         maps = await config_maps_of(spec, link)
         return cls(
-            settings=settings, engine=spec.engine(maps), link=link, server=access.server, scheduler_name=min(spec.scheduler_names),
+            settings=settings,
+            engine=spec.engine(maps),
+            link=link,
+            server=access.server,
+            scheduler_name=min(spec.scheduler_names),
             **more,
-        )  # fmt: skip
+        )
 
-    # --- life -------------------------------------------------------------------------------------------------------
+    # --- life -----------------------------------------------------------------------------------------------
 
     async def run(self, end: asyncio.Event) -> None:
-        """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServeError if it cannot listen."""
-        self.log.info(f"starting as kube-scheduler {build_values(self.engine.release.version)['git_version']}")
+        """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServeError if it cannot
+        listen."""
+        self.log.info(
+            f"starting as kube-scheduler {build_values(self.engine.release.version)['git_version']}"
+        )
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
@@ -152,21 +179,29 @@ class Process:
             # Each has a client of its own, with a limit of its own.
             scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
             dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
-            events = None if self.is_dry else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
+            events = (
+                None
+                if self.is_dry
+                else Events(telling, self.log.warning, dropped, self.wall, self.scheduler_name)
+            )
             self._assemble(scheduling, events)
             live = {} if self.elector is None else {"leaderElection": self.elector.fault}
             ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
-            self.urls = await stack.enter_async_context(serving(endpoints(self.metrics.text, live, ready), self.settings.listeners))
+            self.urls = await stack.enter_async_context(
+                serving(endpoints(self.metrics.text, live, ready), self.settings.listeners)
+            )
             for url in self.urls:
                 self.log.info(f"listening on {url}")
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
             tasks = [asyncio.create_task(work) for work in beside]
             stack.push_async_callback(_cancelled, *tasks)
             # Take part in the election and schedule until *end*, or until something fails, which is raised.
-            main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
+            main = asyncio.create_task(self._led())
+            ended = asyncio.create_task(end.wait())
             try:
                 await asyncio.wait((main, ended, *tasks), return_when=asyncio.FIRST_COMPLETED)
-                led, begun = self.elector is not None and self.elector.leads, self.scheduler.under_way
+                led = self.elector is not None and self.elector.leads
+                begun = self.scheduler.under_way
                 if ended.done() and self.scheduler.is_running:
                     self.scheduler.stop()
                     await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
@@ -190,10 +225,12 @@ class Process:
         await (schedule() if self.elector is None else self.elector.lead(schedule))
 
     def _ending(self, begun: int, left: int, led: bool) -> str:
-        """The ends of the *begun* pods that had a node and were not bound, *left* of them now, and of the lease, if it *led*."""
+        """The ends of the *begun* pods that had a node and were not bound, *left* of them now, and of the
+        lease, if it *led*."""
         told = "no pod was being bound"
         if begun:
-            verb, left_verb = "was" if begun == 1 else "were", "are" if left > 1 else "is"
+            verb = "was" if begun == 1 else "were"
+            left_verb = "are" if left > 1 else "is"
             told = f"{count_of(begun, 'pod')} {verb} being bound, {left or 'none'} {left_verb} left"
         elector = self.elector
         if elector is None:
@@ -201,7 +238,7 @@ class Process:
         became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
         return f"{told}; lease {elector.lock.place} {became}"
 
-    # --- parts ------------------------------------------------------------------------------------------------------
+    # --- parts ----------------------------------------------------------------------------------------------
 
     def _answered(self, found: MeasuredRequest) -> None:
         self.metrics.request(found, self.server)
@@ -209,27 +246,43 @@ class Process:
             self.log.info(str(found), REQUESTS)
 
     def _assemble(self, link: Transport, events: Events | None) -> None:
-        release, metrics = self.engine.release, self.metrics
+        release = self.engine.release
+        metrics = self.metrics
         self.engine.asks_later = not self.is_dry
-        client, told = release.client, Api(link, retries_of(release.client))
+        client = release.client
+        told = Api(link, retries_of(release.client))
         api = DryApi() if self.is_dry else ClusterApi(told, client.device_api, client.names_device_requests)
         recorder = events or Recorder()
         state = LiveState(
-            self.engine, api, recorder, self.wall, self.scheduler_name, log=self.log, observer=metrics,
+            self.engine,
+            api,
+            recorder,
+            self.wall,
+            self.scheduler_name,
+            log=self.log,
+            observer=metrics,
             leads=lambda: self.elector is None or self.elector.holds_lease,
-        )  # fmt: skip
+        )
         self.engine.on_phase = metrics.phase_ended
-        state.queue.on_incoming = lambda queue, event: metrics.feed(Feed.INCOMING, 1, queue=queue, event=event)
+        state.queue.on_incoming = lambda queue, event: metrics.feed(
+            Feed.INCOMING, 1, queue=queue, event=event
+        )
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
-        wanted, thread = self.settings.election, self.lease_thread
+        wanted = self.settings.election
+        thread = self.lease_thread
         if events is not None and wanted is not None:
             own = ClientTransport(self.link if thread is None else thread.link, self._answered)
             lock = LeaseLock(own, wanted.namespace, wanted.name, wanted.times.request)
             self.elector = Elector(
-                lock, wanted.times, self.identity, recorder, self.log,
-                lambda leads: metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
-            )  # fmt: skip
+                lock,
+                wanted.times,
+                self.identity,
+                recorder,
+                self.log,
+                lambda leads: metrics.feed(Feed.LEADER, int(leads), name=wanted.name),
+                self.wall,
+            )
             if thread is not None:
                 self.elector.apart = thread.run
 

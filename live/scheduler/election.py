@@ -1,14 +1,15 @@
 """Leader election: of several replicas one schedules, and another takes over when it stops.
 
-A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long as it does, somebody leads.
-So clocks may differ as much as they like, as long as they run at about the same speed.
+A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long
+as it does, somebody leads. So clocks may differ as much as they like, as long as they run at about the same
+speed.
 
-Two writers of the Lease cannot both succeed: each sends the object's resourceVersion back, and the API server refuses the second
-one with 409.
+Two writers of the Lease cannot both succeed: each sends the object's resourceVersion back, and the API server
+refuses the second one with 409.
 
-The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a burst a request of many
-turns of that loop takes seconds, and the leader would lose its lease. So the requests for the lock have a thread, a loop and a connection
-of their own.
+The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a
+burst a request of many turns of that loop takes seconds, and the leader would lose its lease. So the requests
+for the lock have a thread, a loop and a connection of their own.
 
 Upstream: client-go, tools/leaderelection/leaderelection.go.
 """
@@ -42,11 +43,13 @@ from ..client.http import HttpTransport
 from ..process.logs import WARNING, Log
 from .events import Recorder, Reference
 
-LEASES, ONCE = resource("Lease", "coordination.k8s.io/v1"), Retries(attempts=1)
+LEASES = resource("Lease", "coordination.k8s.io/v1")
+ONCE = Retries(attempts=1)
 
 
 class LeaseRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The spec of a Lease. Its times are those of the holder's clock, so they are not compared with other clocks."""
+    """The spec of a Lease. Its times are those of the holder's clock, so they are not compared with other
+    clocks."""
 
     holder_identity: str = ""
     """Empty: it is not held."""
@@ -89,13 +92,17 @@ class LeaseLock:
             raise
         try:
             given = dict(self._found.get("spec") or {})
-            return msgspec.convert({key: value for key, value in given.items() if value is not None}, LeaseRecord)
+            return msgspec.convert(
+                {key: value for key, value in given.items() if value is not None}, LeaseRecord
+            )
         except (TypeError, ValueError) as error:
             raise ApiError(200, "", f"{LEASES.plural} {self.place}: {error}") from None
 
     async def create(self, record: LeaseRecord) -> None:
         """Make the lock."""
-        await self._ask("POST", "", record.within({"metadata": {"name": self.name, "namespace": self.namespace}}))
+        await self._ask(
+            "POST", "", record.within({"metadata": {"name": self.name, "namespace": self.namespace}})
+        )
 
     async def update(self, record: LeaseRecord) -> None:
         """Write *record*, if the lock has not changed since it was read."""
@@ -105,12 +112,18 @@ class LeaseLock:
         """The object that events about the leader are about."""
         meta = metadata_of(self._found)
         return Reference(
-            kind=LEASES.kind, namespace=self.namespace, name=self.name, uid=str(meta.get("uid", "")), api_version=LEASES.group_version,
+            kind=LEASES.kind,
+            namespace=self.namespace,
+            name=self.name,
+            uid=str(meta.get("uid", "")),
+            api_version=LEASES.group_version,
             resource_version=str(meta.get("resourceVersion", "")),
-        )  # fmt: skip
+        )
 
     async def _ask(self, method: str, name: str, written: Mapping[str, Any] | None = None) -> None:
-        self._found = await Api(self.transport, ONCE).ask(method, LEASES, self.namespace, name, body=written, timeout=self.timeout)
+        self._found = await Api(self.transport, ONCE).ask(
+            method, LEASES, self.namespace, name, body=written, timeout=self.timeout
+        )
 
 
 JITTER = 1.2
@@ -135,7 +148,8 @@ class LeaseTimes:
 
     @property
     def request(self) -> float:
-        """How long a request for the lock may take: half of the time for a renewal, so that there is a second try."""
+        """How long a request for the lock may take: half of the time for a renewal, so that there is a second
+        try."""
         return max(1.0, self.renew / 2)
 
 
@@ -148,7 +162,8 @@ def new_identity() -> str:
 class Elector:
     """One replica. :meth:`lead` waits until it leads, does the work, and ends when it leads no more.
 
-    The work and the requests for the lock may run on two threads, so that work that takes all of its thread does not hold renewals up.
+    The work and the requests for the lock may run on two threads, so that work that takes all of its thread
+    does not hold renewals up.
     """
 
     lock: LeaseLock
@@ -170,7 +185,7 @@ class Elector:
     _known_since: float = -math.inf
     _renewed_at: float = -math.inf
 
-    # --- what is known ----------------------------------------------------------------------------------------------
+    # --- what is known --------------------------------------------------------------------------------------
 
     @property
     def leader(self) -> str:
@@ -184,7 +199,8 @@ class Elector:
 
     @property
     def holds_lease(self) -> bool:
-        """Whether this replica leads and no other one can have taken over yet, even if it heard of the last renewal at once."""
+        """Whether this replica leads and no other one can have taken over yet, even if it heard of the last
+        renewal at once."""
         return self.leads and loop_time() < self._renewed_at + self.times.lease
 
     def fault(self) -> str:
@@ -196,17 +212,20 @@ class Elector:
             return ""
         return f"failed election to renew leadership on lease {self.lock.place.partition('/')[2]}"
 
-    # --- leading ----------------------------------------------------------------------------------------------------
+    # --- leading --------------------------------------------------------------------------------------------
 
     async def lead(self, work: Callable[[], Awaitable[None]]) -> None:
         """Wait until this replica leads, then run *work* until it ends or the lease is lost.
 
-        Raises :class:`LeaderLostError` when the lease is lost. When the caller cancels this, *work* is cancelled, and then the lock is
-        given back.
+        Raises :class:`LeaderLostError` when the lease is lost. When the caller cancels this, *work* is
+        cancelled, and then the lock is given back.
         """
         self.on_change(False)
-        loop, acquired = asyncio.get_running_loop(), asyncio.Event()
-        campaign = asyncio.ensure_future(self.apart(self._campaign(partial(loop.call_soon_threadsafe, acquired.set))))
+        loop = asyncio.get_running_loop()
+        acquired = asyncio.Event()
+        campaign = asyncio.ensure_future(
+            self.apart(self._campaign(partial(loop.call_soon_threadsafe, acquired.set)))
+        )
 
         async def begun() -> None:
             await acquired.wait()
@@ -247,12 +266,14 @@ class Elector:
         self.log.warning(f"failed to renew lease {self.lock.place}: timed out waiting for the condition")
 
     async def _renew(self) -> bool:
-        """Whether the lease was renewed within the deadline. Upstream: ticks that come during a try are skipped."""
+        """Whether the lease was renewed within the deadline. Upstream: ticks that come during a try are
+        skipped."""
         try:
             async with asyncio.timeout(self.times.renew):
                 if await self.attempt():
                     return True
-                start, tick = loop_time(), 1
+                start = loop_time()
+                tick = 1
                 while True:
                     tick = max(tick, math.floor((loop_time() - start) / self.times.retry) + 1)
                     await asyncio.sleep(start + tick * self.times.retry - loop_time())
@@ -263,7 +284,8 @@ class Elector:
             return False
 
     async def _release(self) -> None:
-        """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock is read once more."""
+        """Give the lock back. A renewal that was under way may have been written, so after a refusal the lock
+        is read once more."""
         now = self._date()
         record = LeaseRecord("", 1, now, now, self._known.lease_transitions)
         try:
@@ -282,11 +304,12 @@ class Elector:
     def _tell(self, what: str) -> None:
         self.recorder.event(self.lock.reference(), "Normal", "LeaderElection", f"{self.identity} {what}")
 
-    # --- one try ----------------------------------------------------------------------------------------------------
+    # --- one try --------------------------------------------------------------------------------------------
 
     async def attempt(self) -> bool:
         """Try once to get the lock, or to renew it; whether it worked."""
-        start, now = loop_time(), self._date()
+        start = loop_time()
+        now = self._date()
         mine = LeaseRecord(self.identity, int(self.times.lease), now, now, 0)
         try:
             old = await self.lock.read()
@@ -297,7 +320,9 @@ class Elector:
                     self._seen = old
                     self._know(old)
                 if self.has_lock:
-                    mine = replace(mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions)
+                    mine = replace(
+                        mine, acquire_time=old.acquire_time, lease_transitions=old.lease_transitions
+                    )
                 elif old.holder_identity and self._known_since + old.lease_duration_seconds > start:
                     # It names another holder, and has changed within the time that it says itself.
                     self.log.news(f"lock is held by {self.leader} and has not yet expired")
@@ -340,7 +365,9 @@ class LeaseThread:
         await asyncio.wrap_future(self._loop)
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._loop.result().call_soon_threadsafe(self._end.set)
         await asyncio.to_thread(self._thread.join)
 

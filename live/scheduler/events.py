@@ -1,6 +1,8 @@
-"""The events of a scheduler, of core/v1: Scheduled, FailedScheduling, Preempted, LeaderElection. Equal ones are counted.
+"""The events of a scheduler, of core/v1: Scheduled, FailedScheduling, Preempted, LeaderElection. Equal ones
+are counted.
 
-They are sent one at a time, so that they never hold a binding up. As many as :data:`MOST_WAITING` wait; more are lost, and counted.
+They are sent one at a time, so that they never hold a binding up. As many as :data:`MOST_WAITING` wait; more
+are lost, and counted.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ LOOK = 0.01
 MOST_WAITING = 1000
 MOST_REMEMBERED = 4096
 """As many events are remembered, those that were said last, to count those that are equal."""
-MOST_TRIES, PAUSE = 12, 10.0
-"""How often an event is sent when no answer comes, and the seconds between two tries. Any answer ends the tries."""
+MOST_TRIES = 12
+PAUSE = 10.0
+"""How often an event is sent when no answer comes, and the seconds between two tries. Any answer ends the
+tries."""
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -81,23 +85,42 @@ class Events(Recorder):
             self.on_drop()
             if not self._is_dropping:
                 self._is_dropping = True
-                self.say(f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them")
+                self.say(
+                    f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them"
+                )
             return
         if isinstance(about, Pod):
             meta = about.metadata
             about = Reference(
-                kind="Pod", api_version="v1", namespace=meta.namespace, name=meta.name, uid=meta.uid,
+                kind="Pod",
+                api_version="v1",
+                namespace=meta.namespace,
+                name=meta.name,
+                uid=meta.uid,
                 resource_version=meta.resource_version,
-            )  # fmt: skip
+            )
         now = self.wall()
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
         self._last_name = max(self._last_name + 1, round(now * 1e9))
-        metadata, told = {"name": f"{about.name}.{self._last_name:x}", "namespace": about.namespace or "default"}, in_seconds(now)
-        self._waiting.append({
-            "kind": "Event", "apiVersion": "v1", "metadata": metadata, "involvedObject": msgspec.to_builtins(about), "reason": reason,
-            "message": text, "source": {"component": self.component}, "firstTimestamp": told, "lastTimestamp": told, "count": 1,
-            "type": type, "reportingComponent": self.component, "reportingInstance": "",
-        })  # fmt: skip
+        metadata = {"name": f"{about.name}.{self._last_name:x}", "namespace": about.namespace or "default"}
+        told = in_seconds(now)
+        self._waiting.append(
+            {
+                "kind": "Event",
+                "apiVersion": "v1",
+                "metadata": metadata,
+                "involvedObject": msgspec.to_builtins(about),
+                "reason": reason,
+                "message": text,
+                "source": {"component": self.component},
+                "firstTimestamp": told,
+                "lastTimestamp": told,
+                "count": 1,
+                "type": type,
+                "reportingComponent": self.component,
+                "reportingInstance": "",
+            }
+        )
         self._awake.set()
 
     async def run(self) -> None:
@@ -106,13 +129,21 @@ class Events(Recorder):
             await self._awake.wait()
             self._awake.clear()
             while self._waiting:
-                event, self._is_sending = self._waiting.popleft(), True
+                event = self._waiting.popleft()
+                self._is_sending = True
                 about = event["involvedObject"]
                 # An event equal to one that was sent before is that one with a higher count.
-                key = *(about.get(name) for name in _NAMES), *(event[name] for name in ("type", "reason", "message"))
+                key = (
+                    *(about.get(name) for name in _NAMES),
+                    *(event[name] for name in ("type", "reason", "message")),
+                )
                 known = self._known.pop(key, None)
                 if known is not None:
-                    event |= {"metadata": known["metadata"], "firstTimestamp": known["firstTimestamp"], "count": known["count"] + 1}
+                    event |= {
+                        "metadata": known["metadata"],
+                        "firstTimestamp": known["firstTimestamp"],
+                        "count": known["count"] + 1,
+                    }
                 self._known[key] = event
                 if len(self._known) > MOST_REMEMBERED:
                     self._known.popitem(last=False)
@@ -128,7 +159,8 @@ class Events(Recorder):
             self._is_dropping = False
 
     async def drain(self, seconds: float) -> int:
-        """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the same time."""
+        """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the
+        same time."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while (left := len(self._waiting) + self._is_sending) and loop.time() < end:
@@ -137,7 +169,8 @@ class Events(Recorder):
 
     async def _is_answered(self, event: Manifest) -> bool:
         """Send *event* once; whether an answer came. An event that is gone is made again."""
-        ask, (name, namespace) = Api(self.transport).ask, event["metadata"].values()
+        ask = Api(self.transport).ask
+        (name, namespace) = event["metadata"].values()
         try:
             if event["count"] > 1:
                 changes = {name: event[name] for name in ("count", "lastTimestamp", "message")}
@@ -152,5 +185,7 @@ class Events(Recorder):
             self.say(f"Unable to write event: '{error}' (may retry after sleeping)")
             return False
         except ApiError as error:
-            self.say(f"Server rejected event: '{error.message or f'status {error.status}'}' (will not retry!)")
+            self.say(
+                f"Server rejected event: '{error.message or f'status {error.status}'}' (will not retry!)"
+            )
         return True

@@ -1,11 +1,13 @@
-"""What follows an attempt that failed: the pod is queued again, an event and a condition say why, and victims may have to leave.
+"""What follows an attempt that failed: the pod is queued again, an event and a condition say why, and victims
+may have to leave.
 
-Room is made for a pod by its nomination, the victims that are deleted, and the nominations that end. With profiles a victim that waits for
-Permit plugins is not deleted: it is rejected, and has to look for another node.
+Room is made for a pod by its nomination, the victims that are deleted, and the nominations that end. With
+profiles a victim that waits for Permit plugins is not deleted: it is rejected, and has to look for another
+node.
 
-Upstream: recordSchedulingFailure and preempt in pkg/scheduler/scheduler.go and MakeDefaultErrorFunc in pkg/scheduler/factory/factory.go;
-for profiles handleSchedulingFailure and handleBindingCycleError in pkg/scheduler/schedule_one.go, prepareCandidate in
-pkg/scheduler/framework/preemption/preemption.go.
+Upstream: recordSchedulingFailure and preempt in pkg/scheduler/scheduler.go and MakeDefaultErrorFunc in
+pkg/scheduler/factory/factory.go; for profiles handleSchedulingFailure and handleBindingCycleError in
+pkg/scheduler/schedule_one.go, prepareCandidate in pkg/scheduler/framework/preemption/preemption.go.
 """
 
 from __future__ import annotations
@@ -27,16 +29,26 @@ from ...exceptions import CacheError, ExtenderError
 from ..client.api import ApiError
 from ..process.metering import Feed
 from .state import LiveState
-from .writes import NewCondition, patch_status, read_until_answered, status_of, status_patch, with_condition, with_nomination
+from .writes import (
+    NewCondition,
+    patch_status,
+    read_until_answered,
+    status_of,
+    status_patch,
+    with_condition,
+    with_nomination,
+)
 
-FIRST_READ_PAUSE, LONGEST_READ_PAUSE = 0.2, 60.0
+FIRST_READ_PAUSE = 0.2
+LONGEST_READ_PAUSE = 60.0
 MAX_NOTE = 1024
 IN_CACHE = "is in the cache, so can't be assumed"
 
 
 @attrs.define(eq=False)
 class Consequences:
-    """What follows for others; the two generations of schedulers write the rest, as :class:`~...core.driver.Driver` has it."""
+    """What follows for others; the two generations of schedulers write the rest, as
+    :class:`~...core.driver.Driver` has it."""
 
     state: LiveState
 
@@ -57,25 +69,39 @@ class Consequences:
 
 @attrs.define(eq=False)
 class ClassicConsequences(Consequences):
-    """With predicates and priorities: the pod is read again beside the rest; preemption comes after the condition.
+    """With predicates and priorities: the pod is read again beside the rest; preemption comes after the
+    condition.
 
-    For that the pod is read again and nominated; then its victims are deleted one after another. The first error ends it.
+    For that the pod is read again and nominated; then its victims are deleted one after another. The first
+    error ends it.
     """
 
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None) -> None:
-        state, pod = self.state, item.pod
-        reason, message, text, node_name = failure.reason, failure.text, failure.text, ""
+    async def failed(
+        self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None
+    ) -> None:
+        state = self.state
+        pod = item.pod
+        reason = failure.reason
+        message = failure.text
+        text = failure.text
+        node_name = ""
         if attempt is not None and attempt.is_reserved:
             message = text if state.release.live.binding_failure_texts else ""
-            text, node_name = f"{attempt.said}{text}", attempt.host
+            text = f"{attempt.said}{text}"
+            node_name = attempt.host
         elif attempt is not None:
             step, node_name = ("AssumePod", attempt.host) if IN_CACHE in text else ("AssumePodVolumes", "")
-            reason, text = "SchedulerError", f"{step} failed: {text}"
+            reason = "SchedulerError"
+            text = f"{step} failed: {text}"
         probed = state.timestamp if state.release.queue.probe_times else None
         state.spawn(self._read_again(item, state.queue.cycle))
-        await asyncio.sleep(0)  # The read goes first; else its answer could be older than the update that an informer sees.
+        await asyncio.sleep(
+            0
+        )  # The read goes first; else its answer could be older than the update that an informer sees.
         state.recorder.event(pod, "Warning", "FailedScheduling", text)
-        status = with_condition(status_of(pod), NewCondition(reason=reason, message=message, probed=probed), state.timestamp)
+        status = with_condition(
+            status_of(pod), NewCondition(reason=reason, message=message, probed=probed), state.timestamp
+        )
         if status is not None:
             await self.tried(pod, "cannot update the condition", state.api.put_status(pod, status, node_name))
 
@@ -89,8 +115,9 @@ class ClassicConsequences(Consequences):
         elif not current.spec.node_name:
             state.touch()
             if (known := state.pod(current.key)) is None or known.uid != current.uid or known.spec.node_name:
-                # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod all the same: one that has a
-                # node could make victims of other pods, and its nomination would never end.
+                # The informer saw that it went, or got its node; the answer is older. Upstream queues the pod
+                # all the same: one that has a node could make victims of other pods, and its nomination would
+                # never end.
                 return
             with suppress(CacheError):  # Upstream: a pod that is in the queue already is only logged.
                 state.queue.add_unschedulable(item.read_again(current), cycle)
@@ -110,17 +137,25 @@ class ClassicConsequences(Consequences):
                 plan = Preemption(error=str(error))
         if plan.error is not None:
             return f"preemption: {plan.error}"
-        if plan.node is not None and (failed := await self._let_leave(pod, plan.node, plan.victims)) is not None:
+        if (
+            plan.node is not None
+            and (failed := await self._let_leave(pod, plan.node, plan.victims)) is not None
+        ):
             return failed
         for other in plan.clear_nominations:
             other = pod if other.uid == pod.uid else other
             if (status := status_of(other)).get("nominatedNodeName"):
-                await self.tried(other, "cannot end its nomination", state.api.put_status(other, with_nomination(status, "")))
+                await self.tried(
+                    other,
+                    "cannot end its nomination",
+                    state.api.put_status(other, with_nomination(status, "")),
+                )
         return None
 
     async def _let_leave(self, pod: Pod, node_name: str, victims: Sequence[Pod]) -> str | None:
         """Nominate *pod* and delete *victims*; answers why that ended before its end."""
-        state, early = self.state, self.state.release.preemption.nominates_before_api
+        state = self.state
+        early = self.state.release.preemption.nominates_before_api
         state.touch()
         if early:
             state.queue.nominate(pod, node_name)
@@ -147,8 +182,11 @@ class FrameworkConsequences(Consequences):
     All victims are marked and deleted at the same time; then the nominations of lower priority end.
     """
 
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None) -> None:
-        state, pod = self.state, item.pod
+    async def failed(
+        self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None
+    ) -> None:
+        state = self.state
+        pod = item.pod
         current = state.pod(pod.key)
         if current is not None and current.uid != pod.uid and state.release.queueing.drops_recreated:
             state.queue.done(pod)
@@ -163,11 +201,14 @@ class FrameworkConsequences(Consequences):
         state.engine.nominations.add(item.pod, nominated, holder=item)
         state.awake.set()
         # The note of an event has at most 1024 bytes.
-        text, raw = failure.text, failure.text.encode()
+        text = failure.text
+        raw = failure.text.encode()
         text = text if len(raw) <= MAX_NOTE else raw[: MAX_NOTE - 4].decode("utf-8", "ignore") + " ..."
         state.recorder.event(pod, "Warning", "FailedScheduling", text)
         before = status_of(pod)
-        after = with_condition(before, NewCondition(reason=failure.reason, message=failure.text), state.timestamp) or dict(before)
+        after = with_condition(
+            before, NewCondition(reason=failure.reason, message=failure.text), state.timestamp
+        ) or dict(before)
         if nominated is not None:
             after = with_nomination(after, nominated)
         patch = self._patch(pod, before, after, "cannot update the status")
@@ -186,7 +227,8 @@ class FrameworkConsequences(Consequences):
         victims = [victim for victim in plan.victims if not (spares and victim.is_terminating)]
         if state.engine.enabled("SchedulerAsyncPreemption"):
             if victims:
-                # Upstream: prepareCandidateAsync in pkg/scheduler/framework/preemption/preemption.go. Meanwhile the pod is gated.
+                # Upstream: prepareCandidateAsync in pkg/scheduler/framework/preemption/preemption.go.
+                # Meanwhile the pod is gated.
                 state.queue.hold_back(pod, True)
                 state.spawn(self._in_background(pod, plan, victims))
             return None
@@ -196,7 +238,8 @@ class FrameworkConsequences(Consequences):
         return error
 
     async def _in_background(self, pod: Pod, plan: Preemption, victims: Sequence[Pod]) -> None:
-        state, began = self.state, self.state.now()
+        state = self.state
+        began = self.state.now()
         await self._end_nominations(plan)
         error = await self._evict(victims[:-1], pod, plan)
         # Upstream: the pod is let go before the last victim goes, as it would miss the event of that one.
@@ -226,10 +269,15 @@ class FrameworkConsequences(Consequences):
                 await state.leading()
                 try:
                     if state.engine.enabled("PodDisruptionConditions"):
-                        # Upstream: the patch was made from the preemptor's status, and removed conditions and addresses of the victim.
-                        # Here it adds the condition alone.
+                        # Upstream: the patch was made from the preemptor's status, and removed conditions and
+                        # addresses of the victim. Here it adds the condition alone.
                         message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
-                        condition = NewCondition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
+                        condition = NewCondition(
+                            type="DisruptionTarget",
+                            status="True",
+                            reason="PreemptionByScheduler",
+                            message=message,
+                        )
                         before = status_of(victim)
                         after = with_condition(before, condition, state.timestamp)
                         if after is not None:

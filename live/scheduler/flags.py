@@ -1,4 +1,5 @@
-"""What ``kubeclassic run`` is started with beside the scheduler itself: flags and a configuration, as one typed value.
+"""What ``kubeclassic run`` is started with beside the scheduler itself: flags and a configuration, as one
+typed value.
 
 Flags have the names that kube-scheduler's have. A flag counts more than the configuration.
 Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their defaults.
@@ -27,7 +28,9 @@ from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, 
 from .election import JITTER, LeaseTimes
 
 T = TypeVar("T")
-LOOPBACK, HTTP_PORT, HTTPS_PORT = "127.0.0.1", 10251, 10259
+LOOPBACK = "127.0.0.1"
+HTTP_PORT = 10251
+HTTPS_PORT = 10259
 LOCK = "leases"
 GROUP = "kubescheduler.config.k8s.io"
 
@@ -85,7 +88,8 @@ class Surroundings:
 
 
 def load_surroundings(file: str) -> Surroundings:
-    """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of the scheduler's part.
+    """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of
+    the scheduler's part.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
@@ -100,7 +104,7 @@ def load_surroundings(file: str) -> Surroundings:
     return found
 
 
-# --- the flags ------------------------------------------------------------------------------------------------------
+# --- the flags ----------------------------------------------------------------------------------------------
 
 
 _READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
@@ -120,10 +124,12 @@ class Values:
     given: Mapping[str, str]
 
     def of(self, name: str, default: T) -> T:
-        """The value of a flag: true or false in any of Go's forms, a duration in seconds; *default* for one that was not given."""
+        """The value of a flag: true or false in any of Go's forms, a duration in seconds; *default* for one
+        that was not given."""
         if name not in self.given:
             return default
-        written, (read, wanted) = self.given[name], _READERS[FLAGS[name].kind]
+        written = self.given[name]
+        (read, wanted) = _READERS[FLAGS[name].kind]
         try:
             found = read(written)
         except ValueError:
@@ -144,7 +150,7 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
     return FlagError(f'--{name}: expected {wanted}, got "{got}"')
 
 
-# --- what they mean -------------------------------------------------------------------------------------------------
+# --- what they mean -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -187,15 +193,22 @@ class RunSettings:
 
 
 def read_settings(
-    given: Mapping[str, str], config: Path | None = None, kubeconfig: Path | None = None, *, is_dry: bool = False
+    given: Mapping[str, str],
+    config: Path | None = None,
+    kubeconfig: Path | None = None,
+    *,
+    is_dry: bool = False,
 ) -> RunSettings:
     """The settings that the flags *given* make beside a configuration, each flag as the text that was typed.
 
-    A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on the same machine.
-    Raises :class:`FlagError`, and what :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
+    A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on
+    the same machine. Raises :class:`FlagError`, and what
+    :func:`~kubeclassic.live.scheduler.flags.load_surroundings` raises.
     """
-    flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
-    connection, form = found.client_connection, flags.of("logging-format", TEXT_LINES)
+    flags = Values(given)
+    found = Surroundings() if config is None else load_surroundings(str(config))
+    connection = found.client_connection
+    form = flags.of("logging-format", TEXT_LINES)
     if form not in FORMS:
         raise _wrong("logging-format", form, " or ".join(FORMS))
     return RunSettings(
@@ -205,7 +218,11 @@ def read_settings(
         qps=flags.of("kube-api-qps", connection.qps or 50.0),
         burst=flags.of("kube-api-burst", connection.burst or 100),
         election=None if is_dry else _election(flags, found),
-        listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
+        listeners=tuple(
+            listener
+            for listener in _listeners(flags, found)
+            if not is_dry or PLACES[bool(listener.certificate)] & set(given)
+        ),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
         logs=LogSettings(level=flags.of("v", 0), form=form),
     )
@@ -228,20 +245,33 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         raise FlagError("retryPeriod must be greater than zero")
     kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
     if kind != LOCK:
-        raise _wrong("leader-elect-resource-lock", kind, f"{LOCK} (a Lease names the leader in every release)")
+        raise _wrong(
+            "leader-elect-resource-lock", kind, f"{LOCK} (a Lease names the leader in every release)"
+        )
     return ElectionSettings(
-        name=flags.of("leader-elect-resource-name", said.lock_object_name or said.resource_name or "kube-scheduler"),
-        namespace=flags.of("leader-elect-resource-namespace", said.lock_object_namespace or said.resource_namespace or "kube-system"),
+        name=flags.of(
+            "leader-elect-resource-name", said.lock_object_name or said.resource_name or "kube-scheduler"
+        ),
+        namespace=flags.of(
+            "leader-elect-resource-namespace",
+            said.lock_object_namespace or said.resource_namespace or "kube-system",
+        ),
         times=times,
     )
 
 
 def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
-    """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who they are."""
-    certificate, key = flags.of("tls-cert-file", ""), flags.of("tls-private-key-file", "")
+    """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who
+    they are."""
+    certificate = flags.of("tls-cert-file", "")
+    key = flags.of("tls-private-key-file", "")
     if bool(certificate) != bool(key):
         raise FlagError("--tls-cert-file and --tls-private-key-file: expected both or none, got one of them")
-    places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
+    places = [
+        _place(address)
+        for address in (found.healthz_bind_address, found.metrics_bind_address)
+        if address is not None
+    ]
     given = flags.of("address", LOOPBACK), flags.port("port", 0 if certificate else HTTP_PORT)
     is_said = not PLACES[False].isdisjoint(flags.given)
     for address, port in dict.fromkeys([given] if is_said else places or [given]):
@@ -249,20 +279,26 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
             yield Listener(address=address, port=port)
     secure = flags.port("secure-port", HTTPS_PORT if certificate else 0)
     if secure and not certificate:
-        raise FlagError(f"--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got {secure}")
+        raise FlagError(
+            f"--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got {secure}"
+        )
     if secure:
-        yield Listener(address=flags.of("bind-address", LOOPBACK), port=secure, certificate=certificate, key=key)
+        yield Listener(
+            address=flags.of("bind-address", LOOPBACK), port=secure, certificate=certificate, key=key
+        )
 
 
 def _place(written: str) -> tuple[str, int]:
     """Host and port of ``host:port``; port 0 for an empty text."""
     host, colon, port = written.rpartition(":")
     if written and (not colon or not port.isdecimal() or int(port) > 65535):
-        raise FlagError(f'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "{written}"')
+        raise FlagError(
+            f'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "{written}"'
+        )
     return (host.strip("[]") or LOOPBACK), int(port or 0)
 
 
-# --- the scheduler and the API server -------------------------------------------------------------------------------
+# --- the scheduler and the API server -----------------------------------------------------------------------
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:
@@ -279,7 +315,9 @@ def access_of(settings: RunSettings, context: str | None) -> Access:
     except KubeconfigError as error:
         if not settings.config:
             raise
-        raise KubeconfigError(f"{error}; or --kubeconfig, or clientConnection.kubeconfig in {settings.config}") from None
+        raise KubeconfigError(
+            f"{error}; or --kubeconfig, or clientConnection.kubeconfig in {settings.config}"
+        ) from None
 
 
 async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:

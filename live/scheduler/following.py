@@ -27,10 +27,16 @@ class UnseenClusterError(KubeclassicError):
 
 
 async def follow(
-    algorithm: Algorithm, transport: Transport, handler: Handler, run: Callable[[], Coroutine[Any, Any, None]],
-    *, seconds: float | None, log: Log,
-) -> None:  # fmt: skip
-    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some seconds.
+    algorithm: Algorithm,
+    transport: Transport,
+    handler: Handler,
+    run: Callable[[], Coroutine[Any, Any, None]],
+    *,
+    seconds: float | None,
+    log: Log,
+) -> None:
+    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some
+    seconds.
 
     Raises UnseenClusterError if it ends before every kind was listed once.
     """
@@ -51,12 +57,18 @@ async def follow(
         for task in tasks:
             task.cancel()
     if not informers.has_synced:
-        raise UnseenClusterError(f"cluster: expected a whole list of {', '.join(informers.unlisted)} before the end, got none")
+        raise UnseenClusterError(
+            f"cluster: expected a whole list of {', '.join(informers.unlisted)} before the end, got none"
+        )
 
 
-async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = "") -> T | None:
-    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than :data:`PATIENCE`."""
-    task, ended = asyncio.create_task(work), asyncio.create_task(end.wait())
+async def unless(
+    end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = ""
+) -> T | None:
+    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than
+    :data:`PATIENCE`."""
+    task = asyncio.create_task(work)
+    ended = asyncio.create_task(end.wait())
     try:
         done, _ = await asyncio.wait((task, ended), timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not done and log is not None and wait:
@@ -71,7 +83,9 @@ async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | No
 
 def end_at_signals() -> tuple[asyncio.Event, list[int]]:
     """An event that is set by the first signal, and which one that was; the second one interrupts."""
-    end, loop, ended_by = asyncio.Event(), asyncio.get_running_loop(), list[int]()
+    end = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    ended_by = list[int]()
 
     def stop(number: int) -> None:
         ended_by.append(number)

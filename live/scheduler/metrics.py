@@ -1,4 +1,5 @@
-"""What a scheduler counts and measures, as prometheus-client writes it; and what is only known when somebody reads it."""
+"""What a scheduler counts and measures, as prometheus-client writes it; and what is only known when somebody
+reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,15 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    Summary,
+    generate_latest,
+)
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
@@ -24,7 +33,8 @@ class SchedulerMetrics(Metering):
     """All metrics of one scheduler, in a registry of its own. Times are in seconds."""
 
     def __init__(self, *, has_profiles: bool, with_process: bool = True) -> None:
-        """The metrics of a release, all 0; *with_process*: those of this process too, where the system has them."""
+        """The metrics of a release, all 0; *with_process*: those of this process too, where the system has
+        them."""
         super().__init__()
         self.has_profiles: bool = has_profiles
         self.scheduler: LiveScheduler | None = None
@@ -52,7 +62,9 @@ class SchedulerMetrics(Metering):
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*, of which a metric takes those that it has."""
         for metric, instrument in self._fed.get(feed, ()):
-            child = instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
+            child = (
+                instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
+            )
             if isinstance(child, Gauge):
                 child.set(value)
             elif isinstance(child, Counter):
@@ -60,19 +72,24 @@ class SchedulerMetrics(Metering):
             else:
                 child.observe(value)
 
-    # --- requests ---------------------------------------------------------------------------------------------------
+    # --- requests -------------------------------------------------------------------------------------------
 
     def request(self, found: MeasuredRequest, server: str) -> None:
         """The API server at the URL *server* was asked. Watches are counted, and not measured."""
-        method, host = found.request.method, urlsplit(server).netloc
-        self.feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
+        method = found.request.method
+        host = urlsplit(server).netloc
+        self.feed(
+            Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host
+        )
         if not found.is_stream:
             self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
     def _read(self, scheduler: LiveScheduler) -> None:
         """Set the numbers to what is so now."""
-        engine, queue = scheduler.state.engine, scheduler.state.queue
-        found, gated = queue.pending, 0
+        engine = scheduler.state.engine
+        queue = scheduler.state.queue
+        found = queue.pending
+        gated = 0
         if found.unschedulable:
             gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
         self.feed(Feed.PENDING, found.active, queue="active")
@@ -89,7 +106,9 @@ class SchedulerMetrics(Metering):
         # How many pods of the queue each plugin rejected in their last attempts.
         rejected: Tally[tuple[str, str]] = Tally()
         for item in queue.entries():
-            rejected.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
+            rejected.update(
+                (plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins
+            )
         self._rejecting |= set(rejected)
         for plugin, profile in self._rejecting:
             self.feed(Feed.REASON, rejected[plugin, profile], plugin=plugin, profile=profile)
@@ -104,6 +123,8 @@ def build_values(version: str) -> dict[str, str]:
     """
     major, _, minor = version.partition(".")
     return {
-        "major": major, "minor": minor, "git_version": f"v{ALL_PATCH_LEVELS[version]}+{user_agent().replace('/', '.')}",
+        "major": major,
+        "minor": minor,
+        "git_version": f"v{ALL_PATCH_LEVELS[version]}+{user_agent().replace('/', '.')}",
         "platform": f"{platform.system().lower()}/{platform.machine()}",
-    }  # fmt: skip
+    }

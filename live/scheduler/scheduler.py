@@ -1,6 +1,7 @@
 """The live scheduler: the next pod of the queue, its cycle, its binding, and what follows, for ever.
 
-Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedule_one.go), and cleanupAssumedPods of the cache.
+Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedule_one.go), and
+cleanupAssumedPods of the cache.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import is_unknown, read_until_answered
 
-READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
+READ_PAUSE = 0.1
+LONGEST_READ_PAUSE = 10.0
 DEVICE_POLL = 5.0
 """Seconds between two looks at devices that are not ready."""
 EXPIRY_PERIOD = 1.0
@@ -63,17 +65,20 @@ class LiveScheduler(Driver):
 
     def __attrs_post_init__(self) -> None:
         self.victims_leave_first = bool(self.state.engine.profiles)
-        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(self.state)
+        self.consequences = (FrameworkConsequences if self.victims_leave_first else ClassicConsequences)(
+            self.state
+        )
         self.volumes = VolumeWork(self.state)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
         for profile in self.state.engine.profiles.values():
             profile.handle.now = self.state.wall
 
-    # --- the loop ---------------------------------------------------------------------------------------------------
+    # --- the loop -------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Schedule until cancelled, or until :meth:`stop`; then bindings may end, and whatever else is under way is cancelled.
+        """Schedule until cancelled, or until :meth:`stop`; then bindings may end, and whatever else is under
+        way is cancelled.
 
         Raises the first defect of a task.
         """
@@ -133,9 +138,11 @@ class LiveScheduler(Driver):
         state.awake.clear()
         if self.is_stopping or state.broken:
             return
-        due, handle = state.queue.next_due(), None
+        due = state.queue.next_due()
+        handle = None
         if due is not None:
-            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.now())
+            loop = asyncio.get_running_loop()
+            left = max(SHORTEST_WAIT, due / SECOND - state.now())
             handle = loop.call_later(left, state.awake.set)
         try:
             await state.awake.wait()
@@ -149,13 +156,17 @@ class LiveScheduler(Driver):
             await self.state.free()
             self.state.touch()
             for pod in self.state.engine.cache.expire(self.state.clock.seconds):
-                self.state.log.warning(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
+                self.state.log.warning(
+                    f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time"
+                )
 
-    # --- one pod ----------------------------------------------------------------------------------------------------
+    # --- one pod --------------------------------------------------------------------------------------------
 
     async def _decide(self, item: QueuedPod) -> Decision:
-        """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders do not hold others up."""
-        state, decide = self.state, partial(self.state.engine.schedule, item.pod, details=self.details)
+        """The decision; an error of a rule or plugin fails the attempt, not the scheduler. Calls to extenders
+        do not hold others up."""
+        state = self.state
+        decide = partial(self.state.engine.schedule, item.pod, details=self.details)
         try:
             if not state.engine.asks_extenders(item.pod):
                 return decide()
@@ -167,7 +178,7 @@ class LiveScheduler(Driver):
             state.log.warning(f"pod {item.pod.key}: {error}")
             return Decision(item.pod, error=str(error), nominated="")
 
-    # --- a binding --------------------------------------------------------------------------------------------------
+    # --- a binding ------------------------------------------------------------------------------------------
 
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
         """The binding goes on beside the cycles of other pods; many are under way at once."""
@@ -186,7 +197,9 @@ class LiveScheduler(Driver):
 
     async def permit(self, attempt: Attempt) -> Failure | None:
         state = self.state
-        waiting, ended, loop = state.binding.waiting(attempt.pod), asyncio.Event(), asyncio.get_running_loop()
+        waiting = state.binding.waiting(attempt.pod)
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
 
         def on_end() -> None:
             loop.call_soon_threadsafe(ended.set)
@@ -215,7 +228,8 @@ class LiveScheduler(Driver):
             return None
         state = self.state
         plugin = 'running PreBind plugin "VolumeBinding": ' if state.engine.profiles else ""
-        began, text = state.now(), ""
+        began = state.now()
+        text = ""
         try:
             await self.volumes.bind(attempt.pod.bound_to(attempt.host))
         except NotWritten as error:
@@ -235,10 +249,14 @@ class LiveScheduler(Driver):
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
         profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
-        self.state.observer.feed(Feed.POINT, self.state.now() - began, extension_point=point, status=status, profile=profile)
+        self.state.observer.feed(
+            Feed.POINT, self.state.now() - began, extension_point=point, status=status, profile=profile
+        )
 
     async def write(self, attempt: Attempt) -> Failure | None:
-        pod, host, state = attempt.pod, attempt.host, self.state
+        pod = attempt.pod
+        host = attempt.host
+        state = self.state
         told = None if self.claims is None else await self.claims.write(self.claims.taken())
         told = told or await self._until_ready(pod, host)
         if told is not None:
@@ -262,11 +280,18 @@ class LiveScheduler(Driver):
         return failure
 
     async def _until_ready(self, pod: Pod, host: str) -> str | None:
-        """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they are not."""
-        wait, state = self.state.binding.device_wait(pod), self.state
+        """Wait until the devices of *pod* are ready, as their drivers say it in its claims; answers why they
+        are not."""
+        wait = self.state.binding.device_wait(pod)
+        state = self.state
         if wait is None or not wait.waits(pod):
             return None
-        state.recorder.event(pod, "Normal", "BindingConditionsPending", f"waiting for binding conditions for device on node {host}")
+        state.recorder.event(
+            pod,
+            "Normal",
+            "BindingConditionsPending",
+            f"waiting for binding conditions for device on node {host}",
+        )
         end = state.now() + wait.binding_seconds
         while (told := wait.readiness(pod)) is None and state.now() < end:
             await asyncio.sleep(DEVICE_POLL)
@@ -293,7 +318,7 @@ class LiveScheduler(Driver):
             return str(error)
         return None
 
-    # --- failures ---------------------------------------------------------------------------------------------------
+    # --- failures -------------------------------------------------------------------------------------------
 
     def given_back(self, attempt: Attempt, failure: Failure) -> None:
         state = self.state
@@ -304,7 +329,9 @@ class LiveScheduler(Driver):
         state.log.info(f"pod {attempt.pod.key}: not bound to {attempt.host}: {failure.text}", OUTCOMES)
         state.observer.not_bound(attempt.pod, state.now() - attempt.began, is_rejected=failure.is_rejection)
 
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
+    async def failed(
+        self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None
+    ) -> None:
         state = self.state
         if attempt is not None and not attempt.is_reserved:
             state.log.info(f"pod {item.pod.key}: no place on {attempt.host}: {failure.text}", OUTCOMES)

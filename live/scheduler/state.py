@@ -27,10 +27,11 @@ LEASE_LOOK = 0.1
 
 @attrs.define(eq=False)
 class LiveState(SchedulingState):
-    """The state of one live scheduler. All that changes it happens on the thread of the event loop, so between two awaits nothing changes.
+    """The state of one live scheduler. All that changes it happens on the thread of the event loop, so
+    between two awaits nothing changes.
 
-    Only a decision for which extenders are called is made on another thread (:meth:`apart`). While it is made events wait, and
-    tasks that use the engine wait at :meth:`free`.
+    Only a decision for which extenders are called is made on another thread (:meth:`apart`). While it is made
+    events wait, and tasks that use the engine wait at :meth:`free`.
     """
 
     api: ClusterApi
@@ -51,7 +52,9 @@ class LiveState(SchedulingState):
 
     def __attrs_post_init__(self) -> None:
         start = self.now()
-        self.begin(Clock(now=nanoseconds(start), origin=nanoseconds(self.wall() - start)), self.scheduler_name)
+        self.begin(
+            Clock(now=nanoseconds(start), origin=nanoseconds(self.wall() - start)), self.scheduler_name
+        )
         if isinstance(self.api, DryApi):
             self.api.known = self.router.pods
 
@@ -66,10 +69,11 @@ class LiveState(SchedulingState):
 
     now = staticmethod(loop_time)
 
-    # --- time -------------------------------------------------------------------------------------------------------
+    # --- time -----------------------------------------------------------------------------------------------
 
     def touch(self) -> None:
-        """Set the clock, before anything is done that depends on the time. No two events have the same time, as with real clocks."""
+        """Set the clock, before anything is done that depends on the time. No two events have the same time,
+        as with real clocks."""
         self.clock.now = max(nanoseconds(self.now()), self.clock.now + 1)
 
     @property
@@ -78,11 +82,12 @@ class LiveState(SchedulingState):
         return in_seconds(self.wall())
 
     async def leading(self) -> None:
-        """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never leads again."""
+        """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never
+        leads again."""
         while not self.leads():
             await asyncio.sleep(LEASE_LOOK)
 
-    # --- decisions on another thread --------------------------------------------------------------------------------
+    # --- decisions on another thread ------------------------------------------------------------------------
 
     async def apart(self, work: Callable[[], T]) -> T:
         """The result of *work*, which uses the engine, on the thread of :attr:`worker`."""
@@ -94,7 +99,8 @@ class LiveState(SchedulingState):
         finally:
             if not task.cancelled():  # else the scheduler is ending, and the thread is still at work
                 self._is_busy = False
-                backlog, self._backlog = self._backlog, []
+                backlog = self._backlog
+                self._backlog = []
                 for tell, item in backlog:
                     self._tell(tell, item)
                 self._freed.set()
@@ -104,10 +110,11 @@ class LiveState(SchedulingState):
         while self._is_busy:
             await self._freed.wait()
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its binding."""
+        """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its
+        binding."""
         self._tell(self.router.put, item)
         if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.spec.node_name:
             self.api.settle(item.key, is_bound=True)
@@ -126,7 +133,7 @@ class LiveState(SchedulingState):
         tell(item)
         self.awake.set()
 
-    # --- tasks ------------------------------------------------------------------------------------------------------
+    # --- tasks ----------------------------------------------------------------------------------------------
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do *work* beside what goes on."""

@@ -1,8 +1,9 @@
-"""What is written before a pod is bound: its volumes, one after another, which then have to be bound, and its claims to devices.
+"""What is written before a pod is bound: its volumes, one after another, which then have to be bound, and its
+claims to devices.
 
-Upstream: BindPodVolumes in pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in pkg/controller/volume/persistentvolume;
-1.27: pkg/scheduler/framework/plugins/volumebinding/binder.go); bindClaim, PostFilter and Unreserve in
-pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
+Upstream: BindPodVolumes in pkg/controller/volume/scheduling/scheduler_binder.go (before 1.15 in
+pkg/controller/volume/persistentvolume; 1.27: pkg/scheduler/framework/plugins/volumebinding/binder.go);
+bindClaim, PostFilter and Unreserve in pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from ..client.api import ApiError, resource
 from .state import LiveState
 from .writes import DELETE_OPTIONS, decoded
 
-CONFLICT, CONFLICTS = 409, 5
+CONFLICT = 409
+CONFLICTS = 5
 """The status of a write to an object that somebody else has changed, and how often it is tried."""
 
 
@@ -46,7 +48,8 @@ class ClaimWork:
 
     def taken(self) -> list[ClaimWrite]:
         """What is to be written, and is no longer noted."""
-        found, self.claims.writes = self.claims.writes or [], []
+        found = self.claims.writes or []
+        self.claims.writes = []
         return found
 
     async def write(self, wanted: list[ClaimWrite]) -> str | None:
@@ -57,7 +60,8 @@ class ClaimWork:
             except ApiError as error:
                 await self.state.free()
                 for undone in reversed(wanted[number:]):
-                    before, after = undone.before, undone.after
+                    before = undone.before
+                    after = undone.after
                     if after is not None and self.claims.get(after.key) is after:
                         self.claims.drop(after.key)
                     if before is not None and self.claims.get(before.key) is None:
@@ -70,14 +74,19 @@ class ClaimWork:
 
     async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
         """Write one claim; gives it with its new version."""
-        api, before, after = self.state.api, wanted.before, wanted.after
-        claims, head = resource("ResourceClaim", api.device_api), {"apiVersion": api.device_api, "kind": "ResourceClaim"}
+        api = self.state.api
+        before = wanted.before
+        after = wanted.after
+        claims = resource("ResourceClaim", api.device_api)
+        head = {"apiVersion": api.device_api, "kind": "ResourceClaim"}
         if after is None:
             if before is not None:
                 place = before.namespace, before.name
                 if before.metadata.finalizers:  # they go first
                     bare = replace(before, metadata=replace(before.metadata, finalizers=()))
-                    await api.ask("PUT", claims, *place, body=with_finalizers({**head, **(before.manifest or {})}, bare))
+                    await api.ask(
+                        "PUT", claims, *place, body=with_finalizers({**head, **(before.manifest or {})}, bare)
+                    )
                 await api.ask("DELETE", claims, *place, body=DELETE_OPTIONS)
             return None
         if before is not None:
@@ -94,10 +103,15 @@ class ClaimWork:
 
     async def _put(self, before: ResourceClaim, after: ResourceClaim) -> ResourceClaim:
         """Write the finalizers and the status of a claim that is there."""
-        api, place = self.state.api, (before.namespace, before.name)
+        api = self.state.api
+        place = (before.namespace, before.name)
         claims = resource("ResourceClaim", api.device_api)
         classes = {one.name: one.manifest or {} for one in self.state.listings.device_classes}
-        manifest: Mapping[str, Any] = {"apiVersion": api.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
+        manifest: Mapping[str, Any] = {
+            "apiVersion": api.device_api,
+            "kind": "ResourceClaim",
+            **(before.manifest or {}),
+        }
         if after.metadata.finalizers != before.metadata.finalizers:
             manifest = await api.ask("PUT", claims, *place, body=with_finalizers(manifest, after))
         for _ in range(CONFLICTS):
@@ -115,7 +129,8 @@ class ClaimWork:
         raise ApiError(CONFLICT, "Conflict", f'resourceclaims "{before.name}" changes all the time')
 
     def write_beside(self) -> None:
-        """Write what was noted just now, beside what goes on; an error is reported, and the next attempt notes it once more."""
+        """Write what was noted just now, beside what goes on; an error is reported, and the next attempt
+        notes it once more."""
 
         async def reported(wanted: list[ClaimWrite]) -> None:
             error = await self.write(wanted)
@@ -156,7 +171,8 @@ class VolumeWork:
         return not all(claim is not None and is_fully_bound(claim) for claim in found)
 
     async def bind(self, pod: Pod) -> None:
-        """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten and NotBound."""
+        """Write what was assumed for *pod*, which has its node, and wait until it is so. Raises NotWritten
+        and NotBound."""
         try:
             wanted = self.state.engine.bind_volumes(pod)
         except VolumeError as error:
@@ -190,27 +206,42 @@ class VolumeWork:
                 raise NotBound(TIMED_OUT)
 
     async def _put(self, item: KubeObject) -> KubeObject:
-        """Write a volume for its claim, or a claim that chose its node; answers the object with its new version."""
-        manifest, claim = dict(item.manifest or {}), self._claim_of(item)
+        """Write a volume for its claim, or a claim that chose its node; answers the object with its new
+        version."""
+        manifest = dict(item.manifest or {})
+        claim = self._claim_of(item)
         manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
         if claim is not None:
             spec: dict[str, Any] = manifest.get("spec") or {}
             reference: dict[str, Any] = spec.get("claimRef") or {}
             wanted = {"namespace": claim.namespace, "name": claim.name, "uid": claim.metadata.uid}
             if not wanted.items() <= reference.items():  # one that is there for this claim stays
-                reference = {"kind": claim.kind, **wanted, "apiVersion": "v1", "resourceVersion": claim.metadata.resource_version}
+                reference = {
+                    "kind": claim.kind,
+                    **wanted,
+                    "apiVersion": "v1",
+                    "resourceVersion": claim.metadata.resource_version,
+                }
             manifest["spec"] = {**spec, "claimRef": reference}
         body = {**manifest, "kind": item.kind, "apiVersion": "v1"}
-        return decoded(type(item), await self.state.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body))
+        return decoded(
+            type(item),
+            await self.state.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body),
+        )
 
     def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
         reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
-        return None if reference is None else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
+        return (
+            None
+            if reference is None
+            else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
+        )
 
-    # --- waiting ----------------------------------------------------------------------------------------------------
+    # --- waiting --------------------------------------------------------------------------------------------
 
     def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
-        volume, claim = self.state.listings.volumes.get(written.key), self._claim_of(written)
+        volume = self.state.listings.volumes.get(written.key)
+        claim = self._claim_of(written)
         if volume is None or claim is None:
             missing = f'PersistentVolume "{written.key}"' if volume is None else "PersistentVolumeClaim"
             raise NotBound(f"failed to check binding: could not find v1.{missing}")
@@ -224,14 +255,18 @@ class VolumeWork:
     def _is_provisioned(self, written: KubeObject, node_name: str) -> bool:
         claim = self.state.listings.claims.get(written.key)
         if claim is None:
-            raise NotBound(f'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "{written.key}"')
+            raise NotBound(
+                f'failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "{written.key}"'
+            )
         if _is_older(claim, written):
             return False
         if not claim.annotations:
             raise NotBound(f'selectedNode annotation reset for PVC "{claim.name}"')
         selected = claim.annotations.get(SELECTED_NODE, "")
         if selected != node_name:
-            raise NotBound(self.state.release.live.wrong_node_text.format(claim=claim.name, got=selected, node=node_name))
+            raise NotBound(
+                self.state.release.live.wrong_node_text.format(claim=claim.name, got=selected, node=node_name)
+            )
         if claim.spec.volume_name:
             volume = self.state.listings.volumes.get(claim.spec.volume_name)
             if volume is None:
@@ -240,12 +275,15 @@ class VolumeWork:
         return is_fully_bound(claim)
 
     def _check_reach(self, volume: PersistentVolume, node_name: str) -> None:
-        affinity, table = volume.spec.node_affinity, self.state.engine.table
+        affinity = volume.spec.node_affinity
+        table = self.state.engine.table
         if affinity is None:
             return
         batch = Batch(table, np.array([table.row_of[node_name]], np.intp))
         if not node_selector_mask(affinity, batch, fields=False)[0]:
-            raise NotBound(f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms')
+            raise NotBound(
+                f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms'
+            )
 
 
 def _is_older(known: KubeObject, written: KubeObject) -> bool:

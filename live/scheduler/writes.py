@@ -1,7 +1,8 @@
-"""What the live scheduler asks of an API server, the errors that it gets, changes of a pod's status, and a dry run of it all.
+"""What the live scheduler asks of an API server, the errors that it gets, changes of a pod's status, and a
+dry run of it all.
 
-Upstream: the typed clients of k8s.io/client-go; UpdatePodCondition in pkg/api/v1/pod/util.go, PatchPodStatus in
-pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
+Upstream: the typed clients of k8s.io/client-go; UpdatePodCondition in pkg/api/v1/pod/util.go, PatchPodStatus
+in pkg/scheduler/util/utils.go, and CreateTwoWayMergePatch in k8s.io/apimachinery.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from ..client.api import NOT_THERE, PODS, REFUSED, Api, ApiError, Resource, Tran
 
 Json = dict[str, Any]
 K = TypeVar("K", bound=KubeObject)
-FAILED, UNAVAILABLE, TIMED_OUT = 500, 503, 504
+FAILED = 500
+UNAVAILABLE = 503
+TIMED_OUT = 504
 DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
 STORE = "etcdserver: "
-"""What the message of a server begins with whose store said no, or nothing: the store may have written all the same."""
+"""What the message of a server begins with whose store said no, or nothing: the store may have written all
+the same."""
 
 
 class NoAnswer(ApiError):
@@ -30,8 +34,13 @@ class NoAnswer(ApiError):
 
 
 def is_unknown(error: ApiError) -> bool:
-    """Whether the request may have been carried out: no answer came, or the server gave up waiting for its store."""
-    return isinstance(error, NoAnswer) or error.status == TIMED_OUT or (error.status == FAILED and STORE in str(error))
+    """Whether the request may have been carried out: no answer came, or the server gave up waiting for its
+    store."""
+    return (
+        isinstance(error, NoAnswer)
+        or error.status == TIMED_OUT
+        or (error.status == FAILED and STORE in str(error))
+    )
 
 
 @attrs.define(eq=False)
@@ -45,19 +54,36 @@ class ClusterApi:
     """As :attr:`~kubeclassic.core.release.ClientCells.names_device_requests`."""
 
     async def ask(
-        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
-    ) -> Json:  # fmt: skip
+        self,
+        method: str,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        subresource: str = "",
+        body: Mapping[str, Any] | None = None,
+    ) -> Json:
         """What the server answers to a request; without a server the body itself."""
         if self.api is None:
             return dict(body or {})
         try:
             return await self.api.ask(method, resource, namespace, name, subresource, body)
         except TransportError as error:  # a connection that failed is an error of the API, too
-            raise (ApiError(UNAVAILABLE, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
+            raise (
+                ApiError(UNAVAILABLE, "", str(error))
+                if error.cause == REFUSED
+                else NoAnswer(0, "", str(error))
+            ) from error
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
-        await self.ask("POST", PODS, pod.namespace, pod.name, "binding", binding(pod.name, pod.namespace, pod.metadata.uid, node_name))
+        await self.ask(
+            "POST",
+            PODS,
+            pod.namespace,
+            pod.name,
+            "binding",
+            binding(pod.name, pod.namespace, pod.metadata.uid, node_name),
+        )
 
     async def read_pod(self, pod: Pod) -> Pod:
         """The pod as the server has it now."""
@@ -65,7 +91,9 @@ class ClusterApi:
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
-        await self.ask("PUT", PODS, pod.namespace, pod.name, "status", _pod_with_status(pod, status, node_name))
+        await self.ask(
+            "PUT", PODS, pod.namespace, pod.name, "status", _pod_with_status(pod, status, node_name)
+        )
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch."""
@@ -88,7 +116,8 @@ def decoded(kind: type[K], document: Any) -> K:
 
 @attrs.define(eq=False)
 class DryApi(ClusterApi):
-    """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
+    """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or
+    deleted it."""
 
     known: dict[str, Pod] = attrs.Factory(dict)
     """The pods as the informer knows them, by key."""
@@ -114,7 +143,8 @@ class DryApi(ClusterApi):
     async def read_pod(self, pod: Pod) -> Pod:
         if pod.key not in self.known:
             raise _not_found(pod.name)
-        known, written = self.known[pod.key], self._written.get(pod.key)
+        known = self.known[pod.key]
+        written = self._written.get(pod.key)
         return written if written is not None and written.metadata == known.metadata else known
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
@@ -126,7 +156,8 @@ def _not_found(name: str) -> ApiError:
 
 
 async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: float) -> Pod | None:
-    """*pod* as the server has it, None if it has none; without an answer it is read again, after pauses that double."""
+    """*pod* as the server has it, None if it has none; without an answer it is read again, after pauses that
+    double."""
     while True:
         try:
             return await api.read_pod(pod)
@@ -143,26 +174,34 @@ def status_of(pod: Pod) -> Mapping[str, Any]:
     return found
 
 
-# --- bodies -----------------------------------------------------------------------------------------------------------
+# --- bodies -------------------------------------------------------------------------------------------------
 
 
 def binding(name: str, namespace: str, uid: str, node_name: str) -> Json:
     """A Binding of a pod to a node; the UID keeps it from another pod of the same name."""
     metadata = {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}
-    return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
+    return {
+        "kind": "Binding",
+        "apiVersion": "v1",
+        "metadata": metadata,
+        "target": {"kind": "Node", "name": node_name},
+    }
 
 
 def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
     """The whole *pod* with another *status*, and its kind, which those in lists do not say.
 
-    Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an update of the status.
+    Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an
+    update of the status.
     """
     manifest = pod.manifest or {}
     spec = {"spec": {**(manifest.get("spec") or {}), "nodeName": node_name}} if node_name else {}
     return {**manifest, **spec, "status": status, "kind": "Pod", "apiVersion": "v1"}
 
 
-PATCH_TRIES, FIRST_PATCH_PAUSE, PATCH_PAUSE_FACTOR = 4, 0.01, 5.0
+PATCH_TRIES = 4
+FIRST_PATCH_PAUSE = 0.01
+PATCH_PAUSE_FACTOR = 5.0
 
 
 @attrs.frozen(kw_only=True)
@@ -178,15 +217,21 @@ class NewCondition:
 
 
 def with_condition(status: Mapping[str, Any], condition: NewCondition, now: str) -> Json | None:
-    """*status* with *condition* in the place of one of its type, else at the end; None if this changes nothing."""
+    """*status* with *condition* in the place of one of its type, else at the end; None if this changes
+    nothing."""
     conditions = list(status.get("conditions") or [])
-    place = next((i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions))
+    place = next(
+        (i for i, one in enumerate(conditions) if one.get("type") == condition.type), len(conditions)
+    )
     old: Json = conditions[place] if place < len(conditions) else {}
     made = {
-        "type": condition.type, "status": condition.status, "lastProbeTime": condition.probed,
+        "type": condition.type,
+        "status": condition.status,
+        "lastProbeTime": condition.probed,
         "lastTransitionTime": old.get("lastTransitionTime") if old.get("status") == condition.status else now,
-        "reason": condition.reason, "message": condition.message,
-    }  # fmt: skip
+        "reason": condition.reason,
+        "message": condition.message,
+    }
     if old and all((old.get(field) or None) == (value or None) for field, value in made.items()):
         return None
     conditions[place : place + 1] = [made]
@@ -200,7 +245,8 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
 
 
 def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
-    """The strategic merge patch between two statuses that differ in conditions or in the nominated node; empty if they do not."""
+    """The strategic merge patch between two statuses that differ in conditions or in the nominated node;
+    empty if they do not."""
     changed: Json = {}
     new: list[Json] = after.get("conditions") or []
     if new != before.get("conditions", []):
@@ -211,7 +257,11 @@ def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
             known = {one["type"]: one for one in before["conditions"] or ()}
             for one in new:
                 old = known.get(one["type"], {})
-                differing = {key: one.get(key) for key in sorted({*old, *one}) if key not in old or old[key] != one.get(key)}
+                differing = {
+                    key: one.get(key)
+                    for key in sorted({*old, *one})
+                    if key not in old or old[key] != one.get(key)
+                }
                 if differing:
                     changed["conditions"].append({**differing, "type": one["type"]})
     if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
@@ -220,7 +270,8 @@ def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
 
 
 async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:
-    """Send a patch, unless it is empty; what may pass is tried again, four times in all. Raises :class:`ApiError`."""
+    """Send a patch, unless it is empty; what may pass is tried again, four times in all. Raises
+    :class:`ApiError`."""
     pause = FIRST_PATCH_PAUSE
     for left in reversed(range(PATCH_TRIES if patch else 0)):
         try:

@@ -1,4 +1,5 @@
-"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one that it follows."""
+"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one
+that it follows."""
 
 from __future__ import annotations
 
@@ -50,18 +51,32 @@ class ExtenderApp:
     _router: Router = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.cluster.verbs.items()]
+        asked = [
+            Route(f"/{verb}", self._asking(answer), methods=["POST"])
+            for verb, answer in self.cluster.verbs.items()
+        ]
         told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
-        self.gate = ConnectionGuard(self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log)
-        cluster, show = self.cluster, self.metrics.show
+        self.gate = ConnectionGuard(
+            self._route, self.limits, self.metrics, frozenset(route.path for route in routes), self.log
+        )
+        cluster = self.cluster
+        show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
-        show("seconds_behind", "Seconds for which the API server could not be followed.", lambda: self.seconds_behind())
+        show(
+            "seconds_behind",
+            "Seconds for which the API server could not be followed.",
+            lambda: self.seconds_behind(),
+        )
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
-        show("questions_waiting", "Questions that wait for the engine, and the one that it answers.", lambda: self.worker.waiting)
+        show(
+            "questions_waiting",
+            "Questions that wait for the engine, and the one that it answers.",
+            lambda: self.worker.waiting,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -72,18 +87,22 @@ class ExtenderApp:
 
         async def sending(message: Message) -> None:
             if behind and message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())]}
+                message = {
+                    **message,
+                    "headers": [*message.get("headers", ()), (BEHIND.encode(), str(behind).encode())],
+                }
             await send(message)
 
         # With an "app" the router raises what it refuses, and the guard answers it.
         await self._router({**scope, "app": self}, receive, sending)
 
     def _behind(self) -> int:
-        """For how many seconds the API server could not be followed; 0 where that is no longer than is tolerated."""
+        """For how many seconds the API server could not be followed; 0 where that is no longer than is
+        tolerated."""
         seconds = self.seconds_behind()
         return int(seconds) if seconds >= TOLERATED else 0
 
-    # --- the calls of a scheduler -----------------------------------------------------------------------------------
+    # --- the calls of a scheduler ---------------------------------------------------------------------------
 
     def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -101,7 +120,9 @@ class ExtenderApp:
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
         async with self.gate.entered_with_body(request) as body:
-            wanted, error = await self._ask(lambda: self.cluster.binding(body, checks=self.write_binding is None))
+            wanted, error = await self._ask(
+                lambda: self.cluster.binding(body, checks=self.write_binding is None)
+            )
             if error is None and self.write_binding is not None:
                 error = await self.write_binding(wanted)
             if error is None:
@@ -110,16 +131,23 @@ class ExtenderApp:
 
     def _check_ready(self) -> None:
         if not self.is_ready():
-            raise RequestError("server", "a question before the cluster is complete", "one after /readyz says ok", UNAVAILABLE)
+            raise RequestError(
+                "server",
+                "a question before the cluster is complete",
+                "one after /readyz says ok",
+                UNAVAILABLE,
+            )
 
     async def _ask(self, function: Callable[..., T], *arguments: object) -> T:
         try:
             async with asyncio.timeout(self.limits.seconds):
                 return await self.worker.ask(function, *arguments)
         except TimeoutError:
-            raise RequestError("server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY) from None
+            raise RequestError(
+                "server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY
+            ) from None
 
-    # --- the server itself ------------------------------------------------------------------------------------------
+    # --- the server itself ----------------------------------------------------------------------------------
 
     async def live(self, request: Request) -> Response:
         """Whether the server answers."""
@@ -142,11 +170,14 @@ def _json(body: bytes) -> Response:
     return Response(body, media_type=JSON, headers=SAFE)
 
 
-# --- a server from its start to its end -----------------------------------------------------------------------------
+# --- a server from its start to its end ---------------------------------------------------------------------
 
 
-async def serve_cluster(cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log) -> int:
-    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server there."""
+async def serve_cluster(
+    cluster: ServedCluster, listening: Listening, limits: ServerLimits, access: Access | None, log: Log
+) -> int:
+    """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
+    there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=lambda: access is None, log=log)
 
     async def follow(url: str) -> None:
@@ -155,10 +186,16 @@ async def serve_cluster(cluster: ServedCluster, listening: Listening, limits: Se
             return
         async with HttpTransport(access) as transport:
             following = Following(
-                transport=transport, release=cluster.engine.release, cluster=cluster, worker=app.worker, report=log.again,
-                news=log.warning, on_event=app.metrics.events.inc,
-            )  # fmt: skip
-            app.write_binding, app.is_ready = following.write_binding, lambda: following.is_complete
+                transport=transport,
+                release=cluster.engine.release,
+                cluster=cluster,
+                worker=app.worker,
+                report=log.again,
+                news=log.warning,
+                on_event=app.metrics.events.inc,
+            )
+            app.write_binding = following.write_binding
+            app.is_ready = lambda: following.is_complete
             app.seconds_behind = lambda: following.seconds_behind
             await following.run(lambda: log.info(f"listening on {url}"))
 

@@ -16,14 +16,18 @@ from ...core.decision.preemptionplan import Victims
 from ...exceptions import KubeclassicError, ManifestError
 
 T = TypeVar("T")
-BAD_REQUEST, TOO_LARGE, UNPROCESSABLE = 400, 413, 422
+BAD_REQUEST = 400
+TOO_LARGE = 413
+UNPROCESSABLE = 422
 MOST_VALUES = 4_000_000
-"""About how many values a body may have, since many small ones take far more memory than the body; 5,000 nodes have half as many."""
+"""About how many values a body may have, since many small ones take far more memory than the body; 5,000
+nodes have half as many."""
 _BEGIN_VALUES = (b",", b"[", b"{")
 
 
 class RequestError(KubeclassicError):
-    """A request that cannot be answered: its HTTP *status*, *where* it is wrong, what it *got* there and what it *wanted*."""
+    """A request that cannot be answered: its HTTP *status*, *where* it is wrong, what it *got* there and what
+    it *wanted*."""
 
     def __init__(self, where: str, got: str, wanted: str, status: int = BAD_REQUEST) -> None:
         super().__init__(f"{where}: expected {wanted}, got {got}")
@@ -62,27 +66,34 @@ class BindingArgs:
         return f"{self.namespace}/{self.name}"
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------
+# --- calls --------------------------------------------------------------------------------------------------
 
 
 def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
-    """The pod and the nodes of a call of filter or prioritize. This and the others raise :class:`RequestError`."""
+    """The pod and the nodes of a call of filter or prioritize. This and the others raise
+    :class:`RequestError`."""
     fields = _fields(read_json(body), ("Pod", "Nodes", "NodeNames"), "body")
-    nodes, names = fields.get("Nodes"), fields.get("NodeNames")
+    nodes = fields.get("Nodes")
+    names = fields.get("NodeNames")
     if (nodes is None) == (names is None):
-        raise RequestError("body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them")
+        raise RequestError(
+            "body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them"
+        )
     if nodes is None:
         for i, name in enumerate(_checked(names, "NodeNames", list)):
             if type(name) is not str:
                 raise RequestError(f"NodeNames[{i}]", shown(name), "the name of a node")
         return _pod(fields), NodesAsked(names or (), "NodeNames")
-    listed, found = _fields(nodes, ("items",), "Nodes").get("items"), list[str]()
+    listed = _fields(nodes, ("items",), "Nodes").get("items")
+    found = list[str]()
     for i, manifest in enumerate(_checked([] if listed is None else listed, "Nodes.items", list)):
         place = f"Nodes.items[{i}]"
         metadata = _checked(manifest, place, dict).get("metadata")
         name = metadata.get("name") if isinstance(metadata, Mapping) else None
         if not isinstance(name, str) or not name:
-            raise RequestError(f"{place}.metadata.name", "nothing" if name is None else shown(name), "the name of a node")
+            raise RequestError(
+                f"{place}.metadata.name", "nothing" if name is None else shown(name), "the name of a node"
+            )
         found.append(name)
     return _pod(fields), NodesAsked(found, "Nodes.items", listed or ())
 
@@ -90,7 +101,8 @@ def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
 def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence[str]]]:
     """The pod and the nodes of a call of preemption; and node -> the UIDs of the pods that are to leave it.
 
-    A pod without one is known by ``namespace/name``. Of both forms of victims the one that is not empty counts.
+    A pod without one is known by ``namespace/name``. Of both forms of victims the one that is not empty
+    counts.
     """
     forms = ("NodeNameToVictims", "NodeNameToMetaVictims")
     fields = _fields(read_json(body), ("Pod", *forms), "body")
@@ -98,7 +110,10 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
     nodes = _checked(fields.get(form) or {}, form, dict)
-    victims = {name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0])) for name, given in nodes.items()}
+    victims = {
+        name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0]))
+        for name, given in nodes.items()
+    }
     return _pod(fields), NodesAsked(list(victims), form), victims
 
 
@@ -113,7 +128,7 @@ def binding_args(body: bytes) -> BindingArgs:
     return BindingArgs(name, namespace or "default", uid, node)
 
 
-# --- parts ----------------------------------------------------------------------------------------------------------
+# --- parts --------------------------------------------------------------------------------------------------
 
 
 def read_json(body: bytes) -> Any:
@@ -129,7 +144,9 @@ def read_json(body: bytes) -> Any:
     try:
         return json.loads(body, parse_constant=refuse)
     except RecursionError:
-        raise RequestError("body", "JSON that is nested too deeply", "the JSON of an extender's call") from None
+        raise RequestError(
+            "body", "JSON that is nested too deeply", "the JSON of an extender's call"
+        ) from None
     except json.JSONDecodeError as error:
         place = f"body, line {error.lineno}, column {error.colno}"
         raise RequestError(place, f"no JSON ({error.msg})", "a JSON object") from None
@@ -138,7 +155,8 @@ def read_json(body: bytes) -> Any:
 
 
 def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
-    """The fields of an object by their names in *names*, whatever their case is there; others are ignored, the last one counts."""
+    """The fields of an object by their names in *names*, whatever their case is there; others are ignored,
+    the last one counts."""
     known = {name.lower(): name for name in names}
     found = ((known.get(key.lower()), item) for key, item in _checked(value, where, dict).items())
     return {name: item for name, item in found if name is not None}
@@ -187,16 +205,21 @@ def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
             yield _checked(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID", str)
 
 
-# --- answers --------------------------------------------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------------------------
 
 
 def filter_result(
-    asked: NodesAsked, fitting: Sequence[int] = (), failed: Mapping[str, str] = MappingProxyType({}),
-    unresolvable: Mapping[str, str] = MappingProxyType({}), error: str = "",
-) -> dict[str, Any]:  # fmt: skip
-    """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node -> why it does not.
+    asked: NodesAsked,
+    fitting: Sequence[int] = (),
+    failed: Mapping[str, str] = MappingProxyType({}),
+    unresolvable: Mapping[str, str] = MappingProxyType({}),
+    error: str = "",
+) -> dict[str, Any]:
+    """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node
+    -> why it does not.
 
-    Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the second count.
+    Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the
+    second count.
     """
     manifests = asked.manifests
     return {
@@ -208,10 +231,19 @@ def filter_result(
     }
 
 
-def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which stay in the answer."""
-    uids = {name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())] for name, victims in candidates.items()}
+def preemption_result(
+    candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which
+    stay in the answer."""
+    uids = {
+        name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())]
+        for name, victims in candidates.items()
+    }
     pods = {name: [{"UID": uid} for uid in found] for name, found in uids.items()}
-    return {"NodeNameToMetaVictims": {
-        name: {"Pods": pods[name], "NumPDBViolations": victims.violations} for name, victims in candidates.items()
-    }}  # fmt: skip
+    return {
+        "NodeNameToMetaVictims": {
+            name: {"Pods": pods[name], "NumPDBViolations": victims.violations}
+            for name, victims in candidates.items()
+        }
+    }

@@ -31,21 +31,28 @@ from ..scheduler.following import end_at_signals
 from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, ServerLimits, defect_at
 from .serving import Listening, Worker, served
 
-JSON, LINES, BODY_BYTES = "application/json", "application/x-ndjson", 2 << 20
-PAGE, LONGEST_NAME = "lab.html", 100
+JSON = "application/json"
+LINES = "application/x-ndjson"
+BODY_BYTES = 2 << 20
+PAGE = "lab.html"
+LONGEST_NAME = 100
 TYPES = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 LOST = "expected the address that the lab printed, got a path that there is not"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
-}  # fmt: skip
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 
 
 @attrs.define(eq=False, kw_only=True)
 class LabApp:
-    """The application. One worker answers, one question after the other. *files*: the content of a file of the page by its name."""
+    """The application. One worker answers, one question after the other. *files*: the content of a file of
+    the page by its name."""
 
     lab: Lab
     files: Callable[[str], bytes | None]
@@ -55,9 +62,13 @@ class LabApp:
     _router: Router = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.gate = ConnectionGuard(self._route, ServerLimits(body_bytes=BODY_BYTES), Metrics(), (), Log(to_standard_error))
+        self.gate = ConnectionGuard(
+            self._route, ServerLimits(body_bytes=BODY_BYTES), Metrics(), (), Log(to_standard_error)
+        )
         shown = [Route(path, self.page, methods=["GET"]) for path in ("/{token}/", "/{token}/assets/{name}")]
-        self._router = Router([*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False)
+        self._router = Router(
+            [*shown, Route("/{token}/ask", self.ask, methods=["POST"])], redirect_slashes=False
+        )
 
     async def serve(self, port: int, on_ready: Callable[[str], None]) -> int:
         """Serve until a signal ends it, and answer which one; *on_ready* gets the address of the page."""
@@ -71,7 +82,8 @@ class LabApp:
         return ended_by[0]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, unless it calls the server by another name, comes from another page, or is too large."""
+        """Answer a request, unless it calls the server by another name, comes from another page, or is too
+        large."""
         await self.gate(scope, receive, send)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,7 +120,8 @@ class LabApp:
     async def _lines(
         self, first: Any, parts: AnswerParts, answer: asyncio.Future[Any], entered: AsyncExitStack
     ) -> AsyncIterator[bytes]:
-        """A line for each of *parts* from the *first* on, and one for the whole *answer*; *entered* is left at the end."""
+        """A line for each of *parts* from the *first* on, and one for the whole *answer*; *entered* is left
+        at the end."""
         async with entered:
             try:
                 part = first
@@ -126,7 +139,8 @@ class LabApp:
 
 @attrs.define(eq=False)
 class AnswerParts(Observer):
-    """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does not wait any more."""
+    """Hands on what the worker's thread finds before the whole answer, and ends its search when the page does
+    not wait any more."""
 
     loop: asyncio.AbstractEventLoop
     waiting: asyncio.Queue[Any] = attrs.Factory(asyncio.Queue)

@@ -1,4 +1,5 @@
-"""Who may ask and how much: the outermost layer checks it, counts requests, and turns every refusal into JSON, a defect too."""
+"""Who may ask and how much: the outermost layer checks it, counts requests, and turns every refusal into
+JSON, a defect too."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ OWN = ("none", "same-origin")
 
 
 def is_known_host(host: str, names: Collection[str]) -> bool:
-    """Whether *host*, with or without a port, is one of *names*, localhost or an address: only names can be turned to other addresses.
+    """Whether *host*, with or without a port, is one of *names*, localhost or an address: only names can be
+    turned to other addresses.
 
     >>> [is_known_host(host, ["lab.example"]) for host in ("lab.example:80", "127.0.0.1", "[::1]:8888", "evil.example:8888", "")]
     [True, True, True, False, False]
@@ -42,15 +44,23 @@ def is_known_host(host: str, names: Collection[str]) -> bool:
         return False
 
 
-# --- limits ---------------------------------------------------------------------------------------------------------
+# --- limits -------------------------------------------------------------------------------------------------
 
 
-UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, DEFECT, UNAVAILABLE = 401, 403, 408, 421, 429, 500, 503
+UNAUTHORIZED = 401
+FORBIDDEN = 403
+TIMED_OUT = 408
+MISDIRECTED = 421
+TOO_MANY = 429
+DEFECT = 500
+UNAVAILABLE = 503
 DEFECT_TEXT = "a defect of kubeclassic; its standard error says more"
 MEBIBYTE = 1 << 20
 MORE_HEADERS: Mapping[int, tuple[str, str]] = {
-    UNAUTHORIZED: ("www-authenticate", "Bearer"), TOO_MANY: ("retry-after", "1"), UNAVAILABLE: ("retry-after", "1"),
-}  # fmt: skip
+    UNAUTHORIZED: ("www-authenticate", "Bearer"),
+    TOO_MANY: ("retry-after", "1"),
+    UNAVAILABLE: ("retry-after", "1"),
+}
 """Status -> the header that a refusal has besides."""
 
 
@@ -67,7 +77,8 @@ class ServerLimits:
     token: bytes | None = None
     """What callers have to show; None: nothing."""
     hosts: frozenset[str] | None = frozenset()
-    """By which names, beside addresses and localhost, callers may call the server; None: by any, as they show who they are."""
+    """By which names, beside addresses and localhost, callers may call the server; None: by any, as they show
+    who they are."""
 
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -79,14 +90,22 @@ class Metrics:
     def __init__(self) -> None:
         self.registry: CollectorRegistry = CollectorRegistry()
         self.requests: Counter = Counter(
-            "kubeclassic_extender_requests", "Requests by path and status.", ["path", "code"], registry=self.registry
+            "kubeclassic_extender_requests",
+            "Requests by path and status.",
+            ["path", "code"],
+            registry=self.registry,
         )
         self.seconds: Histogram = Histogram(
-            "kubeclassic_extender_request_duration_seconds", "Time from a request's headers to its answer.", ["path"],
-            buckets=SECONDS, registry=self.registry,
-        )  # fmt: skip
+            "kubeclassic_extender_request_duration_seconds",
+            "Time from a request's headers to its answer.",
+            ["path"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
         self.events: Counter = Counter(
-            "kubeclassic_extender_events", "Objects that the API server's watches brought, and deletions.", registry=self.registry
+            "kubeclassic_extender_events",
+            "Objects that the API server's watches brought, and deletions.",
+            registry=self.registry,
         )
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> None:
@@ -119,7 +138,9 @@ class ConnectionGuard:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        began, path, status = monotonic(), scope["path"] if scope["path"] in self.paths else "other", DEFECT
+        began = monotonic()
+        path = scope["path"] if scope["path"] in self.paths else "other"
+        status = DEFECT
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -141,29 +162,49 @@ class ConnectionGuard:
             self.metrics.seconds.labels(path).observe(monotonic() - began)
 
     def _check_caller(self, scope: Scope) -> None:
-        """Refuse a page of another site, also where it has made its own name that of this server, and who does not show the token."""
-        headers: dict[str, str] = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        """Refuse a page of another site, also where it has made its own name that of this server, and who
+        does not show the token."""
+        headers: dict[str, str] = {
+            name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
         host = headers.get("host", "")
         if self.limits.hosts is not None and not is_known_host(host, self.limits.hosts):
-            raise RequestError("header Host", f'"{host[:80]}"', "an address, localhost or a name of --allowed-host", MISDIRECTED)
+            raise RequestError(
+                "header Host",
+                f'"{host[:80]}"',
+                "an address, localhost or a name of --allowed-host",
+                MISDIRECTED,
+            )
         own = {"origin": (f"{scope['scheme']}://{host}",), "sec-fetch-site": OWN}
         for name, allowed in own.items():
             if name in headers and headers[name] not in allowed:
-                raise RequestError(f"header {name.title()}", f'"{headers[name][:80]}"', "no page but its own", FORBIDDEN)
+                raise RequestError(
+                    f"header {name.title()}", f'"{headers[name][:80]}"', "no page but its own", FORBIDDEN
+                )
         if self.limits.token is None or scope["path"] in PROBES:
             return
         given = headers.get("authorization", "")
         kind, _, token = given.partition(" ")
         # The comparison takes as long for a wrong token as for a nearly right one.
-        if kind.lower() != "bearer" or not hmac.compare_digest(token.strip().encode("latin-1"), self.limits.token):
-            raise RequestError("header Authorization", "another one" if given else "none", "Bearer and the server's token", UNAUTHORIZED)
+        if kind.lower() != "bearer" or not hmac.compare_digest(
+            token.strip().encode("latin-1"), self.limits.token
+        ):
+            raise RequestError(
+                "header Authorization",
+                "another one" if given else "none",
+                "Bearer and the server's token",
+                UNAUTHORIZED,
+            )
 
     @asynccontextmanager
     async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
-        """A context for one request, with its whole body; refuses it where there are too many, and a body that is too large or too slow."""
+        """A context for one request, with its whole body; refuses it where there are too many, and a body
+        that is too large or too slow."""
         limits = self.limits
         if self.inside >= limits.requests:
-            raise RequestError("server", f"{self.inside + 1} requests at a time", f"{limits.requests} at most", TOO_MANY)
+            raise RequestError(
+                "server", f"{self.inside + 1} requests at a time", f"{limits.requests} at most", TOO_MANY
+            )
 
         def check(count: int) -> None:
             if count > limits.body_bytes:
@@ -171,15 +212,20 @@ class ConnectionGuard:
 
         self.inside += 1
         try:
-            body, announced = bytearray(), request.headers.get("content-length", "")
-            check(int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 19 else 0)
+            body = bytearray()
+            announced = request.headers.get("content-length", "")
+            check(
+                int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 19 else 0
+            )
             try:
                 async with asyncio.timeout(limits.seconds):
                     async for part in request.stream():
                         check(len(body) + len(part))
                         body += part
             except TimeoutError:
-                raise RequestError("body", f"{len(body)} bytes in {limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+                raise RequestError(
+                    "body", f"{len(body)} bytes in {limits.seconds:g} seconds", "all of it by then", TIMED_OUT
+                ) from None
             except ClientDisconnect:
                 raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
             yield bytes(body)

@@ -1,4 +1,5 @@
-"""The cluster that a server decides on, and the verbs of an extender: from the body of a request to the body of its answer.
+"""The cluster that a server decides on, and the verbs of an extender: from the body of a request to the body
+of its answer.
 
 The cluster follows events, those of an API server too; given nodes can stand in for its own.
 """
@@ -56,9 +57,11 @@ CONFLICT = 409
 
 @attrs.define(eq=False)
 class ServedCluster:
-    """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own it.
+    """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own
+    it.
 
-    *make_engine* makes a new engine of the configuration; *defaults*: pods and nodes of requests get the defaults of the API server.
+    *make_engine* makes a new engine of the configuration; *defaults*: pods and nodes of requests get the
+    defaults of the API server.
     """
 
     make_engine: Callable[[], Engine]
@@ -67,7 +70,8 @@ class ServedCluster:
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
     _guests: Run | None = None
-    """Where nodes that were given stand in for the cluster's own; made when nodes of a request first differ from them."""
+    """Where nodes that were given stand in for the cluster's own; made when nodes of a request first differ
+    from them."""
     _given: dict[str, Node] = attrs.Factory(dict)
     """The nodes that stand in now."""
     _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.Factory(dict)
@@ -102,10 +106,11 @@ class ServedCluster:
         """How many objects of a class there are."""
         return sum(type(item) is kind for item in self.objects.values())
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is another pod."""
+        """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is
+        another pod."""
         known = self.objects.get(_identity(item))
         if isinstance(item, Pod):
             node_names = "", item.spec.node_name
@@ -133,14 +138,20 @@ class ServedCluster:
             self._given.pop(known.name if isinstance(known, Node) else "", None)
             self._guests.delete(known)
 
-    # --- what a request names ---------------------------------------------------------------------------------------
+    # --- what a request names -------------------------------------------------------------------------------
 
     def completed(self, pod: Pod) -> Pod:
-        """The pod of a request with defaults and its priority, as the API server would have it; it is remembered, not added."""
+        """The pod of a request with defaults and its priority, as the API server would have it; it is
+        remembered, not added."""
         if self.defaults:
             admitted = admit([with_defaults(pod)], self._classes.values())
             if admitted.refused:
-                raise RequestError("Pod", f"a pod that the API server would refuse ({admitted.refused[0][1]})", "another", UNPROCESSABLE)
+                raise RequestError(
+                    "Pod",
+                    f"a pod that the API server would refuse ({admitted.refused[0][1]})",
+                    "another",
+                    UNPROCESSABLE,
+                )
             pod = next(found for found in admitted.objects if isinstance(found, Pod))
         while len(self._asked) >= MOST_ASKED:
             del self._asked[next(iter(self._asked))]
@@ -148,7 +159,8 @@ class ServedCluster:
         return pod
 
     def find(self, asked: NodesAsked) -> tuple[Engine, Rows]:
-        """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
+        """The engine that knows the nodes asked for as they were given, and their rows. Raises
+        :class:`RequestError`."""
         if asked.manifests is None:
             return self.engine, _rows(self.engine, asked)
         # What is as it was in the last request is not read again.
@@ -160,7 +172,11 @@ class ServedCluster:
                 last = manifest, with_defaults(node) if self.defaults else node
             read[name] = last
         self._read = read
-        differing = {name: node for name, (_, node) in read.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
+        differing = {
+            name: node
+            for name, (_, node) in read.items()
+            if not _is_same(self.objects.get((Node.kind, name)), node)
+        }
         engine = self._beside(differing).engine if differing else self.engine
         return engine, _rows(engine, asked)
 
@@ -171,7 +187,8 @@ class ServedCluster:
             for item in self.objects.values():
                 self._guests.put(item)
         for name in [name for name in self._given if name not in differing]:
-            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
+            given = self._given.pop(name)
+            own = self.objects.get((Node.kind, name))
             if own is None:
                 self._guests.delete(given)
             else:
@@ -191,9 +208,11 @@ class ServedCluster:
                 return pod
         if known is not None:
             raise RequestError("PodUID", f'"{uid}"', f'"{known.uid}", which {key} has', CONFLICT)
-        raise RequestError("PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE)
+        raise RequestError(
+            "PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE
+        )
 
-    # --- the verbs of an extender ----------------------------------------------------------------------------------
+    # --- the verbs of an extender ---------------------------------------------------------------------------
 
     @property
     def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
@@ -212,8 +231,12 @@ class ServedCluster:
                 fits, unresolvable, texts = _judged(engine, _begun(engine, pod)[1], rows)
         except CannotDecide as error:
             return compact_json(filter_result(asked, error=str(error)))
-        names, failed = asked.names, np.flatnonzero(~fits)
-        why, lasting = ({names[at]: texts[at] for at in found.tolist()} for found in (failed, failed[unresolvable[failed]]))
+        names = asked.names
+        failed = np.flatnonzero(~fits)
+        why, lasting = (
+            {names[at]: texts[at] for at in found.tolist()}
+            for found in (failed, failed[unresolvable[failed]])
+        )
         return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
 
     def prioritize(self, body: bytes) -> bytes:
@@ -228,11 +251,16 @@ class ServedCluster:
                 scores = scaled(engine.flow.score(_begun(engine, pod)[0], rows).totals).tolist()
         except (CannotDecide, ScoreError) as error:
             # The answer of this verb has no field for an error; a scheduler goes on without these scores.
-            raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
-        return compact_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
+            raise RequestError(
+                "Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE
+            ) from None
+        return compact_json(
+            [{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)]
+        )
 
     def preempt(self, body: bytes) -> bytes:
-        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
+        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's
+        own rules want them gone."""
         pod, asked, victims = preemption_args(body)
         engine, rows = self.find(asked)
         pod = self.completed(pod)
@@ -245,9 +273,13 @@ class ServedCluster:
                 if details.search is not None:
                     unresolvable = details.search.verdict.unresolvable()
                     unresolvable[details.outside] = True
-                    candidates = engine.flow.victims(cycle, rows, unresolvable, {uid for uids in victims.values() for uid in uids})
+                    candidates = engine.flow.victims(
+                        cycle, rows, unresolvable, {uid for uids in victims.values() for uid in uids}
+                    )
         except CannotDecide as error:
-            raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
+            raise RequestError(
+                "Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE
+            ) from None
         unknown = {}
         for name, uids in victims.items():
             there = {pod.uid for pod in self.engine.pods_on(name)}
@@ -283,11 +315,17 @@ def _is_same(own: KubeObject | None, node: Node) -> bool:
     """Whether the cluster's *own* node is as the given one, but for its version and the like."""
     if not isinstance(own, Node):
         return False
-    return own.spec == node.spec and own.status == node.status and own.labels == node.labels and own.annotations == node.annotations
+    return (
+        own.spec == node.spec
+        and own.status == node.status
+        and own.labels == node.labels
+        and own.annotations == node.annotations
+    )
 
 
 def _rows(engine: Engine, asked: NodesAsked) -> Rows:
-    """The rows of the nodes *asked* for, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
+    """The rows of the nodes *asked* for, after the table was brought up to date. Raises :class:`RequestError`
+    for an unknown one."""
     table = engine.fresh_table()
     found = np.array([table.row_of.get(name, -1) for name in asked.names], np.intp)
     is_known = found >= 0
@@ -301,7 +339,7 @@ def _rows(engine: Engine, asked: NodesAsked) -> Rows:
     return found
 
 
-# --- verbs ----------------------------------------------------------------------------------------------------------
+# --- verbs --------------------------------------------------------------------------------------------------
 
 MAX_EXTENDER_PRIORITY = 10
 """The highest score that an extender gives. Upstream: MaxExtenderPriority."""
@@ -314,7 +352,8 @@ class CannotDecide(KubeclassicError):
 
 
 def scaled(totals: Scores) -> Ints:
-    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in proportion, rounded down.
+    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in
+    proportion, rounded down.
 
     So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
 
@@ -323,11 +362,14 @@ def scaled(totals: Scores) -> Ints:
     """
     if not len(totals):
         return totals
-    low, high = int(totals.min()), int(totals.max())
+    low = int(totals.min())
+    high = int(totals.max())
     if low == high:
         return np.full(len(totals), MAX_EXTENDER_PRIORITY, np.int64)
     # In Python's numbers: a weight of a Policy may be so large that ten times a total is none of 64 bits.
-    return np.array([(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64)
+    return np.array(
+        [(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64
+    )
 
 
 def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
@@ -343,15 +385,18 @@ def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
 
 
 def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
-    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not fit, empty where they do."""
+    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not
+    fit, empty where they do."""
     if details.search is None:
         refusal = details.refusal(engine.flow.node_list()[0])
         is_final = refusal is not None and refusal.code != UNSCHEDULABLE
         why = "" if refusal is None else ", ".join(refusal.reasons)
         return np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [why] * len(rows)
     verdict = details.search.verdict
-    texts, outside = [""] * len(rows), np.isin(rows, details.outside)
-    fits, unresolvable = verdict.fits[rows] & ~outside, verdict.unresolvable()[rows] | outside
+    texts = [""] * len(rows)
+    outside = np.isin(rows, details.outside)
+    fits = verdict.fits[rows] & ~outside
+    unresolvable = verdict.unresolvable()[rows] | outside
     failed = np.flatnonzero(~fits & ~outside)
     # Upstream: an error of a predicate on any node ends the cycle.
     for row in rows[failed].tolist() if verdict.has_errors else ():
@@ -376,7 +421,9 @@ def _texts(verdict: Verdict, rows: Rows) -> list[str]:
         codes = failures.codes[rows]
         keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    shared = [", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()]
+    shared = [
+        ", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()
+    ]
     texts = [shared[i] for i in which.reshape(-1).tolist()]
     for at, row in enumerate(rows.tolist() if verdict.place else ()):
         if row in verdict.place:  # With nominated pods a node has findings of its own.
@@ -384,7 +431,7 @@ def _texts(verdict: Verdict, rows: Rows) -> list[str]:
     return texts
 
 
-# --- an API server --------------------------------------------------------------------------------------------------
+# --- an API server ------------------------------------------------------------------------------------------
 
 TOLERATED = 10.0
 """Seconds for which the API server may be away before answers say so: watches end and begin again."""
@@ -398,8 +445,8 @@ PAUSE = 1.0
 class Following:
     """Passes to *cluster* everything that a scheduler of *release* lists and watches through *transport*.
 
-    A release asks for the versions of the API of its time. Here the newest version that the API server has is asked for, so that an old
-    release can serve a newer cluster.
+    A release asks for the versions of the API of its time. Here the newest version that the API server has is
+    asked for, so that an old release can serve a newer cluster.
     """
 
     transport: Transport
@@ -416,7 +463,8 @@ class Following:
     _informers: Informers | None = None
 
     async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
-        """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""
+        """List and watch until this is cancelled. Raises what the transport raises where no request can be
+        sent at all."""
         try:
             await self._follow(on_complete)
         except ExceptionGroup as group:
@@ -431,13 +479,16 @@ class Following:
             await self.worker.ask(self.cluster.engine.warm)
             self.is_complete = True
             on_complete()
-            # Tell when the API server could not be followed for longer than is tolerated, and when it is followed again.
+            # Tell when the API server could not be followed for longer than is tolerated, and when it is
+            # followed again.
             before = 0.0
             while True:
                 await asyncio.sleep(LOOK)
                 behind = self.seconds_behind
                 if before < TOLERATED <= behind:
-                    self.news(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
+                    self.news(
+                        f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails"
+                    )
                 elif behind < TOLERATED <= before:
                     self.news(f"the API server answers again, after {before:.0f} s")
                 before = behind
@@ -447,7 +498,7 @@ class Following:
         """For how long the API server could not be followed; 0: it is."""
         return 0.0 if self._informers is None else self._informers.seconds_behind
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
         """An object was added or changed."""
@@ -467,7 +518,7 @@ class Following:
         except KubeclassicError as error:
             self.report(f"{item.kind} {item.key}: {error}")
 
-    # --- bindings ---------------------------------------------------------------------------------------------------
+    # --- bindings -------------------------------------------------------------------------------------------
 
     async def write_binding(self, wanted: BindingArgs) -> str | None:
         """Bind a pod; the answer is the API server's error, or None."""

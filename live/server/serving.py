@@ -1,4 +1,5 @@
-"""Serves an application on a socket: uvicorn, a limit for slow headers, TLS, a quiet end on a signal; one thread owns the engine."""
+"""Serves an application on a socket: uvicorn, a limit for slow headers, TLS, a quiet end on a signal; one
+thread owns the engine."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ HEADER_SECONDS = 10.0
 MOST_DROPPED = 8 << 20
 """How many bytes of a body that is not wanted a client may go on to send."""
 IDLE_SECONDS = 120
-"""After how long a connection without requests is closed: later than Go's clients close it, which is after 90 seconds."""
+"""After how long a connection without requests is closed: later than Go's clients close it, which is after 90
+seconds."""
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
 BACKLOG = 512
@@ -56,7 +58,8 @@ class Listening:
     insecure: bool = False
 
     def check(self) -> None:
-        """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
+        """Refuse what does not go together, and an address for everybody without any protection. Raises
+        :class:`ServeError`."""
         if (self.certificate is None) != (self.key is None):
             raise ServeError("--tls-cert-file and --tls-private-key-file: expected both or none, got one")
         if self.client_ca is not None and self.certificate is None:
@@ -73,7 +76,8 @@ class Listening:
     def socket(self) -> socket.socket:
         """A socket that is bound there. Raises :class:`ServeError`."""
         family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
-        # Without the name of the protocol asyncio leaves Nagle's algorithm on, and the body of each answer waits for 40 ms.
+        # Without the name of the protocol asyncio leaves Nagle's algorithm on, and the body of each answer
+        # waits for 40 ms.
         made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             if os.name == "posix":
@@ -93,12 +97,16 @@ class Listening:
         try:
             context.load_cert_chain(self.certificate, self.key)
         except (OSError, ValueError) as error:
-            raise ServeError(f"{self.certificate}, {self.key}: got no certificate with its key ({_reason(error)})") from None
+            raise ServeError(
+                f"{self.certificate}, {self.key}: got no certificate with its key ({_reason(error)})"
+            ) from None
         try:
             if self.client_ca is not None:
                 context.load_verify_locations(self.client_ca)
         except (OSError, ValueError) as error:
-            raise ServeError(f"{self.client_ca}: expected certificates that sign clients', got none ({_reason(error)})") from None
+            raise ServeError(
+                f"{self.client_ca}: expected certificates that sign clients', got none ({_reason(error)})"
+            ) from None
         found: dict[str, Any] = {"ssl_certfile": str(self.certificate), "ssl_keyfile": str(self.key)}
         if self.client_ca is not None:
             found |= {"ssl_ca_certs": str(self.client_ca), "ssl_cert_reqs": ssl.CERT_REQUIRED}
@@ -122,7 +130,7 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-# --- uvicorn --------------------------------------------------------------------------------------------------------
+# --- uvicorn ------------------------------------------------------------------------------------------------
 
 
 class PatientProtocol(H11Protocol):
@@ -137,7 +145,8 @@ class PatientProtocol(H11Protocol):
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request arrived. After its answer it is dropped, so that the client can read that, up to a size."""
+        """A part of a request arrived. After its answer it is dropped, so that the client can read that, up
+        to a size."""
         super().data_received(data)
         self._expect_headers()
         self._dropped = self._dropped + len(data) if self._is_unread else 0
@@ -189,8 +198,9 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def served(
     app: ASGIApp, listening: Listening, *, most_callers: int | None = None, grace: int = GRACE_SECONDS
-) -> AsyncIterator[str]:  # fmt: skip
-    """A context in which *app* is served; it gives the URL. Requests that run at its end have *grace* seconds.
+) -> AsyncIterator[str]:
+    """A context in which *app* is served; it gives the URL. Requests that run at its end have *grace*
+    seconds.
 
     More than *most_callers* get 503. Raises :class:`ServeError`.
     """
@@ -198,17 +208,31 @@ async def served(
     tls = listening.tls()
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
     bound = listening.socket()
-    server = _Server(uvicorn.Config(
-        app, http=PatientProtocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
-        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=grace, backlog=BACKLOG, limit_concurrency=most_callers, **tls,
-    ))  # fmt: skip
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=PatientProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=grace,
+            backlog=BACKLOG,
+            limit_concurrency=most_callers,
+            **tls,
+        )
+    )
     task = asyncio.create_task(server.serve([bound]))
     try:
         while not server.started and not task.done():
             await asyncio.sleep(LOOK)
         yield listening.url(bound.getsockname()[1])
     finally:
-        server.should_exit, server.force_exit = True, not grace
+        server.should_exit = True
+        server.force_exit = not grace
         await asyncio.gather(task, return_exceptions=True)
         bound.close()
 
@@ -220,7 +244,7 @@ def run_server(serving: Coroutine[Any, Any, int]) -> int:
         return asyncio.run(serving)
 
 
-# --- the one thread -------------------------------------------------------------------------------------------------
+# --- the one thread -----------------------------------------------------------------------------------------
 
 
 T = TypeVar("T")
@@ -232,7 +256,9 @@ class Worker:
 
     waiting: int = 0
     """Calls that have not ended yet."""
-    _thread: ThreadPoolExecutor = attrs.field(factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="engine"))
+    _thread: ThreadPoolExecutor = attrs.field(
+        factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="engine")
+    )
 
     def submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
         """Let *function* run when it is its turn."""

@@ -1,1 +1,2 @@
-"""How many more copies of a pod fit, where they go, and what stops the next one. ``counting`` places them one by one."""
+"""How many more copies of a pod fit, where they go, and what stops the next one. ``counting`` places them one
+by one."""

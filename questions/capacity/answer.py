@@ -1,4 +1,5 @@
-"""The records of an answer: how many fit, where they are, what stops the next one, and what is left there that cannot be used."""
+"""The records of an answer: how many fit, where they are, what stops the next one, and what is left there
+that cannot be used."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
 from ...api.controlplane.limitranges import limit_ranges, out_of_bounds, with_limits
-from ...api.controlplane.quotas import CLAIMS, claim_usage, counts, counts_claim, exceeded, hard, unspecified, usage
+from ...api.controlplane.quotas import (
+    CLAIMS,
+    claim_usage,
+    counts,
+    counts_claim,
+    exceeded,
+    hard,
+    unspecified,
+    usage,
+)
 from ...api.controlplane.workloads import WORKLOADS, Known, expand
 from ...api.garbage import no_garbage_collection
 from ...api.load import RAW_KINDS, Loaded, load_documents
@@ -51,11 +61,13 @@ POD_TEMPLATE = "PodTemplate"
 READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
 """What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
 WANTED = "expected a Pod, a PodTemplate or a workload"
-_HASH, _ORDINAL = "pod-template-hash", "statefulset.kubernetes.io/pod-name"
+_HASH = "pod-template-hash"
+_ORDINAL = "statefulset.kubernetes.io/pod-name"
 _REVISION = "deployment.kubernetes.io/revision"
 
 
-# What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them first.
+# What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them
+# first.
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -75,25 +87,35 @@ class PodTemplate:
 
     def copy(self, number: int) -> tuple[Pod, Sequence[PersistentVolumeClaim]]:
         """The copy of that *number*, and the claims that are made for it alone."""
-        pod, name = self.pod, f"{self.name}-{number}"
+        pod = self.pod
+        name = f"{self.name}-{number}"
         if self.kind != "StatefulSet":
             return replace(pod, metadata=replace(pod.metadata, name=name)), ()
         labels = Map({**pod.labels, _ORDINAL: name})
-        claimed = [replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
+        claimed = [
+            replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}"))
+            for claim in self.claims
+        ]
         own = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
         spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
         return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
 
 
-def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True) -> PodTemplate:
-    """The only template in what was *loaded* of *where*; *known*: the cluster's objects, among which a Deployment finds its ReplicaSets.
+def template_of(
+    loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True
+) -> PodTemplate:
+    """The only template in what was *loaded* of *where*; *known*: the cluster's objects, among which a
+    Deployment finds its ReplicaSets.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` unless there is exactly one.
     """
     pods = loaded.of(Pod)
     manifests = [document for kind in (POD_TEMPLATE, *WORKLOADS) for document in loaded.raw.get(kind, ())]
     beside = tuple(item for item in loaded.objects if not isinstance(item, Pod))
-    found = [*(f"Pod {pod.name}" for pod in pods), *(f"{document['kind']} {_name(document)}" for document in manifests)]
+    found = [
+        *(f"Pod {pod.name}" for pod in pods),
+        *(f"{document['kind']} {_name(document)}" for document in manifests),
+    ]
     if len(found) != 1:
         raw = (kind for kind, documents in loaded.raw.items() if documents)
         kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
@@ -105,10 +127,14 @@ def template_of(loaded: Loaded, where: str, known: Sequence[KubeObject], *, stri
 
 def _name(document: Mapping[str, Any]) -> str:
     metadata = document.get("metadata")
-    return str(metadata.get("name") or metadata.get("generateName") or "") if isinstance(metadata, Mapping) else ""
+    return (
+        str(metadata.get("name") or metadata.get("generateName") or "")
+        if isinstance(metadata, Mapping)
+        else ""
+    )
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
 def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
@@ -117,23 +143,39 @@ def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
 
 def fresh(pod: Pod) -> Pod:
     """*pod* as one that is not created yet: on no node, without a UID, with no status."""
-    metadata = replace(pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
+    metadata = replace(
+        pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
+    )
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
 
 
-def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
-    kind, name = str(document["kind"]), _name(document).rstrip("-")
+def _of_manifest(
+    document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool
+) -> PodTemplate:
+    kind = str(document["kind"])
+    name = _name(document).rstrip("-")
     if kind == "DaemonSet":
-        raise ManifestError(f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node")
+        raise ManifestError(
+            f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node"
+        )
     if kind == POD_TEMPLATE:
         # The pod of a PodTemplate, in the namespace of that.
         inner = document.get("template")
         if not isinstance(inner, Mapping):
-            raise ManifestError(f"{where}: PodTemplate {name}: template: expected a pod template, got nothing")
-        metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
+            raise ManifestError(
+                f"{where}: PodTemplate {name}: template: expected a pod template, got nothing"
+            )
+        metadata = inner.get("metadata") or {}
+        namespace = document["metadata"].get("namespace")
         if not isinstance(metadata, Mapping):
-            raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: expected an object, got {metadata}")
-        manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
+            raise ManifestError(
+                f"{where}: PodTemplate {name}: template.metadata: expected an object, got {metadata}"
+            )
+        manifest = {
+            **inner,
+            "kind": "Pod",
+            "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})},
+        }
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
     made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
@@ -143,7 +185,9 @@ def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeOb
     others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
     template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
     if kind == "StatefulSet":
-        return _of_stateful_set(template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)])
+        return _of_stateful_set(
+            template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)]
+        )
     return _in_newest_replica_set(template, known) if kind == "Deployment" else template
 
 
@@ -154,7 +198,14 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
     rest = {name: value for name, value in document.items() if name != "status"}
     if kind == "CronJob":
         job = spec.get("jobTemplate")
-        return {**rest, "spec": {**spec, "suspend": False, "jobTemplate": _one_pod(job, "Job") if isinstance(job, Mapping) else job}}
+        return {
+            **rest,
+            "spec": {
+                **spec,
+                "suspend": False,
+                "jobTemplate": _one_pod(job, "Job") if isinstance(job, Mapping) else job,
+            },
+        }
     if kind == "Job":
         kept = {name: value for name, value in spec.items() if name != "completions"}
         return {**rest, "spec": {**kept, "suspend": False, "parallelism": 1}}
@@ -163,8 +214,11 @@ def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
     """Take the first pod's claims back to the names of their templates."""
-    pod, ending = template.pod, f"-{template.pod.name}"
-    claims = tuple(replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made)
+    pod = template.pod
+    ending = f"-{template.pod.name}"
+    claims = tuple(
+        replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made
+    )
     own = {claim.name for claim in claims}
     spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
     return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
@@ -172,17 +226,24 @@ def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim
 
 def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
     """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
-    deployment = next((item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None)
+    deployment = next(
+        (item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None
+    )
     owned = [
-        item for item in known
-        if isinstance(item, ReplicaSet) and (owner := item.metadata.controller) and deployment
+        item
+        for item in known
+        if isinstance(item, ReplicaSet)
+        and (owner := item.metadata.controller)
+        and deployment
         and (owner.kind, owner.name) == (deployment.kind, deployment.name)
         and (item.metadata.namespace or "default") == template.pod.namespace
-    ]  # fmt: skip
+    ]
     if not owned:
         return template
     newest = max(owned, key=lambda found: _revision(found.annotations))
-    controller = OwnerReference(kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True)
+    controller = OwnerReference(
+        kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True
+    )
     hashed = newest.labels.get(_HASH)
     labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
     metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(controller,))
@@ -194,7 +255,7 @@ def _revision(annotations: Mapping[str, str]) -> int:
     return int(written) if written.isascii() and written.isdigit() and len(written) < 20 else 0
 
 
-# --- numbers --------------------------------------------------------------------------------------------------------
+# --- numbers ------------------------------------------------------------------------------------------------
 
 
 def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
@@ -204,7 +265,7 @@ def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
     return (number for number in count() if str(number) not in used)
 
 
-# --- the question -----------------------------------------------------------------------------------------------------
+# --- the question -------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -216,7 +277,9 @@ class Account:
 
     def add(self, asked: Mapping[str, Quantity]) -> None:
         """A pod that uses *asked* is there."""
-        self.used |= {name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used}
+        self.used |= {
+            name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used
+        }
 
     def asked(self, item: KubeObject) -> dict[str, Quantity]:
         """What *item* uses of the quota; nothing if the quota does not count it."""
@@ -249,13 +312,16 @@ class Gate:
     accounts: list[Account] = attrs.Factory(list)
 
     def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now on."""
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not, and is there from now
+        on."""
         for charge in self.charges[at]:
             why = charge.refused
             for account in charge.accounts:
                 why = why or exceeded(account.quota, account.used, charge.asked)
             if why is not None:
-                what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                what, name = (
+                    ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                )
                 return f'{what} "{name}" is forbidden: {why}'
         for charge in self.charges[at]:
             for account in charge.accounts:
@@ -312,13 +378,19 @@ class CapacityQuestion:
         quotas = (item for item in there if isinstance(item, ResourceQuota) and self.admits)
         for quota in sorted(quotas, key=lambda quota: quota.key):
             # Of what the status does not say the pods and claims that are there are counted.
-            names, told = hard(quota), quota.status.used
+            names = hard(quota)
+            told = quota.status.used
             account = Account(quota, {name: told.get(name, ZERO) for name in names})
             for item in there if names.keys() - told.keys() else ():
-                account.add({name: quantity for name, quantity in account.asked(item).items() if name not in told})
+                account.add(
+                    {name: quantity for name, quantity in account.asked(item).items() if name not in told}
+                )
             gate.accounts.append(account)
-        for template, refused, charges in zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ():
-            pod, mine = template.pod, [one for one in gate.accounts if one.quota.namespace == template.pod.namespace]
+        for template, refused, charges in (
+            zip(self.templates, self.refused, gate.charges, strict=True) if self.admits else ()
+        ):
+            pod = template.pod
+            mine = [one for one in gate.accounts if one.quota.namespace == template.pod.namespace]
             for claim in template.claims:
                 counting = [account for account in mine if counts_claim(account.quota, claim)]
                 charges.append(Charge(claim_usage(claim), counting, claim.name))
@@ -330,8 +402,11 @@ class CapacityQuestion:
         return gate
 
     def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
-        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
-        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for
+        it."""
+        taken = {
+            item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)
+        }
         numbers = [numbers_for(template, taken) for template in self.templates]
         for at in cycle(at for at, times in enumerate(self.ratio) for _ in range(times)):
             yield at, *self.templates[at].copy(next(numbers[at]))
@@ -342,18 +417,26 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    scenario, spec = given.scenario, given.spec
+    scenario = given.scenario
+    spec = given.spec
     excluded = _excluded(scenario.nodes, options.exclude_nodes)
     left = without_nodes(scenario, excluded)
     if isinstance(options, NewNodesOptions) and options.gone:
-        steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+        steady = SteadyState(
+            scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
+        )
         left = after_loss(steady, scenario, excluded)
-    templates, refused = dict[tuple[str, str], PodTemplate](), list[str | None]()
+    templates = dict[tuple[str, str], PodTemplate]()
+    refused = list[str | None]()
     for where, found in loaded:
-        template, why = template_of(found, where, left.objects, strict=given.defaults), None
-        identity, pod = (template.pod.namespace, template.name), template.pod
+        template = template_of(found, where, left.objects, strict=given.defaults)
+        why = None
+        identity = (template.pod.namespace, template.name)
+        pod = template.pod
         if identity in templates:
-            raise QuestionError(f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them")
+            raise QuestionError(
+                f"pod: expected different names, got {'/'.join(identity)} twice: copies are named after them"
+            )
         if pod.spec.scheduler_name not in spec.scheduler_names:
             # Copies ask for the scheduler that is asked, whatever the template says.
             pod = replace(pod, spec=replace(pod.spec, scheduler_name=min(spec.scheduler_names)))
@@ -365,23 +448,34 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
     ratio = options.ratio or (1,) * len(templates)
     if len(ratio) != len(templates) or min(ratio, default=1) < 1:
         written = ":".join(map(str, ratio))
-        raise QuestionError(f"ratio: expected {len(templates)} numbers of 1 or more, one for each pod, got {written}")
+        raise QuestionError(
+            f"ratio: expected {len(templates)} numbers of 1 or more, one for each pod, got {written}"
+        )
     if options.max_limit and options.max_limit < (options.pods or 0):
-        raise QuestionError(f"max-limit: expected as many as pods {options.pods} at least, or none, got {options.max_limit}")
+        raise QuestionError(
+            f"max-limit: expected as many as pods {options.pods} at least, or none, got {options.max_limit}"
+        )
     return CapacityQuestion(
-        scenario=left, templates=tuple(templates.values()), refused=tuple(refused), ratio=tuple(ratio), excluded=excluded,
-        limit=options.pods if options.pods is not None else options.max_limit or None, admits=given.defaults,
-        pending_first=options.pending_first, order=given.order,
+        scenario=left,
+        templates=tuple(templates.values()),
+        refused=tuple(refused),
+        ratio=tuple(ratio),
+        excluded=excluded,
+        limit=options.pods if options.pods is not None else options.max_limit or None,
+        admits=given.defaults,
+        pending_first=options.pending_first,
+        order=given.order,
         existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
-    )  # fmt: skip
+    )
 
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+# --- nodes --------------------------------------------------------------------------------------------------
 
 
 def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
     """The nodes that each of *texts* means: names with commas between them, or a label selector."""
-    names, found = [node.name for node in nodes], set[str]()
+    names = [node.name for node in nodes]
+    found = set[str]()
     for text in texts:
         if _SELECTS.search(text.replace(", ", ",").strip()):
             try:
@@ -395,11 +489,14 @@ def _excluded(nodes: Sequence[Node], texts: Iterable[str]) -> tuple[str, ...]:
             chosen = dict.fromkeys(name for part in text.split(",") if (name := part.strip()))
             for name in chosen:
                 if name not in names:
-                    wanted, hint = "the name of a node or a selector", did_you_mean(name, names)
+                    wanted = "the name of a node or a selector"
+                    hint = did_you_mean(name, names)
                     raise UnknownNameError(f'exclude-nodes: expected {wanted}, got "{name}"{hint}')
         found.update(chosen)
     if names and len(found) == len(names):
-        raise QuestionError(f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node")
+        raise QuestionError(
+            f"exclude-nodes: expected to keep at least one node, got {', '.join(texts)}, which is every node"
+        )
     return tuple(name for name in names if name in found)
 
 
@@ -407,14 +504,24 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
     """*scenario* without the nodes *excluded*, and without the pods on them."""
     if not excluded:
         return scenario
-    nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
-    return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
+    nodes = (
+        (item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "")
+        for item in scenario.objects
+    )
+    return attrs.evolve(
+        scenario,
+        objects=tuple(
+            item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded
+        ),
+    )
 
 
-# --- the API server -------------------------------------------------------------------------------------------------
+# --- the API server -----------------------------------------------------------------------------------------
 
 
-def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:
+def _admitted(
+    template: PodTemplate, known: Sequence[KubeObject], priorities: bool
+) -> tuple[PodTemplate, str | None]:
     """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
     there = (*known, *template.objects)
     pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
@@ -422,12 +529,17 @@ def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bo
     if found.refused:
         return template, found.refused[0][1]
     ready = next(item for item in found.objects if isinstance(item, Pod))
-    claims = tuple(item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim))
-    return attrs.evolve(template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims), None
+    claims = tuple(
+        item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim)
+    )
+    return attrs.evolve(
+        template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims
+    ), None
 
 
 MOST = 500_000
-"""How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
+"""How many copies are placed at most where nothing else ends the count, such as a policy without any
+predicate on resources."""
 STEP = 500
 """How many copies lie between two calls of ``on_progress``."""
 
@@ -472,7 +584,9 @@ class Counting:
 
     def count(self) -> Counted:
         """Place copies until no more fit, or the limit is reached."""
-        run, question, engine = self._run, self.question, self.engine
+        run = self._run
+        question = self.question
+        engine = self.engine
         pending = question.scenario.pending
         with no_garbage_collection():
             for item in question.objects:
@@ -497,18 +611,29 @@ class Counting:
         placed = []
         for number, template in enumerate(question.templates):
             hosts = (host for key, (at, host) in self._hosts.items() if at == number and key not in without)
-            nodes, pod = Counter(hosts), template.pod
+            nodes = Counter(hosts)
+            pod = template.pod
             requests = {name: amount for name, amount in engine.template_of(pod).requests.items() if amount}
             found = dict(nodes.most_common())
-            placed.append(PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, found))
+            placed.append(
+                PlacedTemplate(template.name, nodes.total(), template.kind, pod.namespace, requests, found)
+            )
         return Counted(
-            placed=tuple(placed), stop=stop, before=before, after=FreeRoom.of(engine), barred=self._barred,
-            still_waiting=still_waiting, pending=len(pending) - still_waiting, evicted=dict(run.evicted),
-        )  # fmt: skip
+            placed=tuple(placed),
+            stop=stop,
+            before=before,
+            after=FreeRoom.of(engine),
+            barred=self._barred,
+            still_waiting=still_waiting,
+            pending=len(pending) - still_waiting,
+            evicted=dict(run.evicted),
+        )
 
     def _place_copies(self) -> Stop:
-        objects, limit = self.question.objects, MOST if self.question.limit is None else self.question.limit
-        made_from, classes = templates_in(objects), [item for item in objects if isinstance(item, StorageClass)]
+        objects = self.question.objects
+        limit = MOST if self.question.limit is None else self.question.limit
+        made_from = templates_in(objects)
+        classes = [item for item in objects if isinstance(item, StorageClass)]
         for done, (at, copied, volumes) in enumerate(self.question.copies()):
             if done == limit:
                 break
@@ -525,11 +650,14 @@ class Counting:
 
     def _place(self, at: int, pod: Pod) -> Stop | None:
         """One copy; why it has no node, if it has none."""
-        run, name = self._run, self.question.templates[at].name
+        run = self._run
+        name = self.question.templates[at].name
         if (refusal := self._gate.refusal(at, pod)) is not None:
             return Stop(kind="Forbidden", message=refusal, template=name)
         if not self._hosts:
-            self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
+            self._barred = frozenset(
+                node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons)
+            )
         decision = run.cycle(pod)
         for again in run.retries():
             decision = run.cycle(again, retry=True)
@@ -553,7 +681,7 @@ class Counting:
         self._charged = len(evicted)
 
 
-# --- the count --------------------------------------------------------------------------------------------------------
+# --- the count ----------------------------------------------------------------------------------------------
 
 
 MOST_NAMED = 3
@@ -577,7 +705,8 @@ class Stop(Record, kw_only=True):
     message: str
     """The message of the scheduler, or of the API server, for the first copy that does not fit."""
     reasons: Counts = field(default_factory=dict)
-    """Reason -> number of nodes that reject this copy for it, most frequent first. A node can have several."""
+    """Reason -> number of nodes that reject this copy for it, most frequent first. A node can have several.
+    """
     kind: Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"]
     """Forbidden: the API server refuses the copy. SchedulerError: the decision failed."""
     template: str | None = None
@@ -591,18 +720,24 @@ class Stop(Record, kw_only=True):
 
 
 def after(decision: Decision, failed: Mapping[str, list[str]], template: str, room: FreeRoom) -> Stop:
-    """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they are then."""
+    """The stop at *decision* on a copy that got no node; *failed*: node -> reasons; *room*: the nodes as they
+    are then."""
     reasons = Counter(reason for found in failed.values() for reason in found)
     short = {name: missing for name, found in failed.items() if (missing := short_of(found))}
     nodes: dict[str, list[str]] = {}
     for name, missing in short.items():
         for resource in missing:
             nodes.setdefault(resource, []).append(name)
-    free, shortages = dict(zip(room.resources, room.free, strict=True)), []
+    free = dict(zip(room.resources, room.free, strict=True))
+    shortages = []
     for resource, names in nodes.items():
         left = int(free[resource][room.at(set(names))].sum()) if resource in free else 0
-        shortages.append(CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left))
-    beyond, stranded, out_of_reach = room.at(failed) & ~room.at(short), {}, {}
+        shortages.append(
+            CopyShortage(resource=resource, nodes=len(names), examples=tuple(names[:MOST_NAMED]), left=left)
+        )
+    beyond = room.at(failed) & ~room.at(short)
+    stranded = {}
+    out_of_reach = {}
     for resource, amounts in free.items():
         others = room.at({name: missing for name, missing in short.items() if resource not in missing})
         if amount := int(amounts[others].sum()):
@@ -613,12 +748,17 @@ def after(decision: Decision, failed: Mapping[str, list[str]], template: str, ro
     if not decision.is_fit_error:
         kind = "SchedulingGated" if decision.is_gated else "SchedulerError"
     return Stop(
-        kind=kind, message=decision.error or "", template=template, reasons=dict(reasons.most_common()), stranded=stranded,
-        shortages=tuple(sorted(shortages, key=lambda shortage: -shortage.nodes)), out_of_reach=out_of_reach,
-    )  # fmt: skip
+        kind=kind,
+        message=decision.error or "",
+        template=template,
+        reasons=dict(reasons.most_common()),
+        stranded=stranded,
+        shortages=tuple(sorted(shortages, key=lambda shortage: -shortage.nodes)),
+        out_of_reach=out_of_reach,
+    )
 
 
-# --- the whole answer -----------------------------------------------------------------------------------------------
+# --- the whole answer ---------------------------------------------------------------------------------------
 
 
 class PlacedTemplate(Record):
@@ -646,8 +786,8 @@ class Headroom(Record):
     """With the copies."""
     free: Count
     copies: int | None
-    """How many copies would fit if only this resource counted, on nodes that do not turn them down for something else. null: they do not
-    request it, or are of several templates."""
+    """How many copies would fit if only this resource counted, on nodes that do not turn them down for
+    something else. null: they do not request it, or are of several templates."""
 
 
 class PendingPods(Record):
@@ -660,7 +800,8 @@ class PendingPods(Record):
 
 
 class CapacityDocument(ResultDocument, kw_only=True):
-    """How many more copies of one or several pods fit into a cluster, where they go, and what stops the next one."""
+    """How many more copies of one or several pods fit into a cluster, where they go, and what stops the next
+    one."""
 
     KIND = "Capacity"
     release: str

@@ -45,7 +45,18 @@ from ...simulation.nodesbyuse import grouped, labels_of, pods_on
 from ...simulation.summary import UNITS
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
-from .answer import READ_KINDS, CapacityDocument, CapacityQuestion, Counted, Counting, Headroom, PendingPods, PlacedTemplate, Stop, asked
+from .answer import (
+    READ_KINDS,
+    CapacityDocument,
+    CapacityQuestion,
+    Counted,
+    Counting,
+    Headroom,
+    PendingPods,
+    PlacedTemplate,
+    Stop,
+    asked,
+)
 from .options import CapacityOptions
 
 MOST_NODES = 20
@@ -114,45 +125,67 @@ class CapacityResult(Result):
 
     @cached_property
     def headroom(self) -> tuple[Headroom, ...]:
-        """A row a resource: what nodes have of it, what pods request before and after, and what is free after."""
-        before, after, placed = self.counted.before, self.counted.after, self.counted.placed
+        """A row a resource: what nodes have of it, what pods request before and after, and what is free
+        after."""
+        before = self.counted.before
+        after = self.counted.after
+        placed = self.counted.placed
         copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
         requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
         return tuple(
             Headroom(
-                name, UNITS.get(name, "pieces"), int(after.allocatable[at].sum()), requested.get(name, 0), int(after.requested[at].sum()),
-                int(after.free[at].sum()), copies.get(name),
+                name,
+                UNITS.get(name, "pieces"),
+                int(after.allocatable[at].sum()),
+                requested.get(name, 0),
+                int(after.requested[at].sum()),
+                int(after.free[at].sum()),
+                copies.get(name),
             )
             for at, name in enumerate(after.resources)
-        )  # fmt: skip
+        )
 
     @property
     def document(self) -> CapacityDocument:
         counted = self.counted
         return CapacityDocument(
-            warnings=self.told_warnings(), release=self.release, fits=self.fits, wanted=self.wanted,
-            templates=counted.placed, nodes=self.nodes, zones=self.zones, stop=counted.stop,
-            headroom=self.headroom, excluded_nodes=self.excluded, pending=PendingPods(counted.pending, counted.still_waiting),
+            warnings=self.told_warnings(),
+            release=self.release,
+            fits=self.fits,
+            wanted=self.wanted,
+            templates=counted.placed,
+            nodes=self.nodes,
+            zones=self.zones,
+            stop=counted.stop,
+            headroom=self.headroom,
+            excluded_nodes=self.excluded,
+            pending=PendingPods(counted.pending, counted.still_waiting),
             evicted=counted.evicted,
-        )  # fmt: skip
+        )
 
     def view(self) -> View:
         return View(
             title=type(self).__name__,
             verdict=_verdict(self),
-            facts={"release": self.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message},
+            facts={
+                "release": self.release,
+                "fits": self.fits,
+                "nodes": len(self.nodes),
+                "stop": self.stop.message,
+            },
             sections=list(_sections(self)),
             main="nodes",
         )
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 def loaded_of(where: str, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
     """A file, a manifest or an object, with the words for where it is from: *where* unless it is a file."""
     if isinstance(part, str | os.PathLike):
-        where, found = os.fspath(part), given.load(part, READ_KINDS)
+        where = os.fspath(part)
+        found = given.load(part, READ_KINDS)
     elif isinstance(part, KubeObject):
         found = Loaded((part,))
     else:
@@ -162,14 +195,18 @@ def loaded_of(where: str, part: Part, given: Input, observer: Observer) -> tuple
 
 
 def question_of(given: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
-    """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be
+    asked."""
     parts = enumerate(parts_of("pod", options.pod), 1)
-    return asked(given, options, [loaded_of(f"pod {number}", part, given, observer) for number, part in parts])
+    return asked(
+        given, options, [loaded_of(f"pod {number}", part, given, observer) for number, part in parts]
+    )
 
 
 @asked_by(CapacityOptions, "cluster", "pod", "scheduler")
 def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
-    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
+    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them;
+    the cluster does not change.
 
     Pods that wait in it are left out.
 
@@ -189,22 +226,28 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT
     names = [node.name for node in nodes]
     there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
     after = pods_on(given.engine, names, known={*there, *(pod.key for pod in question.scenario.pending)})
-    placed = [(pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there]
+    placed = [
+        (pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there
+    ]
     before = grouped([*there.items(), *placed], names)
-    return CapacityResult(given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings)
+    return CapacityResult(
+        given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings
+    )
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(found: CapacityResult) -> str:
     """The count in one sentence, with what stops the next copy."""
-    fits, wanted = found.fits, found.wanted
+    fits = found.fits
+    wanted = found.wanted
     of = f" of {' and '.join(map(quoted, found.templates))}"
     if wanted is not None and fits >= wanted:
         return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
     # What stops the next copy, in a few words.
-    stop, then = found.stop, "then " if fits else ""
+    stop = found.stop
+    then = "then " if fits else ""
     if stop.kind == "LimitReached":
         why = ", as many as were to be counted"
     elif stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
@@ -223,11 +266,15 @@ def _verdict(found: CapacityResult) -> str:
 
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
-    stop, counted = found.stop, found.counted
+    stop = found.stop
+    counted = found.counted
     for placed in counted.placed:
         yield Paragraph(f"{placed.name} pod requirements: {_requests(placed)}", WIDE)
     for placed in counted.placed:
-        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
+        yield Paragraph(
+            f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.",
+            hanging="",
+        )
     yield ""
     yield f"Termination reason: {stop.kind}: {stop.message}"
     yield from _stop_lines(stop)
@@ -241,16 +288,29 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
 
 
 def _sections(found: CapacityResult) -> Iterator[Section]:
-    stop, counted, zones = found.stop, found.counted, found.zones
+    stop = found.stop
+    counted = found.counted
+    zones = found.zones
     yield block(*_paragraphs(found))
     rows = [[reason, nodes, nodes / max(stop.reasons.values())] for reason, nodes in stop.reasons.items()]
-    reasons = Table("reasons", (Column("reason", "name"), Column("nodes", "count"), bar("near")), rows, forms=SEEN if rows else ())
+    reasons = Table(
+        "reasons",
+        (Column("reason", "name"), Column("nodes", "count"), bar("near")),
+        rows,
+        forms=SEEN if rows else (),
+    )
     several = on_page("A node can have several." if stop.reasons else "")
-    stops: list[Item] = [*on_page(stop.message, look=""), BulletList(items=list(_stop_lines(stop))), reasons, *several]
+    stops: list[Item] = [
+        *on_page(stop.message, look=""),
+        BulletList(items=list(_stop_lines(stop))),
+        reasons,
+        *several,
+    ]
     yield Section("What stops the next copy", stops)
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
     yield Section("What is left", [_headroom(found)], lead if len(counted.placed) == 1 else "")
-    names, copies = [node.name for node in found.cluster], found.nodes
+    names = [node.name for node in found.cluster]
+    copies = found.nodes
     states = [TAKES if name in copies else "" for name in names]
     words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
     before = MapSide("before", counted.before.uses(names), found.pods_before)
@@ -263,15 +323,22 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
     pair = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
-    yield Section("Evicted to make room", [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)])
-    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed)
+    yield Section(
+        "Evicted to make room",
+        [Table("evicted", pair, list(counted.evicted.items()), noun="pod", forms=PAGE)],
+    )
+    requested = (
+        f"{one.name} ({one.kind} in namespace {one.namespace}): {_requests(one)}" for one in counted.placed
+    )
     left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
     yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
 
 
 def _requests(placed: PlacedTemplate) -> str:
     """What a copy requests, exact."""
-    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items()) or "nothing"
+    return (
+        ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items()) or "nothing"
+    )
 
 
 def _stop_lines(stop: Stop) -> Iterator[str]:
@@ -280,58 +347,91 @@ def _stop_lines(stop: Stop) -> Iterator[str]:
         names = listed([*one.examples, *[""] * (one.nodes - len(one.examples))], len(one.examples))
         left = f"; {rounded(one.resource, one.left)} left there in all" if one.left else ""
         yield f"{short_name(one.resource)}{used_up(one.resource)} on {count_of(one.nodes, 'node')}: {names}{left}"
-    stranded, beyond = "Stranded on nodes that lack something else", "Out of reach on nodes that reject the pod"
+    stranded = "Stranded on nodes that lack something else"
+    beyond = "Out of reach on nodes that reject the pod"
     for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
-        found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
+        found = [
+            f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS
+        ]
         if found:
             yield f"{what}: {', '.join(found)}"
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _headroom(found: CapacityResult) -> Table:
     """What is left of each resource; short text has only those that copies or pods request."""
     alone = () if len(found.counted.placed) > 1 else SEEN_AND_DATA
     columns = (
-        Column("resource", "name", forms=SEEN), Column("resource", forms=DATA), Column("unit", forms=DATA),
+        Column("resource", "name", forms=SEEN),
+        Column("resource", forms=DATA),
+        Column("unit", forms=DATA),
         Column("allocatable", "amount"),
         Column("requested before", "amount", field="requestedBefore"),
-        Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
+        Column("after", "amount", field="requested"),
+        bar("good"),
+        Column("free", "amount"),
         Column("room for copies by it alone", "count", field="copies", forms=alone or DATA),
-    )  # fmt: skip
+    )
     rows = []
     for one in found.headroom:
         name = one.resource
-        has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
-        rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
+        has, before, after, free = (
+            Amount(name, number)
+            for number in (one.allocatable, one.requested_before, one.requested, one.free)
+        )
+        rows.append(
+            [
+                short_name(name),
+                name,
+                one.unit,
+                has,
+                before,
+                after,
+                one.requested / max(one.allocatable, 1),
+                free,
+                one.copies,
+            ]
+        )
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
     return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
 
 
 def _nodes(found: CapacityResult) -> Table:
     """Every node with what is free on it."""
-    before, after, placed = found.counted.before, found.counted.after, found.counted.placed
+    before = found.counted.before
+    after = found.counted.after
+    placed = found.counted.placed
     several = placed if len(placed) > 1 else ()
     asked_for = {PODS, *(name for one in placed for name in one.requests)}
     earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
     columns = [
-        Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
+        Column("node", "name"),
+        Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
         Column("copies", "count"),
-    ]  # fmt: skip
+    ]
     columns += [Column(one.name, "count", forms=PAGE) for one in several]
     for name in after.resources:
         page = PAGE if name in asked_for else ()
         wide = WIDE if name in earlier and earlier[name].any() else ()
-        title, kind = f"{short_name(name)} free", kind_of(name)
+        title = f"{short_name(name)} free"
+        kind = kind_of(name)
         columns += [
             Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
-            Column(title, kind, forms=wide), Column(f"{title} after", kind, forms=page),
-            Column(f"{name} free", kind, forms=DATA), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
-        ]  # fmt: skip
+            Column(title, kind, forms=wide),
+            Column(f"{title} after", kind, forms=page),
+            Column(f"{name} free", kind, forms=DATA),
+            Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
+        ]
     rows = []
     for at, name in enumerate(after.names):
-        row: list[Any] = [name, found.zone_of.get(name) or None, found.nodes.get(name, 0), *(one.nodes.get(name, 0) for one in several)]
+        row: list[Any] = [
+            name,
+            found.zone_of.get(name) or None,
+            found.nodes.get(name, 0),
+            *(one.nodes.get(name, 0) for one in several),
+        ]
         for place, resource in enumerate(after.resources):
             free = int(after.free[place, at])
             row += [int(earlier[resource][at]) if resource in earlier else 0, free, free, free, free]
@@ -348,5 +448,11 @@ def _fullest(found: CapacityResult) -> Table:
         for node, number in found.nodes.items()
     ]
     return Table(
-        "fullest", columns, rows, noun="node with copies", several="nodes with copies", most=MOST_NODES, forms=("table",) if rows else (),
-    )  # fmt: skip
+        "fullest",
+        columns,
+        rows,
+        noun="node with copies",
+        several="nodes with copies",
+        most=MOST_NODES,
+        forms=("table",) if rows else (),
+    )

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def _ratio(given: Any) -> Any:
     if given is not None and not (
-        isinstance(given, Sequence) and all(isinstance(part, int) and not isinstance(part, bool) for part in given)
+        isinstance(given, Sequence)
+        and all(isinstance(part, int) and not isinstance(part, bool) for part in given)
     ):
         raise wrong_type("ratio", given, "whole numbers such as (3, 1)")
     return given
@@ -31,33 +32,49 @@ class CapacityOptions(ClusterOptions):
     """Of which pods copies are placed, and how."""
 
     pod: GivenTemplates = option(
-        (), "The Pod, PodTemplate or workload to place copies of. Several take turns.",
-        flags=("--pod", "--podspec"), takes="files", common=True,
-    )  # fmt: skip
+        (),
+        "The Pod, PodTemplate or workload to place copies of. Several take turns.",
+        flags=("--pod", "--podspec"),
+        takes="files",
+        common=True,
+    )
     scheduler: GivenScheduler = given_scheduler()
     ratio: Sequence[int] | None = option(
-        None, "How many copies of each --pod per turn.  [default: one of each]", takes="ratio", converter=_ratio,
+        None,
+        "How many copies of each --pod per turn.  [default: one of each]",
+        takes="ratio",
+        converter=_ratio,
         metavar="N:N...",
-    )  # fmt: skip
+    )
     pods: int | None = option(
-        None, "Ask whether N copies fit. Exit status 1 if not.", least=1, common=True,
-    )  # fmt: skip
+        None,
+        "Ask whether N copies fit. Exit status 1 if not.",
+        least=1,
+        common=True,
+    )
     max_limit: int | None = option(
-        None, "Stop after N copies.  [default: 0, no limit]", least=0,
-    )  # fmt: skip
+        None,
+        "Stop after N copies.  [default: 0, no limit]",
+        least=0,
+    )
     exclude_nodes: Sequence[str] = option(
-        (), "Exclude these nodes and their pods: a,b or pool=gpu,zone!=z1.",
-        converter=texts("exclude_nodes", "names or a selector"), metavar="NAMES|SELECTOR",
-    )  # fmt: skip
+        (),
+        "Exclude these nodes and their pods: a,b or pool=gpu,zone!=z1.",
+        converter=texts("exclude_nodes", "names or a selector"),
+        metavar="NAMES|SELECTOR",
+    )
     pending_first: bool = option(False, "Place pending pods before the copies. By default they are left out.")
     preemption: bool = option(
-        False, "Let copies evict pods of lower priority. By default they only use free room.",
-    )  # fmt: skip
+        False,
+        "Let copies evict pods of lower priority. By default they only use free room.",
+    )
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         if not self.has("pod") and not (isinstance(self, NewNodesOptions) and self.has("nodes")):
-            raise OptionsError(f"{self.called('pod')}: expected a file with a Pod, a PodTemplate or a workload, got none")
+            raise OptionsError(
+                f"{self.called('pod')}: expected a file with a Pod, a PodTemplate or a workload, got none"
+            )
 
     def changes(self) -> Mapping[str, Any]:
         return {"preemption": self.preemption}
@@ -67,15 +84,17 @@ class CapacityOptions(ClusterOptions):
 class NewNodesOptions(CapacityOptions):
     """Count how many more copies of a pod fit in the cluster, and say what stops the next one.
 
-    PATHS are manifests or dumps, as for `simulate`. Copies are placed one by one, as kube-scheduler would, until the next one fits nowhere.
-    Nothing is evicted without --preemption, and pending pods are left out without --pending-first. Copies are admitted as by the API
-    server: LimitRanges set requests and limits, ResourceQuotas stop copies (add quota,limits to the kinds that `simulate --help` lists).
-    With several --pod, the first copy that does not fit stops the count.
+    PATHS are manifests or dumps, as for `simulate`. Copies are placed one by one, as kube-scheduler would,
+    until the next one fits nowhere. Nothing is evicted without --preemption, and pending pods are left out
+    without --pending-first. Copies are admitted as by the API server: LimitRanges set requests and limits,
+    ResourceQuotas stop copies (add quota,limits to the kinds that `simulate --help` lists). With several
+    --pod, the first copy that does not fit stops the count.
 
     `room for copies by it alone` is how many copies would fit if no other resource mattered.
 
-    With --add-node: how many new nodes are needed to place all pending pods, or N copies with --pod and --pods N; one node fewer is
-    simulated too. With several kinds: the cheapest mix found. Exit status 1: no number is enough.
+    With --add-node: how many new nodes are needed to place all pending pods, or N copies with --pod and
+    --pods N; one node fewer is simulated too. With several kinds: the cheapest mix found. Exit status 1: no
+    number is enough.
 
     Exit status 0: some fit, or all of --pods; 1: none, or fewer; 2: bad input.
 
@@ -93,31 +112,48 @@ class NewNodesOptions(CapacityOptions):
     nodes: Part | Iterable[Part] = option(
         (),
         "Say how many new nodes are needed: like the Node in FILE, or copies of a node. Several: the cheapest mix found.",
-        flags=("--add-node",), takes="files", common=True, metavar="FILE|like:NODE",
-    )  # fmt: skip
+        flags=("--add-node",),
+        takes="files",
+        common=True,
+        metavar="FILE|like:NODE",
+    )
     costs: Mapping[str, int | float | str | Decimal] | Sequence[str] = option(
-        (), "The price of a new node, by name.  [default: 1 each]", flags=("--cost",), types=(Mapping, tuple),
-        wanted="costs by the names of kinds, such as {'big': 3}", common=True, metavar="NAME=NUMBER",
-    )  # fmt: skip
+        (),
+        "The price of a new node, by name.  [default: 1 each]",
+        flags=("--cost",),
+        types=(Mapping, tuple),
+        wanted="costs by the names of kinds, such as {'big': 3}",
+        common=True,
+        metavar="NAME=NUMBER",
+    )
     most_nodes: int | None = option(
-        None, "Add at most N nodes.  [default: one per pod]", least=1,
-    )  # fmt: skip
+        None,
+        "Add at most N nodes.  [default: one per pod]",
+        least=1,
+    )
     gone: bool = option(
         False,
         "With --exclude-nodes: place the pods that replace those on these nodes, not pending pods.",
-    )  # fmt: skip
+    )
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         for name in ("pods", "ratio", "pending_first") if self.has("nodes") and not self.has("pod") else ():
             if self.has(name):
-                raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: without it, new nodes are for pending pods")
+                raise OptionsError(
+                    f"{self.called(name)} needs {self.called('pod')}: without it, new nodes are for pending pods"
+                )
         if self.has("nodes") and self.has("pod") and self.pods is None:
-            raise OptionsError(f"{self.called('pods')}: expected the number of copies that new nodes are for, got none")
+            raise OptionsError(
+                f"{self.called('pods')}: expected the number of copies that new nodes are for, got none"
+            )
 
 
 QUESTION = Question(
-    options=NewNodesOptions, ask="newnodes:capacity_or_nodes", reads=["ResourceQuota", "LimitRange"],
+    options=NewNodesOptions,
+    ask="newnodes:capacity_or_nodes",
+    reads=["ResourceQuota", "LimitRange"],
     told_forms="The format; csv: a line per node; html: a page.",
-    widens=True, verbose="Like -o wide: what a copy requests, and every node. Also log what runs to standard error.",
-)  # fmt: skip
+    widens=True,
+    verbose="Like -o wide: what a copy requests, and every node. Also log what runs to standard error.",
+)

@@ -1,4 +1,5 @@
-"""What does another configuration change? The answer, and how people see it: the verdict, sentences, tables, and the list of pods."""
+"""What does another configuration change? The answer, and how people see it: the verdict, sentences, tables,
+and the list of pods."""
 
 from __future__ import annotations
 
@@ -83,18 +84,31 @@ class ClusterEnd:
     """Node -> the pods on it."""
 
 
-def comparison_view(title: str, found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> View:
-    """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters end, for a map."""
-    count, tried = len(found.differences), f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
+def comparison_view(
+    title: str, found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]
+) -> View:
+    """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters
+    end, for a map."""
+    count = len(found.differences)
+    tried = f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
     sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations]
     shares = _decisions_alike(found.against[0]) if len(found.against) == 1 else []
     return View(
-        title=title, verdict=verdict(found), main="pods", who=_who(found), next=list(_next(found)),
+        title=title,
+        verdict=verdict(found),
+        main="pods",
+        who=_who(found),
+        next=list(_next(found)),
         lead=[f"{tried}. {MODES[found.mode].format(first=label(found, 0))}", *sides],
-        facts={"configurations": len(found.configurations), "mode": found.mode, "decisions": found.decisions, "differences": count},
+        facts={
+            "configurations": len(found.configurations),
+            "mode": found.mode,
+            "decisions": found.decisions,
+            "differences": count,
+        },
         shares=[*shares[:1], *(one for one in shares[1:] if one.count)],
         sections=[*_outcomes(found), *_decisions(found, show), *_lists(found, ends)],
-    )  # fmt: skip
+    )
 
 
 def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
@@ -103,41 +117,70 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     bars = []
     for at, against in enumerate(found.against):
         gated = [Share(GATED, len(against.gated), "held")] if against.gated else []
-        bars.append(ShareBar(f"{side_name(found, at + 1)} against {side_name(found, 0)}", [
-            Share("end the same", against.alike), Share(OTHER_NODE, len(against.elsewhere), "near"),
-            Share(alone(against.first), len(against.first_alone), colour_of(0)),
-            Share(alone(against.second), len(against.second_alone), colour_of(at + 1)), *gated,
-        ]))  # fmt: skip
-    unchanged = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
+        bars.append(
+            ShareBar(
+                f"{side_name(found, at + 1)} against {side_name(found, 0)}",
+                [
+                    Share("end the same", against.alike),
+                    Share(OTHER_NODE, len(against.elsewhere), "near"),
+                    Share(alone(against.first), len(against.first_alone), colour_of(0)),
+                    Share(alone(against.second), len(against.second_alone), colour_of(at + 1)),
+                    *gated,
+                ],
+            )
+        )
+    unchanged = (
+        ""
+        if any(one.lost.pods or one.gained.pods for one in found.against)
+        else "No pod loses its place, and none gains one."
+    )
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
     has_fragments = any(one.fragmentation for one in with_own_cluster(found))
-    meanings = (f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments)
+    meanings = (
+        f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments
+    )
     yield block(_use(found), *meanings)
 
 
 def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
     """How decisions agree, and why they differ."""
     for at, against in enumerate(found.against):
-        first, second = against.first, against.second
+        first = against.first
+        second = against.second
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
         sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
-        hints = [
-            f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
-            " with percentage=100 in both configurations each evaluates all of them"
-        ] if sampled else []  # fmt: skip
+        hints = (
+            [
+                f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
+                " with percentage=100 in both configurations each evaluates all of them"
+            ]
+            if sampled
+            else []
+        )
         yield block(pods, *agreement_lines(against), *hints)
         told = list(headline(found))[1:] if found.differences and found.mode != LOCKED and not at else []
         title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
         bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
-        parts: list[Item] = [*bar, cause_table(against), BulletList(items=told), BulletList(items=list(agreement_lines(against)))]
-        yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints, look="note")], name="why")
-    names, rows, count = [one.name for one in found.configurations], list[list[Any]](), len(found.differences)
+        parts: list[Item] = [
+            *bar,
+            cause_table(against),
+            BulletList(items=told),
+            BulletList(items=list(agreement_lines(against))),
+        ]
+        yield Section(
+            "" if at else "Why decisions differ", [*parts, *on_page(*hints, look="note")], name="why"
+        )
+    names = [one.name for one in found.configurations]
+    rows = list[list[Any]]()
+    count = len(found.differences)
     for one in found.differences[:show]:
         decisions = [decision_text(one.decisions.get(name)) for name in names]
         verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
-        rows.append([one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))])
+        rows.append(
+            [one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))]
+        )
     sides = (Column(name, "name") for name in names)
     columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
     yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
@@ -150,21 +193,30 @@ def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Se
     """Where each pod ends under each configuration, and why."""
     hosts = [one.hosts for one in found.configurations]
     columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
-    rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
+    rows = [
+        [pod, *(nodes.get(pod) for nodes in hosts)]
+        for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)
+    ]
     yield Section(parts=[_differences(found), Table("pods", columns, rows, noun="pod", forms=DATA)])
-    listed, many = PodList(found).table(), ""
+    listed = PodList(found).table()
+    many = ""
     if len(found.differences) > MOST:
         many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
     none = "Every decision is the same, and every pod ends on the same node."
-    yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
+    yield Section(
+        "Which pods, and why",
+        [*on_page(*((open_one, many) if listed.rows else (none,))), listed],
+        name="list",
+    )
     if ends:
         yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words --------------------------------------------------------------------------------------------------
 
-NO_HOST, GATED_HOST = "<none>", "<gated>"
+NO_HOST = "<none>"
+GATED_HOST = "<gated>"
 """In place of a host where the pod has none, or was not tried."""
 OTHER_NODE = "on another node"
 USES = {
@@ -181,12 +233,13 @@ def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguratio
     return found.configurations[:1] if found.mode == LOCKED else found.configurations
 
 
-# --- the verdict ----------------------------------------------------------------------------------------------------
+# --- the verdict --------------------------------------------------------------------------------------------
 
 
 def label(found: ComparisonDocument, at: int) -> str:
     """What sentences call a configuration: its release, where all releases differ; else its name."""
-    name, releases = found.configurations[at].name, [one.release for one in found.configurations]
+    name = found.configurations[at].name
+    releases = [one.release for one in found.configurations]
     if len(name) > 1:
         return f"the {name}"
     return releases[at] if len(set(releases)) == len(releases) else name
@@ -194,7 +247,8 @@ def label(found: ComparisonDocument, at: int) -> str:
 
 def side_name(found: ComparisonDocument, at: int) -> str:
     """A configuration's name, with its release where all releases differ."""
-    name, called = found.configurations[at].name, label(found, at)
+    name = found.configurations[at].name
+    called = label(found, at)
     return name if len(name) > 1 or name == called else f"{name} ({called})"
 
 
@@ -217,11 +271,15 @@ def in_error(found: AgreementCounts) -> str:
 def _against(found: ComparisonDocument, at: int) -> str:
     """One configuration beside the first."""
     pair = found.against[at]
-    lost, gained = len(pair.lost.pods), len(pair.gained.pods)
-    first, second = label(found, 0), label(found, at + 1)
+    lost = len(pair.lost.pods)
+    gained = len(pair.gained.pods)
+    first = label(found, 0)
+    second = label(found, at + 1)
     if not lost and not gained:
         # No pod gains or loses a place: how many decisions are other ones.
-        agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
+        agreement = pair.agreement
+        moved = len(pair.elsewhere)
+        held = len(pair.gated)
         places = f"The same pods find a place under {first} and {second}"
         if held:
             return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
@@ -233,7 +291,8 @@ def _against(found: ComparisonDocument, at: int) -> str:
             return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"
         others = count_of(agreement.equally_good, "is equally good", "are equally good")
         return f"No decision is different under {second}; {others} for {first}"
-    losing, gaining = count_of(lost, "loses its place", "lose theirs"), count_of(gained, "gains one", "gain one")
+    losing = count_of(lost, "loses its place", "lose theirs")
+    gaining = count_of(gained, "gains one", "gain one")
     both = f"{losing} ({reasons_of(pair.lost)}), {gaining}"
     if lost == gained:
         return f"As many pods find a place under {second}, but not the same ones: {both}"
@@ -251,11 +310,12 @@ def reasons_of(found: Losses) -> str:
     return for_reasons({one.reason: one.pods for one in found.reasons})
 
 
-# --- sentences ------------------------------------------------------------------------------------------------------
+# --- sentences ----------------------------------------------------------------------------------------------
 
 
 def headline(found: ComparisonDocument) -> Iterator[str]:
-    """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
+    """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may
+    follow from it."""
     yield f"{verdict(found)}."
     count = len(found.differences)
     tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
@@ -267,7 +327,9 @@ def headline(found: ComparisonDocument) -> Iterator[str]:
         yield f"{tried}; the first decision that differs:"
         for against in found.against:
             if (one := against.first_difference) is not None:
-                hosts = f"{one.first or NO_HOST} in {against.first}, {one.second or NO_HOST} in {against.second}"
+                hosts = (
+                    f"{one.first or NO_HOST} in {against.first}, {one.second or NO_HOST} in {against.second}"
+                )
                 yield f"  {one.pod} (decision {one.number}): {hosts}; {one.verdict}: {cause_text(one.cause)}"
         if count > 1:
             more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
@@ -275,9 +337,13 @@ def headline(found: ComparisonDocument) -> Iterator[str]:
 
 
 def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
-    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is different."""
-    first, second, found = against.first, against.second, against.agreement
-    also, alone = found.equal_for_both, found.equal_for_second_alone
+    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is
+    different."""
+    first = against.first
+    second = against.second
+    found = against.agreement
+    also = found.equal_for_both
+    alone = found.equal_for_second_alone
     yield f"{found.decisions} decisions by both: {found.same} the same"
     if found.errors:
         yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
@@ -286,7 +352,9 @@ def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
             f"; {second} scores both the same in {also}" if also else ""
         )
     if found.different:
-        yield f"  {found.different} different" + (f"; {second} scores both nodes the same in {alone}" if alone else "")
+        yield f"  {found.different} different" + (
+            f"; {second} scores both nodes the same in {alone}" if alone else ""
+        )
     if found.gated:
         yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
     yield (
@@ -307,7 +375,9 @@ def decision_text(decision: ComparedDecision | None) -> str:
 
 def cause_text(cause: Cause) -> str:
     """The cause in a few words."""
-    rule, side, node = cause.rule or cause.kind, cause.side, cause.node
+    rule = cause.rule or cause.kind
+    side = cause.side
+    node = cause.node
     if cause.kind == "score":
         return f"{rule} {cause.text}" if cause.text else f"{rule} decides for {node} in {side}"
     if cause.kind in ("predicate", "sampling"):
@@ -315,7 +385,7 @@ def cause_text(cause: Cause) -> str:
     return f"{cause.kind}{f' in {side}' if side else ''}: {cause.text or KINDS[cause.kind]}"
 
 
-# --- of a page ------------------------------------------------------------------------------------------------------
+# --- of a page ----------------------------------------------------------------------------------------------
 
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
@@ -329,16 +399,22 @@ def _who(found: ComparisonDocument) -> PodOutcomes:
     title = "Who loses, who gains" if pods else "Who moves"
     pods += [
         PodOutcome(one.pod, "moved", f"from {one.first or ''} to {one.second or ''}")
-        for against in found.against for one in against.elsewhere
-    ]  # fmt: skip
+        for against in found.against
+        for one in against.elsewhere
+    ]
     return PodOutcomes(title, pods, "list")
 
 
 def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     """Which release changes it, where releases are all that differs."""
     releases = [one.release for one in found.configurations]
-    if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
-        step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
+    if (
+        len(releases) == 2
+        and found.differences
+        and all(one.text == f"release={one.release}" for one in found.configurations)
+    ):
+        step = ("upgrade", "--from", releases[0], "--to", releases[1])
+        pod = found.differences[0].pod
         yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
         yield NextStep("Which release changes what:", step)
 
@@ -348,7 +424,8 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     nodes = {node.node: node for end in ends for node in end.nodes}
     sides = []
     for at, end in enumerate(ends):
-        known, uses = {node.node: node for node in end.nodes}, dict[str, list[float | None]]()
+        known = {node.node: node for node in end.nodes}
+        uses = dict[str, list[float | None]]()
         for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
             shares = [share_of(known[name], resource) if name in known else None for name in nodes]
             if any(share is not None for share in shares):
@@ -358,14 +435,15 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     return NodeMap(list(nodes), sides, labels_of(list(nodes.values()), len(nodes)))
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _decisions_alike(against: ConfigurationPair) -> list[Share]:
     """How decisions agree; what does not occur but for the gated ones is there too."""
     found = against.agreement
     gated = [Share(GATED, found.gated, "held")] if found.gated else []
-    good, different = Share(EQUALLY_GOOD, found.equally_good, "near"), Share(DIFFERENT, found.different, "bad")
+    good = Share(EQUALLY_GOOD, found.equally_good, "near")
+    different = Share(DIFFERENT, found.different, "bad")
     return [Share("the same", found.same), good, different, *gated]
 
 
@@ -376,15 +454,23 @@ def _counts(found: ComparisonDocument) -> Table:
         counts = [str(getattr(one.summary, name)) for one in found.configurations]
         if name != "gated" or set(counts) != {"0"}:
             rows.append([name, *counts])
-    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN)
+    return Table(
+        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN
+    )
 
 
 def _use(found: ComparisonDocument) -> Table:
-    """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its own."""
+    """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its
+    own."""
     configurations = with_own_cluster(found)
     rows: list[list[Any]] = []
-    for resource in dict.fromkeys(usage.resource for one in found.configurations for usage in one.summary.resources):
-        uses = [next((usage for usage in one.summary.resources if usage.resource == resource), None) for one in configurations]
+    for resource in dict.fromkeys(
+        usage.resource for one in found.configurations for usage in one.summary.resources
+    ):
+        uses = [
+            next((usage for usage in one.summary.resources if usage.resource == resource), None)
+            for one in configurations
+        ]
         measures: dict[str, list[float | None]] = {
             "use": [usage.use if usage else None for usage in uses],
             "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
@@ -393,7 +479,9 @@ def _use(found: ComparisonDocument) -> Table:
         }
         for name, shares in measures.items():
             if name != "fragmentation" or any(share is not None for share in shares):
-                rows.append([f"{resource} {name}", *(None if share is None else percent(share) for share in shares)])
+                rows.append(
+                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
+                )
     names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
     return Table("use", columns, rows, forms=TEXT)
@@ -402,7 +490,9 @@ def _use(found: ComparisonDocument) -> Table:
 def cause_table(against: ConfigurationPair) -> Table:
     """How often each cause occurred."""
     titles = ("outcome", "cause", "rule", "of", "meaning")
-    rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
+    rows = [
+        [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
+    ]
     columns = [Column("decisions", "count"), *map(Column, titles)]
     return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
@@ -410,9 +500,22 @@ def cause_table(against: ConfigurationPair) -> Table:
 def _differences(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
     columns = (
-        "decision", "pod", "retry", "first", "second", "firstHost", "secondHost", "firstRoomOn", "secondRoomOn", "verdict", "kind", "rule",
-        "side", "node", "text",
-    )  # fmt: skip
+        "decision",
+        "pod",
+        "retry",
+        "first",
+        "second",
+        "firstHost",
+        "secondHost",
+        "firstRoomOn",
+        "secondRoomOn",
+        "verdict",
+        "kind",
+        "rule",
+        "side",
+        "node",
+        "text",
+    )
     first = found.configurations[0].name
     rows: list[list[Any]] = []
     for one in found.differences:
@@ -421,7 +524,9 @@ def _differences(found: ComparisonDocument) -> Table:
             theirs = one.decisions[second]
             where = [one.number, one.pod, one.retry, first, second]
             hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
-            rows.append([*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text])
+            rows.append(
+                [*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
+            )
     return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))
 
 
@@ -429,9 +534,13 @@ def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
     colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
     columns = (
-        Column("pod", "name"), Column("change", "tag", filter=True, colours=colours), Column("under", "name", filter=True),
-        Column("for", "name", filter=True), Column("node under the other", "name"), Column("what is said"),
-    )  # fmt: skip
+        Column("pod", "name"),
+        Column("change", "tag", filter=True, colours=colours),
+        Column("under", "name", filter=True),
+        Column("for", "name", filter=True),
+        Column("node under the other", "name"),
+        Column("what is said"),
+    )
     rows = [
         [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
         for change in ("lost", "gained")
@@ -441,15 +550,19 @@ def _lost(found: ComparisonDocument) -> Table:
     return Table("lost", columns, rows, noun="pod", forms=PAGE)
 
 
-# --- the list of pods -----------------------------------------------------------------------------------------------
+# --- the list of pods ---------------------------------------------------------------------------------------
 
 MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
-SAME_NODE, NO_NODE = "on the same node", "on no node"
+SAME_NODE = "on the same node"
+NO_NODE = "on no node"
 COLOURS = {
-    EQUALLY_GOOD: MEANINGS["near"], DIFFERENT: MEANINGS["bad"], GATED: MEANINGS["held"], OTHER_NODE: MEANINGS["near"],
+    EQUALLY_GOOD: MEANINGS["near"],
+    DIFFERENT: MEANINGS["bad"],
+    GATED: MEANINGS["held"],
+    OTHER_NODE: MEANINGS["near"],
     SAME_NODE: MEANINGS["same"],
-}  # fmt: skip
+}
 
 
 @attrs.define(repr=False)
@@ -466,7 +579,10 @@ class PodList:
 
     def table(self) -> Table:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
-        found, cycles, rows, details = self.document, defaultdict[str, list[int]](list), list[list[Any]](), list[Any]()
+        found = self.document
+        cycles = defaultdict[str, list[int]](list)
+        rows = list[list[Any]]()
+        details = list[Any]()
         hosts = [one.hosts for one in found.configurations]
         for at, difference in enumerate(found.differences):
             cycles[difference.pod].append(at)
@@ -476,59 +592,94 @@ class PodList:
                 rows.append(self._row(pod, ends, [found.differences[at] for at in cycles[pod]]))
                 details.append([self._cycle(at) for at in cycles[pod]] or None)
         columns = (
-            Column("pod", "name"), *(Column(side_name(found, at), "name") for at in range(len(hosts))),
-            Column("outcome", "tags", filter=True, colours=self._outcomes), Column("cause", "names", filter=True), Column("why"),
-        )  # fmt: skip
+            Column("pod", "name"),
+            *(Column(side_name(found, at), "name") for at in range(len(hosts))),
+            Column("outcome", "tags", filter=True, colours=self._outcomes),
+            Column("cause", "names", filter=True),
+            Column("why"),
+        )
         rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
         names = {name: None for rules in self._rules for name, _ in rules}
-        newer = {name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name) for name in names}
+        newer = {
+            name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name)
+            for name in names
+        }
         shared = {
             "sides": [side_name(found, at) for at in range(len(hosts))],
-            "subjects": {name: other for name, other in newer.items() if name != other}, "rules": rules, "texts": list(self._texts),
-        }  # fmt: skip
-        return Table("pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE)
+            "subjects": {name: other for name, other in newer.items() if name != other},
+            "rules": rules,
+            "texts": list(self._texts),
+        }
+        return Table(
+            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE
+        )
 
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
-        """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which pod replaced this one."""
-        shown, outcomes, why = list[str](), list[str](), [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
+        """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which
+        pod replaced this one."""
+        shown = list[str]()
+        outcomes = list[str]()
+        why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
         for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
-            told = [decision_text(cycle.decisions[one.name]) for cycle in found if one.name in cycle.decisions]
-            shown.append(end or (told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST))
+            told = [
+                decision_text(cycle.decisions[one.name]) for cycle in found if one.name in cycle.decisions
+            ]
+            shown.append(
+                end or (told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST)
+            )
             verdicts = [cycle.causes[one.name].verdict for cycle in found if one.name in cycle.causes]
             if at and (outcome := outcome_of(self.document, at, ends, verdicts)) is not None:
                 outcomes.append(outcome if len(ends) == 2 else f"{one.name}: {outcome}")
-                places = {alone(side.name): colour_of(number) for number, side in enumerate(self.document.configurations)}
+                places = {
+                    alone(side.name): colour_of(number)
+                    for number, side in enumerate(self.document.configurations)
+                }
                 self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, MEANINGS["same"])
             if not found and pod in one.evicted:
                 why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
         causes = []
         for name, cause in [pair for one in found for pair in one.causes.items()]:
             whose = f"{name}: " if len(self.document.against) > 1 else ""
-            causes.append(f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}")
+            causes.append(
+                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}"
+            )
         return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
 
-    # --- details, as assets/aligned.js reads them: texts and lists of rules by number ---------------------------------
+    # --- details, as assets/aligned.js reads them: texts and lists of rules by number -----------------------
 
     def _place(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))
 
     def _cycle(self, at: int) -> list[Any]:
-        """Title, the line in which the sides differ, and of each side its number, decision, error, the node that it took, and all nodes."""
-        found, names = self.document.differences[at], [one.name for one in self.document.configurations]
+        """Title, the line in which the sides differ, and of each side its number, decision, error, the node
+        that it took, and all nodes."""
+        found = self.document.differences[at]
+        names = [one.name for one in self.document.configurations]
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
         title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
-        deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
-        head, sides = [self._place(title), self._place(deciding)], []
+        deciding = next(
+            (cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), ""
+        )
+        head = [self._place(title), self._place(deciding)]
+        sides = []
         for name, decision in found.decisions.items():
             victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
-            texts = (decision_text(decision) + victims, decision.error or "", decision.host or decision.room_on or "")
+            texts = (
+                decision_text(decision) + victims,
+                decision.error or "",
+                decision.host or decision.room_on or "",
+            )
             side: list[Any] = [names.index(name), *map(self._place, texts)]
             nodes: list[list[Any]] = []
             for node in decision.nodes if at < MOST else ():
                 rules = tuple((rule, score.weight) for rule, score in node.scores.items())
                 number = self._rules.setdefault(rules, len(self._rules))
                 told = "; ".join(node.reasons)
-                state = f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
+                state = (
+                    f"{node.state} by {', '.join(node.rules)}: {told}"
+                    if node.rules
+                    else ": ".join(filter(None, [node.state, told]))
+                )
                 scores = [score.score for score in node.scores.values()]
                 nodes.append([self._place(node.node), self._place(state), number, scores, node.total])
             sides.append([*side, nodes])
@@ -549,8 +700,11 @@ def alone(name: str) -> str:
     return f"placed by {name} alone"
 
 
-def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:
-    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None if it does not.
+def outcome_of(
+    document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]
+) -> str | None:
+    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None
+    if it does not.
 
     *ends*: its node under each; *verdicts*: those of its decisions that differ.
     """
@@ -560,11 +714,15 @@ def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None]
     if GATED in verdicts:
         return GATED
     if ends[0] != ends[at]:
-        return OTHER_NODE if None not in (ends[0], ends[at]) else alone(names[0] if ends[at] is None else names[at])
+        return (
+            OTHER_NODE
+            if None not in (ends[0], ends[at])
+            else alone(names[0] if ends[at] is None else names[at])
+        )
     return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -581,11 +739,20 @@ class CompareResult(Result):
 
     @classmethod
     def of(
-        cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = (), *, with_ends: bool = True
+        cls,
+        comparison: Comparison,
+        warnings: tuple[NoticeGroup, ...] = (),
+        doubts: Sequence[str] = (),
+        *,
+        with_ends: bool = True,
     ) -> CompareResult:
-        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the document does not have."""
+        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the
+        document does not have."""
         own = comparison.sides[:1] if comparison.mode == LOCKED else comparison.sides
-        ends = [ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in (own if with_ends else ())]
+        ends = [
+            ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine))
+            for one in (own if with_ends else ())
+        ]
         document = comparison.document(tuple(group.record() for group in warnings))
         return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
 
@@ -606,44 +773,58 @@ class CompareResult(Result):
 
     def origin(self) -> dict[str, Any]:
         sides = self.document.configurations
-        return {"releases": [one.release for one in sides], "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]}
+        return {
+            "releases": [one.release for one in sides],
+            "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides],
+        }
 
     def view(self) -> View:
         return comparison_view(type(self).__name__, self.document, self.show, self.ends)
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
-    """*cluster* read, and a new scheduler for each configuration; the first one says whose pods wait, and what admission does."""
+    """*cluster* read, and a new scheduler for each configuration; the first one says whose pods wait, and
+    what admission does."""
     asked = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
     given = {name: options_given(one, cluster, name) for name, one in asked.items()}
     specs = {name: spec_of(found) for name, found in given.items()}
     first = specs["a"]
     scenario = scenario_of(
-        cluster, options.waiting(), scheduler_names=[first.first_scheduler_name], defaults=options.defaults, edits=options.edits,
+        cluster,
+        options.waiting(),
+        scheduler_names=[first.first_scheduler_name],
+        defaults=options.defaults,
+        edits=options.edits,
         priorities=first.keeps_priorities,
-    )  # fmt: skip
+    )
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
     for name, one in asked.items():
         # As ``--a`` takes it; what is no text, number or path is named by its kind.
         values = {"release": one or AUTO}
         if not isinstance(one, str | None):
-            values = attrs.asdict(one, recurse=False, filter=lambda field, value: value is not None and value != field.default)
+            values = attrs.asdict(
+                one, recurse=False, filter=lambda field, value: value is not None and value != field.default
+            )
         told = {declared_of(FIELDS[key]).key or key: value for key, value in values.items()}
         texts[name] = " ".join(
             f"{key}={shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__}"
             for key, value in told.items()
-        )  # fmt: skip
+        )
     named = {name: release_asked(one) for name, one in asked.items()}
     by_nodes = [name for name, release in named.items() if is_auto(release)]
-    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order)
+    return ComparisonInput.of(
+        scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order
+    )
 
 
 @asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
 def compare(given: ComparisonInput, options: CompareOptions, observer: Observer = SILENT) -> CompareResult:
-    """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.
+    """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another
+    node, and why.
 
-    A configuration is what :class:`~kubeclassic.Scheduler` takes: options, or a release alone. They are named a, b and so on::
+    A configuration is what :class:`~kubeclassic.Scheduler` takes: options, or a release alone. They are named
+    a, b and so on::
 
         compare("cluster/", "1.12", Classic(release="1.16", policy="policy.json"))
 
@@ -655,12 +836,16 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer 
     if missing is not None:
         observer.doubt(missing)
     scenario = with_newer_labels(given.scenario) if newer else given.scenario
-    made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer)
-    found = CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
+    made = compare_all(
+        scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer
+    )
+    found = CompareResult.of(
+        made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
+    )
     return attrs.evolve(found, show=options.show)
 
 
-# --- labels of newer releases ----------------------------------------------------------------------------------------
+# --- labels of newer releases -------------------------------------------------------------------------------
 
 NEWER_LABELS: Mapping[str, str] = {
     BETA_ZONE: TOPOLOGY_ZONE,
@@ -673,19 +858,37 @@ NEWER_LABELS: Mapping[str, str] = {
 
 
 def with_newer_labels(scenario: Scenario) -> Scenario:
-    """*scenario* with nodes that have newer releases' labels beside those that they have, as after an upgrade."""
+    """*scenario* with nodes that have newer releases' labels beside those that they have, as after an
+    upgrade."""
 
     def relabelled(node: Node) -> Node:
         labels = node.metadata.labels
-        newer = {name: labels[older] for older, name in NEWER_LABELS.items() if older in labels and name not in labels}
-        return replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer}))) if newer else node
+        newer = {
+            name: labels[older]
+            for older, name in NEWER_LABELS.items()
+            if older in labels and name not in labels
+        }
+        return (
+            replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer})))
+            if newer
+            else node
+        )
 
-    return attrs.evolve(scenario, objects=tuple(relabelled(item) if isinstance(item, Node) else item for item in scenario.objects))
+    return attrs.evolve(
+        scenario,
+        objects=tuple(relabelled(item) if isinstance(item, Node) else item for item in scenario.objects),
+    )
 
 
 def zones_warning(scenario: Scenario) -> str | None:
-    """A warning if nodes have a zone by the old label only, as constraints over the newer label ignore such nodes."""
-    older, newer = BETA_ZONE, TOPOLOGY_ZONE
+    """A warning if nodes have a zone by the old label only, as constraints over the newer label ignore such
+    nodes."""
+    older = BETA_ZONE
+    newer = TOPOLOGY_ZONE
     count = sum(older in node.labels and newer not in node.labels for node in scenario.nodes)
     nodes = "1 node has" if count == 1 else f"{count} nodes have"
-    return f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well" if count else None
+    return (
+        f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well"
+        if count
+        else None
+    )

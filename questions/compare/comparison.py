@@ -59,14 +59,13 @@ DIFFERENT: Final = "different"
 VERDICTS = (SAME, EQUALLY_GOOD, DIFFERENT, GATED)
 """Of a cycle, as the first side sees it.
 
-``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first one scores as high as its
-own, so that it could have taken it as well. ``gated``: one of the two does not try the pod, for its scheduling gates. ``different``:
-all else.
+``same``: the same node, or the same victims on the same node. ``equally good``: another node, which the first
+one scores as high as its own, so that it could have taken it as well. ``gated``: one of the two does not try
+the pod, for its scheduling gates. ``different``: all else.
 """
 
 
-
-# --- as data ---------------------------------------------------------------------------------------------------------
+# --- as data ------------------------------------------------------------------------------------------------
 
 
 class Loss(Record):
@@ -76,7 +75,8 @@ class Loss(Record):
     node: str
     """Where the one puts it."""
     reason: str
-    """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like, or a rule."""
+    """What keeps the other one from it, in a word or two: a resource, spread constraint, taints and the like,
+    or a rule."""
     text: str
     """The other configuration's message."""
 
@@ -100,16 +100,21 @@ Told = tuple[Cause, str]
 """Why two decisions differ, and the error of the one that found no node."""
 
 
-def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]) -> Losses:
+def losses(
+    moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str, evicted: Mapping[str, str]
+) -> Losses:
     """Why *loser* has no node for pods that the other one puts on nodes; *moved*: pods, with these nodes.
 
-    *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and for whom.
+    *why*: of the last decision on each pod in which the two differ; *evicted*: pods that *loser* evicted, and
+    for whom.
     """
     pods = []
     for pod, node in moved:
-        reason, text = NO_ROOM, ""
+        reason = NO_ROOM
+        text = ""
         if pod in evicted:
-            reason, text = EVICTED, f"evicted to make room for {evicted[pod]}"
+            reason = EVICTED
+            text = f"evicted to make room for {evicted[pod]}"
         elif pod in why:
             cause, error = why[pod]
             text = error or cause.text
@@ -117,11 +122,15 @@ def losses(moved: Iterable[tuple[str, str]], why: Mapping[str, Told], loser: str
             if cause.kind == PREDICATE and cause.side == loser:
                 reason = main_reason(cause.text.split("; "), error, cause.rule)
         pods.append(Loss(pod, node, reason, text))
-    return Losses(tuple(pods), tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()))
+    return Losses(
+        tuple(pods),
+        tuple(LossReason(*counted) for counted in Counter(loss.reason for loss in pods).most_common()),
+    )
 
 
 def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> str:
-    """What *reasons*, for which one node was turned down, are about: the one that most nodes were turned down for, as *error* counts them.
+    """What *reasons*, for which one node was turned down, are about: the one that most nodes were turned down
+    for, as *error* counts them.
 
     >>> main_reason(["Insufficient cpu", "Insufficient memory"], "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory.")
     'memory'
@@ -285,7 +294,7 @@ class ComparisonDocument(ResultDocument, kw_only=True):
     """Decisions that differ, in order."""
 
 
-# --- how often two agree --------------------------------------------------------------------------------------------
+# --- how often two agree ------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -298,11 +307,14 @@ class Agreement:
     """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
     _version: tuple[int, int] | None = None
     _rows: Rows | None = None
-    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after nodes came or went."""
+    """intp[rows of the second one]: the rows of the first one; None: both have the same. Computed again after
+    nodes came or went."""
 
     def add(self, one: Decision, other: Decision) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
-        ours, theirs, counts = best(one), best(other), self.counts
+        ours = best(one)
+        theirs = best(other)
+        counts = self.counts
         found: Literal["same"] | Verdict = SAME
         if one.is_gated != other.is_gated:
             found = GATED
@@ -314,25 +326,36 @@ class Agreement:
         fails = one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
         counts["errors"] += found == SAME and fails
         # The same nodes fit, or are best, in whatever order.
-        fitting, others = one.details.feasible_rows, self._of_first(other.details.feasible_rows)
-        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(self._marked(fitting), self._marked(others))
+        fitting = one.details.feasible_rows
+        others = self._of_first(other.details.feasible_rows)
+        counts["same_feasible"] += np.array_equal(fitting, others) or np.array_equal(
+            self._marked(fitting), self._marked(others)
+        )
         theirs = self._of_first(theirs)
         are_same = np.array_equal(ours, theirs) or np.array_equal(self._marked(ours), self._marked(theirs))
         counts["same_best"] += are_same
-        counts["best_within"] += are_same or (bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all()))
+        counts["best_within"] += are_same or (
+            bool(len(ours)) == bool(len(theirs)) and bool(self._marked(ours)[theirs].all())
+        )
         return found
 
     def _of_first(self, rows: Rows) -> Rows:
-        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not have."""
-        ours, theirs = self.first.engine.table, self.second.engine.table
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not
+        have."""
+        ours = self.first.engine.table
+        theirs = self.second.engine.table
         version = ours.rows_version, theirs.rows_version
         if self._version != version:
             found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
-            self._version, self._rows = version, None if np.array_equal(found, np.arange(len(found))) else found
+            self._version, self._rows = (
+                version,
+                None if np.array_equal(found, np.arange(len(found))) else found,
+            )
         return rows if self._rows is None else self._rows.take(rows)
 
     def _marked(self, rows: Rows) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it does not have."""
+        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it
+        does not have."""
         found = np.zeros(self.first.engine.table.size + 1, np.bool_)
         found[rows] = True
         return found
@@ -340,8 +363,14 @@ class Agreement:
     def record(self) -> AgreementCounts:
         """As data."""
         counts = self.counts
-        named = {name: counts[name] for name in AgreementCounts.__struct_fields__ if name not in ("decisions", "equally_good")}
-        return AgreementCounts(decisions=sum(counts[verdict] for verdict in VERDICTS), equally_good=counts[EQUALLY_GOOD], **named)
+        named = {
+            name: counts[name]
+            for name in AgreementCounts.__struct_fields__
+            if name not in ("decisions", "equally_good")
+        }
+        return AgreementCounts(
+            decisions=sum(counts[verdict] for verdict in VERDICTS), equally_good=counts[EQUALLY_GOOD], **named
+        )
 
 
 def _holds(side: Side, rows: Rows, host: str | None) -> bool:
@@ -349,7 +378,7 @@ def _holds(side: Side, rows: Rows, host: str | None) -> bool:
     return row is not None and bool((rows == row).any())
 
 
-# --- the comparison -------------------------------------------------------------------------------------------------
+# --- the comparison -----------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -376,8 +405,11 @@ class Comparison:
     def add(self, step: SidesStep) -> None:
         """Record how the decisions of *step* agree with the first side's, while their details still exist."""
         first, *others = step.sides
-        if first is self.sides[0]:  # else it does not try this pod again, and an earlier cycle has reported it
-            one, verdicts = step.decisions[first.name], dict[str, Verdict]()
+        if (
+            first is self.sides[0]
+        ):  # else it does not try this pod again, and an earlier cycle has reported it
+            one = step.decisions[first.name]
+            verdicts = dict[str, Verdict]()
             for side in others:
                 verdict = self.agreements[side.name].add(one, step.decisions[side.name])
                 if verdict != SAME:
@@ -390,29 +422,51 @@ class Comparison:
         """Everything."""
         configurations = []
         for side in self.sides:
-            simulation, engine = side.simulation, side.engine
-            configurations.append(ComparedConfiguration(
-                side.name, self.texts.get(side.name, ""), engine.release.version, summarise(simulation),
-                fragmentation(engine, simulation.scenario.pending), nodes_by_use(engine),
-                {key: outcome.host for key, outcome in simulation.outcomes.items()}, dict(simulation.evicted),
-            ))  # fmt: skip
+            simulation = side.simulation
+            engine = side.engine
+            configurations.append(
+                ComparedConfiguration(
+                    side.name,
+                    self.texts.get(side.name, ""),
+                    engine.release.version,
+                    summarise(simulation),
+                    fragmentation(engine, simulation.scenario.pending),
+                    nodes_by_use(engine),
+                    {key: outcome.host for key, outcome in simulation.outcomes.items()},
+                    dict(simulation.evicted),
+                )
+            )
         return ComparisonDocument(
-            warnings=warnings, mode=self.mode, same=self.same, pods=len(self.sides[0].simulation.outcomes), decisions=self.cycles,
-            configurations=tuple(configurations), against=tuple(map(self._against, self.sides[1:])), differences=tuple(self.differences),
-        )  # fmt: skip
+            warnings=warnings,
+            mode=self.mode,
+            same=self.same,
+            pods=len(self.sides[0].simulation.outcomes),
+            decisions=self.cycles,
+            configurations=tuple(configurations),
+            against=tuple(map(self._against, self.sides[1:])),
+            differences=tuple(self.differences),
+        )
 
     def _against(self, side: Side) -> ConfigurationPair:
         """The first side and another one: where each pod is at the end."""
-        leader, name = self.sides[0], side.name
-        first, second = leader.simulation.outcomes, side.simulation.outcomes
+        leader = self.sides[0]
+        name = side.name
+        first = leader.simulation.outcomes
+        second = side.simulation.outcomes
         pairs = {key: (first[key].host, second[key].host) for key in first if key in second}
-        held = {key: hosts for key, hosts in pairs.items() if first[key].is_gated != second[key].is_gated and hosts != (None, None)}
+        held = {
+            key: hosts
+            for key, hosts in pairs.items()
+            if first[key].is_gated != second[key].is_gated and hosts != (None, None)
+        }
         unlike = {key: hosts for key, hosts in pairs.items() if hosts[0] != hosts[1] and key not in held}
         lost = {key: hosts[0] for key, hosts in unlike.items() if hosts[0] is not None and hosts[1] is None}
         gained = {key: hosts[1] for key, hosts in unlike.items() if hosts[0] is None and hosts[1] is not None}
         differing = [found for found in self.differences if name in found.causes]
         causes = (found.causes[name] for found in differing)
-        counts = Counter((one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes)
+        counts = Counter(
+            (one.verdict, one.kind, one.rule, one.side if one.kind != SCORE else None) for one in causes
+        )
 
         first_difference = None
         if differing:  # in mode free all later ones may follow from it
@@ -423,19 +477,27 @@ class Comparison:
             first_difference = FirstDifference(one.pod, one.number, one.retry, *hosts, cause.verdict, why)
 
         def losses_of(hosts: Mapping[str, str], loser: Side) -> Losses:
-            why = {found.pod: (found.causes[name], found.decisions[loser.name].error or "") for found in differing}
+            why = {
+                found.pod: (found.causes[name], found.decisions[loser.name].error or "")
+                for found in differing
+            }
             return losses(hosts.items(), why, loser.name, loser.simulation.evicted)
 
         return ConfigurationPair(
-            first=leader.name, second=name, alike=len(pairs) - len(unlike) - len(held),
+            first=leader.name,
+            second=name,
+            alike=len(pairs) - len(unlike) - len(held),
             elsewhere=tuple(ComparedPod(key, *hosts) for key, hosts in unlike.items() if None not in hosts),
             first_alone=tuple(ComparedPod(key, host, None) for key, host in lost.items()),
             second_alone=tuple(ComparedPod(key, None, host) for key, host in gained.items()),
             gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
-            lost=losses_of(lost, side), gained=losses_of(gained, leader),
-            first_difference=first_difference, differing_decisions=len(differing), agreement=self.agreements[name].record(),
+            lost=losses_of(lost, side),
+            gained=losses_of(gained, leader),
+            first_difference=first_difference,
+            differing_decisions=len(differing),
+            agreement=self.agreements[name].record(),
             causes=tuple(CauseCount(*cause, cycles) for cause, cycles in counts.most_common()),
-        )  # fmt: skip
+        )
 
 
 def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -> DifferingCycle:
@@ -443,9 +505,14 @@ def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -
     nodes = nodes_of(*outcomes.values())
     views = {side.name: SideView(side, step.decisions[side.name], nodes) for side in step.sides}
     first = views[step.sides[0].name]
-    causes = {name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict) for name, verdict in verdicts.items()}
+    causes = {
+        name: DifferenceCause(*astuple(cause_of(first, views[name])), verdict=verdict)
+        for name, verdict in verdicts.items()
+    }
     told = {
-        name: ComparedDecision(host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.nodes.values()))
+        name: ComparedDecision(
+            host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.nodes.values())
+        )
         for (name, one), (host, room, victims) in zip(views.items(), outcomes.values(), strict=True)
     }
     for decision in step.decisions.values():
@@ -454,10 +521,16 @@ def _difference(number: int, step: SidesStep, verdicts: Mapping[str, Verdict]) -
 
 
 def compare(
-    scenario: Scenario, engines: Mapping[str, Engine], *, mode: Mode = LOCKED, order: str = "input",
-    texts: Mapping[str, str] | None = None, observer: Observer = SILENT,
-) -> Comparison:  # fmt: skip
-    """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides on the order of pods.
+    scenario: Scenario,
+    engines: Mapping[str, Engine],
+    *,
+    mode: Mode = LOCKED,
+    order: str = "input",
+    texts: Mapping[str, str] | None = None,
+    observer: Observer = SILENT,
+) -> Comparison:
+    """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides
+    on the order of pods.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
     """
@@ -466,8 +539,12 @@ def compare(
     for name, engine in engines.items():
         for pod in scenario.pending:
             if engine.algorithm_of(pod) is None:
-                raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
-    sides = [Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
+                raise PolicyError(
+                    f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names'
+                )
+    sides = [
+        Side(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()
+    ]
     comparison = Comparison(mode, sides, texts or {})
     with settled():
         for step in observer.following(follow(sides, mode), len(scenario.pending)):

@@ -14,7 +14,14 @@ import attrs
 
 from ...api.view import DATA, TEXT, Column, Paragraph, Section, Table, View
 from ...exceptions import ManifestError
-from ...simulation.conform import ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
+from ...simulation.conform import (
+    ConformanceDocument,
+    Family,
+    FamilyReport,
+    Manner,
+    check_family,
+    find_families,
+)
 from ...simulation.input import paths_of
 from ..asking import SILENT, Observer, asked_by
 from ..result import Result
@@ -38,9 +45,11 @@ class ConformResult(Result):
         """The counts, of all families and of each."""
         families = tuple(report.counts for report in self.reports)
         return ConformanceDocument(
-            cases=sum(counts.cases for counts in families), identical=sum(counts.identical for counts in families),
-            left_out=sum(counts.left_out for counts in families), families=families,
-        )  # fmt: skip
+            cases=sum(counts.cases for counts in families),
+            identical=sum(counts.identical for counts in families),
+            left_out=sum(counts.left_out for counts in families),
+            families=families,
+        )
 
     @property
     def ok(self) -> bool:
@@ -53,36 +62,65 @@ class ConformResult(Result):
         return {name: lines for report in self.reports for name, lines in report.different.items()}
 
     def view(self) -> View:
-        found, different = self.document, self.different
-        facts = {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(different)}
+        found = self.document
+        different = self.different
+        facts = {
+            "families": len(self.reports),
+            "cases": found.cases,
+            "identical": found.identical,
+            "different": len(different),
+        }
         counts = f"{found.identical} identical, {found.left_out} left out, {found.cases - found.identical - found.left_out} different"
         lines = [f"{found.cases} cases: {counts}"]
         for name in list(different)[: self.show]:
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
-        has_decisions, has_steps = any(one.counts.decisions for one in self.reports), any(one.counts.steps for one in self.reports)
+        has_decisions = any(one.counts.decisions for one in self.reports)
+        has_steps = any(one.counts.steps for one in self.reports)
         entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
         columns = [
-            Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
-            Column("decisions", "count", forms=DATA), Column("steps", "count", forms=DATA), Column("identical", "count"),
-            Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
-        ]  # fmt: skip
+            Column("release"),
+            Column("family"),
+            Column("cases", "count"),
+            Column(entries, "count", forms=TEXT),
+            Column("decisions", "count", forms=DATA),
+            Column("steps", "count", forms=DATA),
+            Column("identical", "count"),
+            Column("left out", "count", field="leftOut"),
+            Column("first difference", forms=TEXT),
+        ]
         rows = []
         for report in self.reports:
-            first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
-            numbers = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical, one.left_out]
+            first = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), "")
+            one = report.counts
+            numbers = [
+                one.cases,
+                one.decisions or one.steps,
+                one.decisions,
+                one.steps,
+                one.identical,
+                one.left_out,
+            ]
             rows.append([one.release, one.family, *numbers, first])
         families = Table("families", columns, rows, noun="family", several="families")
         said = [Paragraph(line, wraps=False) for line in lines]
-        return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
+        return View(
+            title=type(self).__name__,
+            verdict=verdict,
+            facts=facts,
+            sections=[Section(parts=[families, *said])],
+        )
 
 
 def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
-    """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if there is none."""
+    """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if
+    there is none."""
     found = find_families([Path(path) for path in paths_of("paths", paths)])
     chosen = [family for family in found if not options.families or family.name in options.families]
     if not chosen:
-        raise ManifestError(f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}")
+        raise ManifestError(
+            f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}"
+        )
     return chosen
 
 
@@ -93,16 +131,22 @@ def manner_of(options: ConformOptions) -> Manner:
 
 
 @asked_by(ConformOptions, "paths", opens=families_in)
-def conform(families: Sequence[Family], options: ConformOptions, observer: Observer = SILENT) -> ConformResult:
-    """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or directories of them."""
-    check, total = partial(check_family, without=tuple(options.without), manner=manner_of(options)), len(families)
+def conform(
+    families: Sequence[Family], options: ConformOptions, observer: Observer = SILENT
+) -> ConformResult:
+    """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or
+    directories of them."""
+    check = partial(check_family, without=tuple(options.without), manner=manner_of(options))
+    total = len(families)
     if options.jobs == 1:
         return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
     with ProcessPoolExecutor(options.jobs, initializer=_end_quietly) as pool:
         try:
             return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
+            pool.shutdown(
+                wait=False, cancel_futures=True
+            )  # first: a pool that finds its workers gone complains of what is cancelled
             for process in active_children():
                 process.terminate()
             raise

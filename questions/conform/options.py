@@ -14,46 +14,74 @@ from ..options import AskedOptions, Question, option, texts
 
 def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
     read = texts(option, "names")
-    return lambda given: tuple(name.strip() for text in read(given or ()) for name in text.split(",") if name.strip())
+    return lambda given: tuple(
+        name.strip() for text in read(given or ()) for name in text.split(",") if name.strip()
+    )
 
 
 @attrs.frozen(repr=False)
 class ConformOptions(AskedOptions):
     """Run conformance cases and compare each answer with the original's.
 
-    A case is a scheduling problem in X.cases.jsonl[.gz]; X.answers.jsonl[.gz] has what the original Go scheduler decided: feasible nodes,
-    failure reasons, scores, host, victims. A case can also be a script of the scheduling queue; the answer is the content of the queue
-    after every step. Exit status 0: all identical, 1: any difference, 2: bad input.
+    A case is a scheduling problem in X.cases.jsonl[.gz]; X.answers.jsonl[.gz] has what the original Go
+    scheduler decided: feasible nodes, failure reasons, scores, host, victims. A case can also be a script of
+    the scheduling queue; the answer is the content of the queue after every step. Exit status 0: all
+    identical, 1: any difference, 2: bad input.
 
     \b
     kubeclassic conform cases/1.16 --family taints,preemption --show 1
     """
 
     families: Collection[str] = option(
-        (), "Only these families (the file name up to its first dot).", flags=("--family",), takes="list", converter=_names("families"),
+        (),
+        "Only these families (the file name up to its first dot).",
+        flags=("--family",),
+        takes="list",
+        converter=_names("families"),
         metavar="A,B",
-    )  # fmt: skip
+    )
     without: Sequence[str] = option(
-        (), f"Skip cases that need: {', '.join(WITHOUT)}.", takes="list", converter=_names("without"), metavar="A,B",
-    )  # fmt: skip
+        (),
+        f"Skip cases that need: {', '.join(WITHOUT)}.",
+        takes="list",
+        converter=_names("without"),
+        metavar="A,B",
+    )
     emit: bool = option(False, "Write our answers as JSON Lines instead of comparing.", python=None)
     jobs: int = option(1, "Families to run at once.", least=1)
     details: bool = option(
-        True, "Decide without details; compare hosts, errors and victims only.", flags=("--quick",),
-    )  # fmt: skip
+        True,
+        "Decide without details; compare hosts, errors and victims only.",
+        flags=("--quick",),
+    )
     memory: int | None = option(
-        None, "The most memory for cached results, such as 64Mi.  [default: 1Gi]", takes="bytes", metavar="BYTES", python=None,
-    )  # fmt: skip
+        None,
+        "The most memory for cached results, such as 64Mi.  [default: 1Gi]",
+        takes="bytes",
+        metavar="BYTES",
+        python=None,
+    )
     no_memory: bool = option(False, "No cache: compute everything in every cycle.", python=None)
-    show: int = option(0, "Print the first N differing cases, field by field.", least=0, shows=False, python=None)
+    show: int = option(
+        0, "Print the first N differing cases, field by field.", least=0, shows=False, python=None
+    )
 
     def __attrs_post_init__(self) -> None:
         for name in self.without:
             if name not in WITHOUT:
-                raise UnknownNameError(f'{self.called("without")}: expected {", ".join(WITHOUT)}, got "{name}"')
+                raise UnknownNameError(
+                    f'{self.called("without")}: expected {", ".join(WITHOUT)}, got "{name}"'
+                )
 
 
 QUESTION = Question(
-    options=ConformOptions, ask="conform:conform", prints=True, cases=True, page=False, headers=False, forms=("table", "json"),
-    what="the answer, or with --emit the answers,", told_forms="The format.",
-)  # fmt: skip
+    options=ConformOptions,
+    ask="conform:conform",
+    prints=True,
+    cases=True,
+    page=False,
+    headers=False,
+    forms=("table", "json"),
+    what="the answer, or with --emit the answers,",
+    told_forms="The format.",
+)

@@ -45,13 +45,25 @@ from ...simulation.nodesbyuse import labels_of
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .options import DrainOptions
-from .plan import ORDERS, DrainDocument, DrainEviction, DrainMove, Occupancy, before_and_after, matcher, nodes_asked, planned
+from .plan import (
+    ORDERS,
+    DrainDocument,
+    DrainEviction,
+    DrainMove,
+    Occupancy,
+    before_and_after,
+    matcher,
+    nodes_asked,
+    planned,
+)
 from .trial import VOLUMES, settle
 
 MOST_REASONS = 10
 """Of those against nodes that short text lists."""
 GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
-MOVES, GONE, PREEMPTED = "moves", "gone for good", "preempted, moves"
+MOVES = "moves"
+GONE = "gone for good"
+PREEMPTED = "preempted, moves"
 WAITS = CHANGES["waits"][0]
 OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
 
@@ -84,15 +96,19 @@ class DrainResult(Result):
 
     @cached_property
     def reasons(self) -> Counter[str]:
-        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
+        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that
+        are gone: pods wait."""
         answer = self.answer
         waits = [one.reason or without_names(one.why or "") for one in answer.evictions if one.waits]
         return Counter(waits or map(without_names, answer.cannot.values()))
 
     @property
     def about_reasons(self) -> str | None:
-        """Which nodes the reasons call unschedulable, where none of the input is: those that the drain closes."""
-        if any(node.spec.unschedulable for node in self.cluster) or not any("unschedulable" in why for why in self.reasons):
+        """Which nodes the reasons call unschedulable, where none of the input is: those that the drain
+        closes."""
+        if any(node.spec.unschedulable for node in self.cluster) or not any(
+            "unschedulable" in why for why in self.reasons
+        ):
             return None
         return "the unschedulable nodes are those that this drain cordons; none is cordoned in the input"
 
@@ -115,28 +131,42 @@ class DrainResult(Result):
             elif one.waits:
                 found["waits"].append((one.pod, one.reason or one.why or ""))
         found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
-        title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
+        title = (
+            "Who waits, who moves"
+            if found["waits"]
+            else "Who leaves for good, who moves"
+            if found["evicted"]
+            else "Who moves"
+        )
         pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
         return View(
             title=type(self).__name__,
             verdict=_verdict(answer),
             facts={
-                "release": answer.release, "nodes": answer.summary.asked, "can": len(self.can),
-                "moves": len(self.moves), "rounds": answer.summary.rounds,
+                "release": answer.release,
+                "nodes": answer.summary.asked,
+                "can": len(self.can),
+                "moves": len(self.moves),
+                "rounds": answer.summary.rounds,
             },
-            shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
+            shares=[]
+            if answer.gone
+            else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
             who=PodOutcomes(title, pods, "evictions"),
-            next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
+            next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))]
+            if answer.add_nodes
+            else [],
             sections=list(_sections(self)),
-        )  # fmt: skip
+        )
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 @asked_by(DrainOptions, "cluster", "nodes", "scheduler")
 def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> DrainResult:
-    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
+    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and
+    placed elsewhere.
 
     Pods that wait in *cluster* are left out.
 
@@ -145,7 +175,9 @@ def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> D
     ['a']
     """
     leaves = {name: getattr(options, name) for name in attrs.fields_dict(DrainFlags)}
-    flags = DrainFlags(**{**leaves, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)})
+    flags = DrainFlags(
+        **{**leaves, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)}
+    )
     asked = nodes_asked(options, given.scenario.nodes)
     observer.ready(given)
     tell_left_out(given, options, observer)
@@ -157,26 +189,35 @@ def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> D
             spec = attrs.evolve(given.spec, extenders=tuple(given.engine.extenders))
             left_out = () if options.pending_first else given.scenario.pending
             scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
-            steady = settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names, given.order)
+            steady = settle(
+                scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names, given.order
+            )
             steady = attrs.evolve(steady, left_out=len(left_out))
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
-            answer, evictions = planned(options, asked, steady, flags, lambda node: progress(next(number), node))
+            answer, evictions = planned(
+                options, asked, steady, flags, lambda node: progress(next(number), node)
+            )
     occupancy = before_and_after(steady, answer, evictions) if options.makes("page") else None
     return DrainResult(answer, tuple(steady.nodes), given.warnings, occupancy)
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(answer: DrainDocument) -> str:
-    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
+    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their
+    pods."""
     summary = answer.summary
     if answer.gone:
-        return f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
+        return (
+            f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
+        )
     takes = "; no pod has to move" if summary.can else ""
     if summary.can and summary.evictions:
-        takes = f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
+        takes = (
+            f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
+        )
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
         return f"{node}{' can go' if summary.can else ' cannot go'}{takes}."
@@ -187,13 +228,23 @@ def _verdict(answer: DrainDocument) -> str:
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:
-    answer, about = found.answer, found.about_reasons
+    answer = found.answer
+    about = found.about_reasons
     if answer.gone:
         yield block(_verdict(answer))
     gone = [one.pod for one in answer.evictions if one.replacement is None]
     some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
-    notes = on_page(f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}" if gone else "", look="note")
-    why: list[Item] = [*notes, _reasons(found, PAGE if answer.cannot else ()), *on_page(f"{about[0].upper()}{about[1:]}." if about else "")]
+    notes = on_page(
+        f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}"
+        if gone
+        else "",
+        look="note",
+    )
+    why: list[Item] = [
+        *notes,
+        _reasons(found, PAGE if answer.cannot else ()),
+        *on_page(f"{about[0].upper()}{about[1:]}." if about else ""),
+    ]
     yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
     yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
     if found.occupancy is not None:
@@ -203,31 +254,52 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     # In the order in which pods leave.
     by_others = PAGE if any(one.by for one in answer.evictions) else ()
     columns = (
-        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=DATA),
-        Column("by", forms=DATA), Column("replacement", forms=DATA), Column("from", "name", filter=True, forms=SEEN),
-        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=PAGE),
-        Column("round", "count", forms=PAGE), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
-        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
-    )  # fmt: skip
+        Column("round", "count", forms=(*TEXT, "data")),
+        Column("pod", "name"),
+        Column("node", forms=DATA),
+        Column("by", forms=DATA),
+        Column("replacement", forms=DATA),
+        Column("from", "name", filter=True, forms=SEEN),
+        Column("to", "name"),
+        Column("as", "name", forms=TEXT),
+        Column("why", forms=TEXT),
+        Column("as", "name", forms=PAGE),
+        Column("round", "count", forms=PAGE),
+        Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
+        Column("preempted by", "name", forms=by_others),
+        Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
+    )
     rows = [_eviction(one) for one in answer.evictions]
     forms = (*(() if not rows else WIDE if answer.searched else TEXT), "page", "data")
-    evictions = Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
+    evictions = Table(
+        "evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms
+    )
     yield Section("Who moves where", [evictions], "In this order; pods of one round leave at the same time.")
     stay = (
-        Column("pod that stays", "name", forms=WIDE), Column("pod", "name", forms=PAGE), Column("node", "name", filter=True),
+        Column("pod that stays", "name", forms=WIDE),
+        Column("pod", "name", forms=PAGE),
+        Column("node", "name", filter=True),
         Column("why", filter=True),
-    )  # fmt: skip
+    )
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
-    yield Section("Pods that stay on nodes that go", [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())])
+    yield Section(
+        "Pods that stay on nodes that go",
+        [Table("staying", stay, rows, noun="pod", forms=("wide", "page") if rows else ())],
+    )
     names = ("budget", "allows", "evicted", "fewest left")
     bounds = [Column(name, "count" if at else "name") for at, name in enumerate(names)]
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
     lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
-    yield Section("Disruption budgets", [Table("budgets", bounds, rows, noun="budget", forms=SEEN if rows else ())], lead)
+    yield Section(
+        "Disruption budgets",
+        [Table("budgets", bounds, rows, noun="budget", forms=SEEN if rows else ())],
+        lead,
+    )
 
 
 def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
-    answer, names = found.answer, [node.name for node in found.cluster]
+    answer = found.answer
+    names = [node.name for node in found.cluster]
     word = dict.fromkeys(answer.can, "gone" if answer.gone else "can go") | dict.fromkeys(
         answer.cannot, "cannot go"
     )
@@ -236,18 +308,26 @@ def _map(found: DrainResult, occupancy: tuple[Occupancy, Occupancy]) -> NodeMap:
         MapSide(title, room.uses(names), [pods.get(name, ()) for name in names], states)
         for title, (room, pods) in zip(("before", "after"), occupancy, strict=True)
     ]
-    colours = {state: colour for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD)) if state in states}
+    colours = {
+        state: colour
+        for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD))
+        if state in states
+    }
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
     """What becomes of the pods of nodes that are gone, and of those that make room."""
-    summary, preempted = answer.summary, sum(one.by is not None for one in answer.evictions)
+    summary = answer.summary
+    preempted = sum(one.by is not None for one in answer.evictions)
     for number, verb, what in (
-        (summary.evictions - preempted, "lose", "their node"), (preempted, "make", "room"), (summary.moved, "find", "another"),
-        (summary.without_node, "wait", "for a node"), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+        (summary.evictions - preempted, "lose", "their node"),
+        (preempted, "make", "room"),
+        (summary.moved, "find", "another"),
+        (summary.without_node, "wait", "for a node"),
+        (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
         (len(answer.staying), "end", "with their node"),
-    ):  # fmt: skip
+    ):
         if number:
             yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
 
@@ -257,9 +337,15 @@ def summary_lines(answer: DrainDocument) -> Iterator[str]:
     summary = answer.summary
     if answer.gone:
         return
-    yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
+    yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (
+        " together" if summary.can > 1 else ""
+    )
     gone = sum(one.replacement is None for one in answer.evictions)
-    told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
+    told = (
+        [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"]
+        if answer.evictions
+        else []
+    )
     told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
     told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
     if told:
@@ -281,30 +367,47 @@ def without_names(why: str) -> str:
     return why.partition(": ")[0]
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _nodes(found: DrainResult) -> Table:
-    """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
+    """A row a node: those that can go in the order in which they are emptied, then the others, which short
+    text of a search leaves out."""
     answer = found.answer
     columns = (
         Column("node", "name"),
-        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=SEEN),
-        Column("can", forms=("data", "csv")), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
-        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=PAGE),
+        Column(
+            "gone" if answer.gone else "can go",
+            "tag",
+            filter=True,
+            colours={"yes": GOOD, "no": BAD},
+            forms=SEEN,
+        ),
+        Column("can", forms=("data", "csv")),
+        Column("evicted", "count", forms=(*TEXT, "page", "csv")),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")),
+        Column("why not", forms=TEXT),
+        Column("what stops it", forms=PAGE),
         Column("why", forms=("data", "csv")),
-    )  # fmt: skip
+    )
     evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)
-    rows: list[list[Any]] = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
-    rows += [[name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
+    rows: list[list[Any]] = [
+        [name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can
+    ]
+    rows += [
+        [name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()
+    ]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
-    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
+    return Table(
+        "nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :]
+    )
 
 
 def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
-    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods wait."""
+    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods
+    wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
@@ -321,4 +424,19 @@ def _eviction(one: DrainEviction) -> list[Any]:
     elif one.reason:
         why = f"{WAITS}: {one.reason}"
     renamed = new if new != one.pod else None
-    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
+    return [
+        one.round,
+        one.pod,
+        one.node,
+        one.by,
+        new,
+        one.node,
+        one.to,
+        renamed,
+        why,
+        new,
+        one.round,
+        outcome,
+        one.by,
+        one.why,
+    ]

@@ -1,4 +1,5 @@
-"""A question about a drain and its answer: which nodes can go together, which cannot and why, who moves where, and the cluster after it."""
+"""A question about a drain and its answer: which nodes can go together, which cannot and why, who moves
+where, and the cluster after it."""
 
 from __future__ import annotations
 
@@ -47,10 +48,13 @@ class Verification:
     staying: tuple[StayingPod, ...]
 
 
-def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
-    """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service, and the others are tried again
-    without it on a new scheduler, until all of a pass can go."""
-    wanted, cannot = list(nodes), dict[str, str]()
+def verify(
+    steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored
+) -> Verification:
+    """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service,
+    and the others are tried again without it on a new scheduler, until all of a pass can go."""
+    wanted = list(nodes)
+    cannot = dict[str, str]()
     while True:
         trial = steady.trial(recreates_bare=flags.recreate_bare)
         refused = trial.refused(wanted, flags)
@@ -58,13 +62,18 @@ def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
         if not failed:
-            staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            staying = tuple(
+                StayingPod(pod.key, name, why)
+                for name in wanted
+                for pod, why in flags.sort(trial.pods_on(name)).staying
+            )
             return Verification(tuple(wanted), cannot, trial, staying)
         wanted = [name for name in wanted if name not in failed]
 
 
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
-    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
+    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they
+    were."""
     failed: dict[str, str] = {}
     for name in nodes:
         trial.cordon(name)
@@ -72,7 +81,9 @@ def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_nod
         on_node(name)
         try:
             with trial.run.savepoint() as point:
-                trial.empty(name, flags.sort(trial.pods_on(name)).leaving, asks_budgets=not flags.disable_eviction)
+                trial.empty(
+                    name, flags.sort(trial.pods_on(name)).leaving, asks_budgets=not flags.disable_eviction
+                )
                 point.keep()
         except NotDrainable as error:
             failed[name] = str(error)
@@ -80,25 +91,32 @@ def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_nod
     return failed
 
 
-# --- a search -------------------------------------------------------------------------------------------------------
+# --- a search -----------------------------------------------------------------------------------------------
 
 
 CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
 
 
-def find(steady: SteadyState, names: Sequence[str], keep: int, flags: DrainFlags, on_node: OnNode) -> Verification:
-    """The largest set among *names* that one of :func:`orders` leads to, with all others that can go too; *keep* of them stay at least."""
+def find(
+    steady: SteadyState, names: Sequence[str], keep: int, flags: DrainFlags, on_node: OnNode
+) -> Verification:
+    """The largest set among *names* that one of :func:`orders` leads to, with all others that can go too;
+    *keep* of them stay at least."""
     trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = trial.refused(names, flags)
     most = max(len(names) - max(keep, len(refused)), 0)
     search = DrainSearch(steady, flags, most, on_node)
     tried = orders(trial, [name for name in names if name not in refused])
     tries = sorted(((search.empty((), order), order) for order in tried), key=lambda found: -len(found[0][0]))
-    best, verification = tries[0][1], search.verified(*tries[0][0])
+    best = tries[0][1]
+    verification = search.verified(*tries[0][0])
     for (went, failed), order in tries[1:]:
-        if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(verification.can):
-            best, verification = order, other
+        if len(went) > len(verification.can) and len((other := search.verified(went, failed)).can) > len(
+            verification.can
+        ):
+            best = order
+            verification = other
     while len(verification.can) < most:
         more = search.verified(*search.empty(verification.can, best))
         if len(more.can) <= len(verification.can):
@@ -117,14 +135,17 @@ class DrainSearch:
     on_node: OnNode
 
     def verified(self, went: Sequence[str], failed: Mapping[str, str]) -> Verification:
-        """Whether the nodes that *went* one after the other can go at once, beside those that *failed*, each with why."""
+        """Whether the nodes that *went* one after the other can go at once, beside those that *failed*, each
+        with why."""
         verification = verify(self.steady, went, self.flags)
         return attrs.evolve(verification, cannot={**failed, **verification.cannot})
 
     def empty(self, before: Sequence[str], names: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
-        """Empty all of *names* that can be, one after the other, where those *before* are empty: which went, and why others failed."""
+        """Empty all of *names* that can be, one after the other, where those *before* are empty: which went,
+        and why others failed."""
         trial = verify(self.steady, before, self.flags).trial
-        went, failed = list(before), dict[str, str]()
+        went = list(before)
+        failed = dict[str, str]()
         for name in names:
             if name in trial.cordoned:
                 continue
@@ -136,7 +157,7 @@ class DrainSearch:
         return went, failed
 
 
-# --- orders ---------------------------------------------------------------------------------------------------------
+# --- orders -------------------------------------------------------------------------------------------------
 
 
 ORDERS = 3
@@ -144,20 +165,21 @@ ORDERS = 3
 
 
 def orders(trial: DrainTrial, names: Sequence[str]) -> list[list[str]]:
-    """The nodes by the share of their scarcest resource that is in use, by how much their pods request of all that the cluster has, and
-    by how much they have of the scarce resources."""
+    """The nodes by the share of their scarcest resource that is in use, by how much their pods request of all
+    that the cluster has, and by how much they have of the scarce resources."""
     table = trial.engine.fresh_table()
     rows = np.array([table.row_of[name] for name in names], np.intp)
     has = np.vstack([table.allocatable[:, rows], table.max_pods[rows]]).astype(np.float64).T
     requested = np.vstack([table.requested[:, rows], table.pod_count[rows]]).astype(np.float64).T
     total = np.maximum(has.sum(axis=0), 1.0)
-    requested, has = requested / total, has / total
+    requested = requested / total
+    has = has / total
     scarcest = np.divide(requested, has, out=np.zeros_like(has), where=has > 0).max(axis=1, initial=0)
     costs = (scarcest, requested.sum(axis=1), (has * requested.sum(axis=0)).sum(axis=1))
     return [[names[number] for number in np.argsort(cost, kind="stable").tolist()] for cost in costs]
 
 
-# --- plans ------------------------------------------------------------------------------------------------------------
+# --- plans --------------------------------------------------------------------------------------------------
 
 
 class DrainMove(Record):
@@ -240,7 +262,8 @@ class DrainDocument(ResultDocument, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is yes: all that were named can go, or a search found any; of nodes that are gone: no pod of theirs waits."""
+        """Whether the answer is yes: all that were named can go, or a search found any; of nodes that are
+        gone: no pod of theirs waits."""
         return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
 
 
@@ -248,43 +271,68 @@ Plan = tuple[DrainDocument, tuple[EvictedPod, ...]]
 """The answer, and the evictions in order with the pods themselves."""
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
-def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> Plan:
-    trial, left = verification.trial, tuple(verification.trial.evictions)
-    moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
+def _plan(
+    steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False
+) -> Plan:
+    trial = verification.trial
+    left = tuple(verification.trial.evictions)
+    moves = tuple(
+        DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None
+    )
     evictions = tuple(
-        DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason) for one in left
+        DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason)
+        for one in left
     )
     summary = DrainSummary(
-        nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
-        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
+        nodes=len(steady.nodes),
+        asked=len(asked),
+        can=len(verification.can),
+        evictions=len(left),
+        moved=len(moves),
+        rounds=trial.rounds,
+        placed_before=steady.placed,
+        waiting=len(steady.waiting),
+        left_out=steady.left_out,
         without_node=sum(one.waits for one in evictions),
-    )  # fmt: skip
+    )
     return DrainDocument(
-        warnings=(), release=trial.engine.release.version, can=verification.can,
-        cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
-        evictions=evictions, staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
-    ), left  # fmt: skip
+        warnings=(),
+        release=trial.engine.release.version,
+        can=verification.can,
+        cannot={name: verification.cannot[name] for name in asked if name in verification.cannot},
+        moves=moves,
+        evictions=evictions,
+        staying=verification.staying,
+        budgets=trial.budgets.used(),
+        searched=searched,
+        summary=summary,
+    ), left
 
 
 Occupancy = tuple[FreeRoom, Mapping[str, Sequence[str]]]
 """What nodes have at one moment, and node -> the keys of the pods on it."""
 
 
-def before_and_after(steady: SteadyState, answer: DrainDocument, evictions: Iterable[EvictedPod]) -> tuple[Occupancy, Occupancy]:
+def before_and_after(
+    steady: SteadyState, answer: DrainDocument, evictions: Iterable[EvictedPod]
+) -> tuple[Occupancy, Occupancy]:
     """The cluster that a plan begins with, and what it makes of it."""
     run = steady.trial().run
 
     def occupancy() -> Occupancy:
-        return FreeRoom.of(run.engine), {name: [pod.key for pod in on] for name, on in run.engine.pods_by_node().items()}
+        return FreeRoom.of(run.engine), {
+            name: [pod.key for pod in on] for name, on in run.engine.pods_by_node().items()
+        }
 
     before = occupancy()
     for eviction in evictions:
         run.delete(eviction.pod)
         if eviction.replacement is not None and eviction.to is not None:
-            key, pod = eviction.replacement, eviction.pod  # the pod that takes the place of the evicted one, on its node
+            key = eviction.replacement
+            pod = eviction.pod  # the pod that takes the place of the evicted one, on its node
             metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
             run.put(replace(pod.bound_to(eviction.to), metadata=metadata))
     for pod in [pod for name in answer.can if answer.gone for pod in run.engine.pods_on(name)]:
@@ -292,7 +340,7 @@ def before_and_after(steady: SteadyState, answer: DrainDocument, evictions: Iter
     return before, occupancy()
 
 
-# --- what is asked --------------------------------------------------------------------------------------------------
+# --- what is asked ------------------------------------------------------------------------------------------
 
 
 def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]:
@@ -300,7 +348,8 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
     """
-    called, is_choice = options.called, options.zone is not None or options.node_selector is not None
+    called = options.called
+    is_choice = options.zone is not None or options.node_selector is not None
     if options.node_selector is not None and not options.node_selector.strip():
         raise UnknownNameError(f'{called("node_selector")}: expected labels such as pool=general, got ""')
     if options.nodes and (options.auto or is_choice):
@@ -312,40 +361,64 @@ def nodes_asked(options: DrainOptions, nodes: Sequence[Node]) -> tuple[str, ...]
     selects = matcher(called("node_selector"), options.node_selector)
     zones = sorted({zone for node in nodes if (zone := zone_of(node.labels))})
     if options.zone is not None and options.zone not in zones:
-        wanted = f"expected one of {', '.join(zones)}" if zones else "expected nodes with a zone, of which there are none"
-        raise UnknownNameError(f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}')
+        wanted = (
+            f"expected one of {', '.join(zones)}"
+            if zones
+            else "expected nodes with a zone, of which there are none"
+        )
+        raise UnknownNameError(
+            f'{called("zone")}: {wanted}, got "{options.zone}"{did_you_mean(options.zone, zones)}'
+        )
     known = {node.name for node in nodes}
     for name in options.nodes:
         if name not in known:
-            raise UnknownNameError(f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, known)}')
+            raise UnknownNameError(
+                f'node: expected a node of the cluster, got "{name}"{did_you_mean(name, known)}'
+            )
     if options.nodes:
         return tuple(dict.fromkeys(options.nodes))
     chosen = [node for node in nodes if selects(node.labels) and options.zone in (None, zone_of(node.labels))]
     if options.auto:
-        return tuple(one.name for one in chosen if CONTROL_PLANE.isdisjoint((*one.labels, *(taint.key for taint in one.spec.taints))))
+        return tuple(
+            one.name
+            for one in chosen
+            if CONTROL_PLANE.isdisjoint((*one.labels, *(taint.key for taint in one.spec.taints)))
+        )
     if not chosen:
-        raise UnknownNameError(f'{called("node_selector")}: got "{options.node_selector}", which chooses no node')
+        raise UnknownNameError(
+            f'{called("node_selector")}: got "{options.node_selector}", which chooses no node'
+        )
     return tuple(node.name for node in chosen)
 
 
-def planned(options: DrainOptions, asked: tuple[str, ...], steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> Plan:
-    """Which of the nodes *asked* about, or that a search may choose, can go; or what becomes of the pods where they are gone at once."""
+def planned(
+    options: DrainOptions,
+    asked: tuple[str, ...],
+    steady: SteadyState,
+    flags: DrainFlags,
+    on_node: OnNode = ignored,
+) -> Plan:
+    """Which of the nodes *asked* about, or that a search may choose, can go; or what becomes of the pods
+    where they are gone at once."""
     if options.auto:
         return _plan(steady, asked, find(steady, asked, options.keep, flags, on_node), searched=True)
     if not options.gone:
         return _plan(steady, asked, verify(steady, asked, flags, on_node))
     trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
     trial.place(made)
-    there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
+    there = UNASKED.sort(
+        item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked
+    )
     ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
     answer, left = _plan(steady, asked, Verification(asked, {}, trial, ending))
     return replace(answer, gone=True, add_nodes=_nodes_to_add(steady.nodes, answer, options.zone)), left
 
 
 def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None) -> tuple[str, ...]:
-    """Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the
-    others if a *zone* is."""
-    lost, gone = {one.node for one in answer.evictions if one.waits}, answer.can
+    """Options of ``capacity`` for nodes such as those of the pods that wait, one of a kind and zone: of those
+    that are gone, or of the others if a *zone* is."""
+    lost = {one.node for one in answer.evictions if one.waits}
+    gone = answer.can
     if not lost or len(gone) == len(nodes):
         return ()
     sizes = {node.status.allocatable for node in nodes if node.name in lost}
@@ -356,11 +429,17 @@ def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None
         kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name
     zones = {key: {node.name for node in nodes if node.labels.get(key) == zone} for key in ZONES if zone}
     chosen = next((f"{key}={zone}" for key, names in zones.items() if names == {*gone}), ",".join(gone))
-    return "--exclude-nodes", chosen, "--gone", *(word for name in kinds.values() for word in ("--add-node", LIKE + name))
+    return (
+        "--exclude-nodes",
+        chosen,
+        "--gone",
+        *(word for name in kinds.values() for word in ("--add-node", LIKE + name)),
+    )
 
 
 def matcher(name: str, text: str | None) -> Matcher:
-    """The test that a selector *text* describes. Raises :class:`~kubeclassic.exceptions.UnknownNameError` with *name*."""
+    """The test that a selector *text* describes. Raises :class:`~kubeclassic.exceptions.UnknownNameError`
+    with *name*."""
     try:
         return parse_selector(text or "")
     except SelectorError as error:

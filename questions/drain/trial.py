@@ -1,4 +1,5 @@
-"""The cluster that a drain begins with: what waits is scheduled first; and how its nodes are emptied, one in a savepoint each."""
+"""The cluster that a drain begins with: what waits is scheduled first; and how its nodes are emptied, one in
+a savepoint each."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ from ..replay.cluster.volumecontroller import DELAYED, bound_to_each_other, new_
 
 
 def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners leave them."""
+    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners
+    leave them."""
     state = engine.pod_state(pod)
     try:
         written = engine.bind_volumes(pod if state is None else state.pod)
@@ -46,16 +48,20 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
             claim = listings.claims.get(f"{item.spec.claim_ref.namespace}/{item.spec.claim_ref.name}")
             yield from () if claim is None else bound_to_each_other(claim, item)
         elif isinstance(item, PersistentVolumeClaim):
-            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
+            name = item.annotations.get(SELECTED_NODE, "")
+            kind = listings.classes.get(item.storage_class)
             if kind is not None:
-                yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
+                yield from bound_to_each_other(
+                    item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name))
+                )
 
 
-# --- generic ephemeral volumes --------------------------------------------------------------------------------------
+# --- generic ephemeral volumes ------------------------------------------------------------------------------
 
 
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
-    """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's node."""
+    """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's
+    node."""
     classes = engine.listings.classes
     for claim in admit(volume_claims(pod, engine), classes).objects:
         assert isinstance(claim, PersistentVolumeClaim)
@@ -66,7 +72,7 @@ def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
             yield from bound_to_each_other(claim, new_volume(claim, kind, None, None))
 
 
-# --- emptying nodes -------------------------------------------------------------------------------------------------
+# --- emptying nodes -----------------------------------------------------------------------------------------
 
 
 class NotDrainable(Exception):
@@ -117,7 +123,7 @@ class DrainTrial:
         """The scheduler."""
         return self.run.engine
 
-    # --- steps ------------------------------------------------------------------------------------------------------
+    # --- steps ----------------------------------------------------------------------------------------------
 
     def pods_on(self, node: str) -> list[Pod]:
         """The pods on a node, in the order in which the API lists them."""
@@ -139,7 +145,8 @@ class DrainTrial:
         self.run.put(self.cordoned.pop(name))
 
     def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
-        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`NotDrainable` if that fails."""
+        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises
+        :class:`NotDrainable` if that fails."""
         while pods:
             self.engine.on_undo(setattr, self, "rounds", self.rounds)
             self.rounds += 1
@@ -181,11 +188,16 @@ class DrainTrial:
             return []
         other = foreign_scheduler(pod, self.scheduler_names)
         if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
-            return self._without_node(eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+            return self._without_node(
+                eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"'
+            )
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                return self._without_node(eviction, f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
+                return self._without_node(
+                    eviction,
+                    f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again",
+                )
             return []
         eviction.replacement = made.key
         self.engine.on_undo(self.replacements.take_back, made)
@@ -200,10 +212,11 @@ class DrainTrial:
         eviction.why = why
         return []
 
-    # --- placing ----------------------------------------------------------------------------------------------------
+    # --- placing --------------------------------------------------------------------------------------------
 
     def place(self, made: MadeAgain) -> None:
-        """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
+        """Place new pods, those that preempt others once more, and then those that are made in place of the
+        preempted ones."""
         while made:
             of = {pod.uid: eviction for pod, eviction in made}
             for pod, _ in made:
@@ -218,7 +231,8 @@ class DrainTrial:
 
     def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
         decision = self.run.cycle(pod, retry=retry)
-        plan, host = decision.preemption, decision.host
+        plan = decision.preemption
+        host = decision.host
         if host is not None and not decision.is_waiting:
             if host in self.cordoned:
                 back = f"comes back to {host}, as it tolerates that the node is cordoned"
@@ -244,7 +258,11 @@ VOLUMES = " (volume "
 
 
 def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
-    what = f"{decision.pod.key}, made in place of {eviction.pod.key}," if decision.pod.key != eviction.pod.key else eviction.pod.key
+    what = (
+        f"{decision.pod.key}, made in place of {eviction.pod.key},"
+        if decision.pod.key != eviction.pod.key
+        else eviction.pod.key
+    )
     if decision.is_waiting:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
@@ -255,7 +273,7 @@ def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
     return f"{what} finds no other node: {decision.error}{told}"
 
 
-# --- what a drain begins with ---------------------------------------------------------------------------------------
+# --- what a drain begins with -------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -296,7 +314,10 @@ class SteadyState:
 
 
 def settle(
-    scenario: Scenario, make_engine: Callable[[], Engine], scheduler_names: frozenset[str], order: str = "input"
+    scenario: Scenario,
+    make_engine: Callable[[], Engine],
+    scheduler_names: frozenset[str],
+    order: str = "input",
 ) -> SteadyState:
     """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
     if not scenario.pending:
@@ -309,20 +330,27 @@ def settle(
     outcomes = simulation.outcomes.values()
     waiting = tuple(one.pod for one in outcomes if one.host is None and one.eviction is None)
     placed = [one.pod for one in outcomes if one.host is not None]
-    written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
-    others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
+    written = {
+        (item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)
+    }
+    others = [
+        written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)
+    ]
     objects = (*others, *written.values(), *engine.pods())
     return SteadyState(objects, waiting, len(placed), make_engine, scheduler_names, order)
 
 
-# --- nodes that are gone --------------------------------------------------------------------------------------------
+# --- nodes that are gone ------------------------------------------------------------------------------------
 
 UNASKED = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
 """As nodes that fail: what a drain would leave on its node ends with it."""
 
 
-def lose(steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False) -> tuple[DrainTrial, MadeAgain]:
-    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them, without a node yet."""
+def lose(
+    steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False
+) -> tuple[DrainTrial, MadeAgain]:
+    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them,
+    without a node yet."""
     order = "queue" if steady.order == "input" else steady.order
     trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
     lost = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
@@ -334,11 +362,17 @@ def lose(steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = 
 
 
 def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
-    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the pods on them waits."""
+    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the
+    pods on them waits."""
     trial, made = lose(steady, nodes)
-    engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
+    engine = trial.engine
+    others = (Node, Pod, PersistentVolumeClaim, ResourceClaim)
     objects = (
-        *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
-        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *engine.pods(),
-    )  # fmt: skip
+        *engine.nodes(),
+        *(item for item in steady.objects if not isinstance(item, others)),
+        *engine.listings.claims,
+        *engine.listings.resource_claims,
+        *(claim for pod, _ in made for claim in new_claims(pod, engine)),
+        *engine.pods(),
+    )
     return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

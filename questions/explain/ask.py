@@ -66,69 +66,109 @@ class ExplainResult(Result):
         return self.explanation.document(self.told_warnings())
 
     def view(self) -> View:
-        found, close, fit = self.explanation, self.explanation.close_up, sum(node.fits for node in self.nodes)
+        found = self.explanation
+        close = self.explanation.close_up
+        fit = sum(node.fits for node in self.nodes)
         # What would help, where the pod has no node, or not the one that is asked about.
-        ask = ("explain", self.decision.pod.key, *(("--what-if",) if close is None else ("--want", close.node)))
-        helps = [NextStep("What would help:", ask)] if self.host is None or (close is not None and close.node != self.host) else []
+        ask = (
+            "explain",
+            self.decision.pod.key,
+            *(("--what-if",) if close is None else ("--want", close.node)),
+        )
+        helps = (
+            [NextStep("What would help:", ask)]
+            if self.host is None or (close is not None and close.node != self.host)
+            else []
+        )
         return View(
             title=type(self).__name__,
             verdict=verdict(self.document),
             facts={
-                "pod": self.decision.pod.key, "host": self.host,
+                "pod": self.decision.pod.key,
+                "host": self.host,
                 "error": None if self.decision.error is None else shortened(self.decision.error),
             },
-            shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
-            lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=helps, main="nodes",
-            sections=[*([] if close is not None else explanation_parts(found, self.every)), *self.page_sections()],
-        )  # fmt: skip
+            shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")]
+            if self.nodes
+            else [],
+            lead=list(subject_lines(found)),
+            who=who_leaves(found) if close is None else None,
+            next=helps,
+            main="nodes",
+            sections=[
+                *([] if close is not None else explanation_parts(found, self.every)),
+                *self.page_sections(),
+            ],
+        )
 
     def page_sections(self) -> list[Section]:
         """What a page shows, and the nodes as data."""
-        found, close = self.explanation, self.explanation.close_up
+        found = self.explanation
+        close = self.explanation.close_up
         nodes, alone = node_list(found)
         the_map = []
         if self.cluster is not None:
             known, room, pods = self.cluster
-            reports, names = {node.name: node for node in found.nodes}, [node.name for node in known]
+            reports = {node.name: node for node in found.nodes}
+            names = [node.name for node in known]
             states = [state_of(found, reports[name]) if name in reports else "" for name in names]
             notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
             colours = {state: colour for state, colour in STATES.items() if state in states}
-            the_map = [NodeMap(names, [MapSide("", room.uses(names), pods, states, notes)], labels_of(known), colours)]
+            the_map = [
+                NodeMap(
+                    names, [MapSide("", room.uses(names), pods, states, notes)], labels_of(known), colours
+                )
+            ]
         return [
             *(explanation_sections(found) if close is None else close_up_sections(found, close)),
-            Section("The nodes" if close is None else "", [*the_map, nodes] if close is None else [nodes], name="all-nodes",
-                    forms=REST if close is None else DATA),
+            Section(
+                "The nodes" if close is None else "",
+                [*the_map, nodes] if close is None else [nodes],
+                name="all-nodes",
+                forms=REST if close is None else DATA,
+            ),
             Section(parts=[alone]),
-        ]  # fmt: skip
+        ]
 
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")
 def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
-    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
+    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short,
+    by how much.
 
-    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
+    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the
+    same.
     """
-    scenario, engine = given.scenario, given.engine
+    scenario = given.scenario
+    engine = given.engine
     subject = find_subject(scenario, options.name, options.namespace)
     observer.ready(given, subject.concerns)
     with observer.telling("explaining") as tell:
         tell(subject.pod.key)
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         simulation = Simulation(scenario, engine, given.order)
-        found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone)
+        found = explain_subject(
+            simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone
+        )
     names = [node.name for node in scenario.nodes]
     cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
     return ExplainResult(found, given.warnings, options.every, cluster)
 
 
 def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
-    """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is asked about *alone*.
+    """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is
+    asked about *alone*.
 
     Also gives whether the pods before it are still to be left out.
     """
-    scenario, ours = given.scenario, {pod.key for pod in subject.pods}
+    scenario = given.scenario
+    ours = {pod.key for pod in subject.pods}
     if subject.workload is None:
         return scenario, subject, alone
     if alone:
         scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
-    return scenario, subject.after(Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)), False
+    return (
+        scenario,
+        subject.after(Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)),
+        False,
+    )

@@ -20,24 +20,34 @@ class ExplainOptions(ClusterOptions, MorePods):
     """Which pod, and how it is looked at."""
 
     pod: str | Pod | Mapping[str, Any] = option(
-        takes="argument", types=(object,),
+        takes="argument",
+        types=(object,),
         help="``namespace/name``, a name, a workload such as ``deploy/web``, or a pod or manifest that is not in the cluster. A pod that "
         "has a node is scheduled as if it had none.",
-    )  # fmt: skip
+    )
     scheduler: GivenScheduler = given_scheduler()
     namespace: str | None = option(
-        None, "The namespace of POD.", flags=("-n", "--namespace"), common=True, metavar="NAME",
-    )  # fmt: skip
+        None,
+        "The namespace of POD.",
+        flags=("-n", "--namespace"),
+        common=True,
+        metavar="NAME",
+    )
     node: str | None = option(
-        None, "Everything about this node: each rule in order with its result, free room, scores.", metavar="NAME",
-    )  # fmt: skip
+        None,
+        "Everything about this node: each rule in order with its result, free room, scores.",
+        metavar="NAME",
+    )
     every: bool = option(
-        False, "Show all nodes, not only the best and nearest; or all changes that help.", flags=("--all",),
-    )  # fmt: skip
+        False,
+        "Show all nodes, not only the best and nearest; or all changes that help.",
+        flags=("--all",),
+    )
     alone: bool = option(False, "Do not schedule other pending pods first.")
 
     def waiting(self) -> GivenCluster:
-        """The pods that wait besides those of the cluster: the one that is asked about too, unless it is given by name."""
+        """The pods that wait besides those of the cluster: the one that is asked about too, unless it is
+        given by name."""
         if isinstance(self.pod, str):
             return self.pods
         from ...api.objects import Pod
@@ -60,17 +70,19 @@ class ExplainOptions(ClusterOptions, MorePods):
 class WhatIfOptions(ExplainOptions):
     """Say why POD goes where it goes, or nowhere.
 
-    If it finds no node: why nodes reject it, the nearest nodes first, and whether preemption would help. If it finds one: the scores of the
-    nodes that fit, the rule that decided, and why the others do not fit.
+    If it finds no node: why nodes reject it, the nearest nodes first, and whether preemption would help. If
+    it finds one: the scores of the nodes that fit, the rule that decided, and why the others do not fit.
 
-    POD is namespace/name, or name, or a workload: deploy/web, sts/db, ds/agent, job/report, rs/... For a workload all its pods take
-    their turn, and the first without a node is explained; if all find one, one of them is. Pods that `kubeclassic simulate` tries earlier
-    are scheduled first, so both agree. A pod that has a node is scheduled as if it were new: why is it on that node, could it be elsewhere?
+    POD is namespace/name, or name, or a workload: deploy/web, sts/db, ds/agent, job/report, rs/... For a
+    workload all its pods take their turn, and the first without a node is explained; if all find one, one of
+    them is. Pods that `kubeclassic simulate` tries earlier are scheduled first, so both agree. A pod that has
+    a node is scheduled as if it were new: why is it on that node, could it be elsewhere?
 
-    With --what-if: what would help, least disturbing changes first. Pass the edits to --set as they are printed.
+    With --what-if: what would help, least disturbing changes first. Pass the edits to --set as they are
+    printed.
 
-    Exit status 0: it finds a node, if only by evicting others, or all pods of the workload do (with --node: it fits there; with
-    --what-if: or something helps), 1: it does not, 2: bad input.
+    Exit status 0: it finds a node, if only by evicting others, or all pods of the workload do (with --node:
+    it fits there; with --what-if: or something helps), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0
@@ -80,19 +92,33 @@ class WhatIfOptions(ExplainOptions):
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
 
-    EXCLUDES = (("want", "node", "--want NODE asks about it"), ("what_if", "node", "--want NODE asks about it"))
+    EXCLUDES = (
+        ("want", "node", "--want NODE asks about it"),
+        ("what_if", "node", "--want NODE asks about it"),
+    )
 
     what_if: bool = option(
-        False, "Find the smallest changes that help; each is tested.", common=True, python=None,
-    )  # fmt: skip
+        False,
+        "Find the smallest changes that help; each is tested.",
+        common=True,
+        python=None,
+    )
     want: str | None = option(
-        None, "Like --what-if, for this node: what keeps the pod from it, and what would bring it there.", common=True,
-        metavar="NODE", wanted="the name of a node", python="The node that the pod should get; without it any node will do.",
-    )  # fmt: skip
+        None,
+        "Like --what-if, for this node: what keeps the pod from it, and what would bring it there.",
+        common=True,
+        metavar="NODE",
+        wanted="the name of a node",
+        python="The node that the pod should get; without it any node will do.",
+    )
 
 
 QUESTION = Question(
-    options=WhatIfOptions, ask="whatif:explained_or_helped", outputs=["--node", "--all"], what="the record", headers=False,
+    options=WhatIfOptions,
+    ask="whatif:explained_or_helped",
+    outputs=["--node", "--all"],
+    what="the record",
+    headers=False,
     verbose="Log what runs to standard error.",
     told_forms="wide: how each score is made up; csv: a line per node; html: a page.",
-)  # fmt: skip
+)

@@ -1,4 +1,5 @@
-"""What an explanation looks like: the verdict, sentences, and tables of nodes and reasons; or all about one node."""
+"""What an explanation looks like: the verdict, sentences, and tables of nodes and reasons; or all about one
+node."""
 
 from __future__ import annotations
 
@@ -58,27 +59,47 @@ BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""
 USABLE = "can be had"
-PASSES, IDLE, FAILS = "passes", "passes, nothing to check", "fails"
+PASSES = "passes"
+IDLE = "passes, nothing to check"
+FAILS = "fails"
 NOT_RUN = ("not run, would pass", "not run, would fail")
-RESULTS = {PASSES: MEANINGS["good"], IDLE: "var(--line)", FAILS: MEANINGS["bad"], **dict.fromkeys(NOT_RUN, MEANINGS["held"])}
+RESULTS = {
+    PASSES: MEANINGS["good"],
+    IDLE: "var(--line)",
+    FAILS: MEANINGS["bad"],
+    **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
+}
 
 NO_HOST = "<none>"
-NEAREST, BEST, SHOWN = 5, 5, 3
-"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are in the verdict."""
+NEAREST = 5
+BEST = 5
+SHOWN = 3
+"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are
+in the verdict."""
 MOST_CAUSES = 12
 """What fails, where text does not show all."""
-CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
-STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANINGS["held"], TURNED_DOWN: MEANINGS["bad"]}
+CHOSEN = "chosen"
+FITS = "fits"
+NOT_REACHED = "fits, not reached"
+TURNED_DOWN = "turned down"
+STATES = {
+    CHOSEN: MEANINGS["good"],
+    FITS: MEANINGS["near"],
+    NOT_REACHED: MEANINGS["held"],
+    TURNED_DOWN: MEANINGS["bad"],
+}
 
 
-# --- the verdict ----------------------------------------------------------------------------------------------------
+# --- the verdict --------------------------------------------------------------------------------------------
 
 
 def verdict(found: ExplanationDocument) -> str:
-    """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
+    """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits
+    there."""
     if found.close_up is not None:
         return _on_node(found, found.close_up)
-    pod, lost = found.pod, len(found.workload_waiting or ())
+    pod = found.pod
+    lost = len(found.workload_waiting or ())
     if found.ignored is not None:
         return f"{pod} is not scheduled: {found.ignored}."
     if found.gated:
@@ -101,7 +122,9 @@ def verdict(found: ExplanationDocument) -> str:
 
 def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
     """Whether the pod fits on the node that was asked for, and why it does not go there."""
-    pod, node, host = found.pod, close.node, found.host
+    pod = found.pod
+    node = close.node
+    host = found.host
     if host == close.node:
         return f"{pod} fits on {node}, and goes there."
     if not close.fits:
@@ -131,12 +154,14 @@ def _against(found: ExplanationDocument) -> str:
 
 def _because(found: ExplanationDocument) -> str:
     """Why this node."""
-    choice, counts = found.choice, found.counts
+    choice = found.choice
+    counts = found.counts
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return ", which is taken without scoring"
         return f", the only one of {count_of(counts.visited, 'node')} that fits"
-    fit, ties = f"{counts.fit:,}", len(choice.ties)
+    fit = f"{counts.fit:,}"
+    ties = len(choice.ties)
     if ties == counts.fit == 2:
         return ": both nodes that fit have the same score, and the tie-break takes it"
     if ties == counts.fit:
@@ -144,10 +169,12 @@ def _because(found: ExplanationDocument) -> str:
     if ties > 1:
         number = f"{ties:,}"
         return f": {number} of {fit} nodes that fit share the best score, and the tie-break takes it"
-    return f", the best of {fit} nodes that fit{(f', by {rule_name(choice.decided)}' if choice.decided else '')}"
+    return (
+        f", the best of {fit} nodes that fit{(f', by {rule_name(choice.decided)}' if choice.decided else '')}"
+    )
 
 
-# --- text -----------------------------------------------------------------------------------------------------------
+# --- text ---------------------------------------------------------------------------------------------------
 
 
 def explanation_parts(found: Explanation, every: bool) -> list[Section]:
@@ -160,30 +187,52 @@ def explanation_parts(found: Explanation, every: bool) -> list[Section]:
     if found.missing:
         return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
     nearest = next((node for node in found.nodes if node.devices), None)
-    devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
-    groups, causes = list[Item](), list[Item]()
+    devices = (
+        device_part(nearest.name, nearest.devices or ())
+        if nearest is not None and decision.host is None
+        else []
+    )
+    groups = list[Item]()
+    causes = list[Item]()
     if found.groups:
         groups = [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
     if found.causes:
         table = causes_table(found)
         rows = table.rows if every else table.rows[:MOST_CAUSES]
-        told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
+        told = (
+            f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)"
+            if len(rows) < len(table.rows)
+            else ""
+        )
         causes = [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
     parts: list[Part] = [
-        [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), groups, causes, _nearest(found, every),
-        devices, paragraphs(eviction_lines(found.eviction)),
-    ]  # fmt: skip
+        [*paragraphs(head), *error],
+        paragraphs(_why(found)),
+        _fitting(found, every),
+        groups,
+        causes,
+        _nearest(found, every),
+        devices,
+        paragraphs(eviction_lines(found.eviction)),
+    ]
     return [block(*part) for part in parts if part]
 
 
 def explanation_sections(found: Explanation) -> Iterator[Section]:
     """The explanation as a page, without the list of nodes."""
-    choice, error, host = found.choice, found.decision.error, found.decision.host or ""
+    choice = found.choice
+    error = found.decision.error
+    host = found.decision.host or ""
     if choice is not None:
         same = ", ".join(map(rule_name, choice.constant))
-        constant = f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        constant = (
+            f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        )
         leads = leads_table(choice.leads, host, choice.against or "")
-        yield Section("What decided", [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))])
+        yield Section(
+            "What decided",
+            [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))],
+        )
     if found.groups:
         lead = "A node can have several reasons. Only this: nodes that have no other."
         causes = attrs.evolve(causes_table(found), caption="What fails")
@@ -191,7 +240,9 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
     elif error:
         yield Section("Why it has no node", on_page(error, look="note"))
     yield Section("What is missing", on_page(*found.missing, look=""))
-    yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
+    yield Section(
+        "Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions"
+    )
     if found.rules and found.nodes:
         lead = "✓ passed, ✗ rejected, · not asked. Nodes with the same results share a line; the rule that decides is marked."
         idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
@@ -213,8 +264,10 @@ def where_to(found: Explanation) -> str:
 
 
 def message_parts(decision: Decision) -> Part:
-    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of their own."""
-    error, found = decision.error or "", decision.fit_error
+    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of
+    their own."""
+    error = decision.error or ""
+    found = decision.fit_error
     if found is None or found.headline == error:
         return paragraphs([error])
     return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
@@ -222,7 +275,10 @@ def message_parts(decision: Decision) -> Part:
 
 def subject_lines(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
-    question, pod, host, choice = found.question, found.decision.pod, found.decision.host, found.choice
+    question = found.question
+    pod = found.decision.pod
+    host = found.decision.host
+    choice = found.choice
     if question.workload is not None:
         yield of_workload(question, pod)
     if found.decision.is_gated:
@@ -232,7 +288,8 @@ def subject_lines(found: Explanation) -> Iterator[str]:
     elif question.placed_on is not None:
         node = question.placed_on
         yield f"It is on {node}. Below is what would be decided now if it had no node, with the pod itself taken off {node}."
-        report, others = found.report_of(node), found.elsewhere
+        report = found.report_of(node)
+        others = found.elsewhere
         if report is None:
             yield f"Node {node} is not in the input." if found.nodes else ""
         elif host == node:
@@ -253,9 +310,15 @@ def subject_lines(found: Explanation) -> Iterator[str]:
 
 def of_workload(question: PodQuestion, pod: Pod) -> str:
     """Which pod of its workload it is, and how many of them find a node."""
-    count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
+    count = len(question.workload_pods)
+    waiting = question.workload_waiting or ()
+    nodes = question.waiting_nodes or ()
     if waiting:
-        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first without a node"
+        which = (
+            f"{quoted(pod.name)} waits"
+            if len(waiting) == 1
+            else f"{quoted(pod.name)} is the first without a node"
+        )
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
         return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
     others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
@@ -264,7 +327,9 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
 
 def _why(found: Explanation) -> Iterator[str]:
     """Why the host is the host, or how near the pod is to one."""
-    host, counts, choice = found.decision.host, found.counts, found.choice
+    host = found.decision.host
+    counts = found.counts
+    choice = found.choice
     if not found.nodes:
         return
     if host is None:
@@ -275,7 +340,11 @@ def _why(found: Explanation) -> Iterator[str]:
             if near.shortages:
                 lacking = f", short of {'; '.join(map(short_of, near.shortages))}"
             yield f"No node fits. The nearest is {near.name}{lacking}{obstacles}."
-    elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
+    elif (
+        choice is None
+        and counts.fit == counts.visited
+        and found.decision.pod.status.nominated_node_name == host
+    ):
         yield f"The pod waited for {host}, which was tried first; it fits, so no other node is evaluated."
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
@@ -284,8 +353,13 @@ def _why(found: Explanation) -> Iterator[str]:
         if choice.against is not None and choice.decided is not None:
             first, *more = choice.leads
             yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
-            helped, against = ([lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False))
-            told = [f"Also for {host}: {listed(helped)}." if helped else "", f"Against it: {listed(against)}." if against else ""]
+            helped, against = (
+                [lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False)
+            )
+            told = [
+                f"Also for {host}: {listed(helped)}." if helped else "",
+                f"Against it: {listed(against)}." if against else "",
+            ]
             yield " ".join(filter(None, told))
     yield from reached(found)
 
@@ -323,39 +397,68 @@ def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
         yield f"No pod is evicted for it: {eviction.why_not}."
     else:
         yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
-        told_of = {STAYS: eviction.unresolvable, NONE_LOWER: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
+        told_of = {
+            STAYS: eviction.unresolvable,
+            NONE_LOWER: eviction.nobody_lower,
+            NOT_ENOUGH: eviction.not_enough,
+        }
         yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told_of.items() if number)
 
 
-# --- tables of text -------------------------------------------------------------------------------------------------
+# --- tables of text -----------------------------------------------------------------------------------------
 
 
 def _fitting(found: Explanation, every: bool) -> Part:
     """The best nodes that fit, with their scores."""
-    scored, choice = found.scored, found.choice
+    scored = found.scored
+    choice = found.choice
     if not scored:
         return []
-    shown, constant = scored if every else scored[:BEST], {} if choice is None else choice.constant
+    shown = scored if every else scored[:BEST]
+    constant = {} if choice is None else choice.constant
     first = () if choice is None else [lead.rule for lead in choice.leads]
-    rows = [[node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)] for node in shown]
+    rows = [
+        [node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)]
+        for node in shown
+    ]
     short = ("table",) if any(row[2] for row in rows) else ()
     columns = (
-        Column("node", "name"), Column("total", "count"), Column("scores", forms=short),
+        Column("node", "name"),
+        Column("total", "count"),
+        Column("scores", forms=short),
         Column("scores", forms=WIDE if any(row[3] for row in rows) else ()),
-    )  # fmt: skip
+    )
     plugins = found.by_plugins
     note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
-    more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
+    more = (
+        [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"]
+        if len(shown) < len(scored)
+        else []
+    )
     told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
-    same = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})" if constant else ""
-    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs([same], ("table",)), *paragraphs(more)]
+    same = (
+        f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})"
+        if constant
+        else ""
+    )
+    return [
+        Table("fitting", columns, rows),
+        *paragraphs([note], WIDE),
+        *paragraphs([same], ("table",)),
+        *paragraphs(more),
+    ]
 
 
 def _weighed(score: NodeScore) -> str:
     return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
 
 
-def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeScore], cell: Callable[[NodeScore], str] = _weighed) -> str:
+def _scores(
+    node: NodeReport,
+    first: Sequence[str],
+    constant: Mapping[str, NodeScore],
+    cell: Callable[[NodeScore], str] = _weighed,
+) -> str:
     """The node's scores, those by the rules in *first* before others; without those in *constant*."""
     rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
     return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
@@ -368,56 +471,91 @@ def _nearest(found: Explanation, every: bool) -> Part:
     if not shown:
         return []
     columns = (
-        Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=WIDE),
-        Column("code", forms=WIDE if found.by_plugins else ()), Column("reasons"),
+        Column("node", "name"),
+        Column("plugin" if found.by_plugins else "predicate", "names", forms=WIDE),
+        Column("code", forms=WIDE if found.by_plugins else ()),
+        Column("reasons"),
         Column("what fails", forms=TEXT if any(node.causes for node in shown) else ()),
         Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
-    )  # fmt: skip
+    )
     rows: list[list[Any]] = []
     for node in shown:
-        hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
-        reasons = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
+        hidden = [
+            reason for objection in node.objections for reason in objection.reasons if not objection.counted
+        ]
+        reasons = "; ".join(node.reasons) + (
+            f" (and, not checked any more: {'; '.join(hidden)})" if hidden else ""
+        )
         if node.fits:
-            reasons = "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
+            reasons = (
+                "fits"
+                if node.visited
+                else "fits, but the search found enough nodes before it reached this one"
+            )
         elif not node.visited:
             reasons = f"{reasons} (not reached by the search)"
         lacks = "; ".join(map(short_of, node.shortages))
         rows.append([node.name, node.rules, node.code or None, reasons, "; ".join(node.causes), lacks])
-    told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)" if len(shown) < len(others) else ""
+    told = (
+        f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
+        if len(shown) < len(others)
+        else ""
+    )
     return [Table("nearest", columns, rows), *paragraphs([told])]
 
 
 def causes_table(found: Explanation) -> Table:
     """What of the pod fails on nodes, and which taints."""
     notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
-    columns = (Column("what fails", "name"), Column("nodes", "count"), Column("in the cluster", "name", forms=notes))
+    columns = (
+        Column("what fails", "name"),
+        Column("nodes", "count"),
+        Column("in the cluster", "name", forms=notes),
+    )
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
     return Table("causes", columns, rows, forms=PAGE)
 
 
 def reasons_table(found: Explanation) -> Table:
     """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
-    groups, by = found.groups, "plugin" if found.by_plugins else "predicate"
+    groups = found.groups
+    by = "plugin" if found.by_plugins else "predicate"
     lacks = TEXT if any(group.least_short for group in groups) else ()
     most = max((group.count for group in groups), default=1)
     columns = (
-        Column("reason", "name"), Column("nodes", "count"), bar("bad"),
-        Column("only this", "count"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
-        Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
-    )  # fmt: skip
+        Column("reason", "name"),
+        Column("nodes", "count"),
+        bar("bad"),
+        Column("only this", "count"),
+        Column("nearest", "name"),
+        Column("short of", "amount", forms=lacks),
+        Column("short of", forms=PAGE),
+        Column("can evictions help", forms=PAGE),
+        Column(by, "name"),
+    )
     rows = []
     for group in groups:
-        least, near, short, words = group.least_short, group.nodes[0], None, None
+        least = group.least_short
+        near = group.nodes[0]
+        short = None
+        words = None
         if least is not None:
-            near, name, short = least.node, least.resource, Amount(least.resource, least.missing)
-            missing, asked, free = (str(rounded(name, number)) for number in (least.missing, least.asked, least.free))
+            near = least.node
+            name = least.resource
+            short = Amount(least.resource, least.missing)
+            missing, asked, free = (
+                str(rounded(name, number)) for number in (least.missing, least.asked, least.free)
+            )
             words = f"{missing}{' cores ' if name == 'cpu' else f' {short_name(name)} '}(needs {asked}, free {free})"
-        helps, rules = "yes" if group.evictable else "no", ", ".join(group.rules)
-        rows.append([group.reason, group.count, group.count / most, group.alone, near, short, words, helps, rules])
+        helps = "yes" if group.evictable else "no"
+        rules = ", ".join(group.rules)
+        rows.append(
+            [group.reason, group.count, group.count / most, group.alone, near, short, words, helps, rules]
+        )
     return Table("reasons", columns, rows)
 
 
-# --- nodes by rules -------------------------------------------------------------------------------------------------
+# --- nodes by rules -----------------------------------------------------------------------------------------
 
 
 MANY = 100
@@ -428,24 +566,45 @@ def matrix(found: Explanation) -> Matrix:
     """The nodes that were scored one by one, and the others in groups that fare alike."""
     groups: dict[Any, list[int]] = {}
     for at, node in enumerate(found.nodes):
-        alike = (node.fits, node.visited, tuple((one.rule, one.reasons) for one in node.objections if one.counted))
+        alike = (
+            node.fits,
+            node.visited,
+            tuple((one.rule, one.reasons) for one in node.objections if one.counted),
+        )
         groups.setdefault(alike if node.total is None else at, []).append(at)
     choice = found.choice
-    hidden = [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    hidden = (
+        []
+        if choice is None
+        else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    )
     lines = []
     for places in groups.values():
-        node, others = found.nodes[places[0]], len(places) - 1
+        node = found.nodes[places[0]]
+        others = len(places) - 1
         failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
         passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
         if failed and not found.asks_all:
             passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
-        lines.append(MatrixLine(
-            node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
-            failed=failed, passed=[rule for rule in passed if rule not in failed],
-            state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
-            scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
-            total=node.total, winner=node.name == found.decision.host,
-        ))  # fmt: skip
+        lines.append(
+            MatrixLine(
+                node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
+                failed=failed,
+                passed=[rule for rule in passed if rule not in failed],
+                state="not reached"
+                if not node.visited
+                else ""
+                if node.fits or node.objections
+                else "left out",
+                scores=[
+                    RuleScore(rule_name(rule), one.reduced, one.weight)
+                    for rule, one in node.scores.items()
+                    if rule not in hidden
+                ],
+                total=node.total,
+                winner=node.name == found.decision.host,
+            )
+        )
     lines.sort(key=lambda line: (not line.winner, line.total is None))
     if choice is not None:
         deciding = "" if choice.decided is None else rule_name(choice.decided)
@@ -455,40 +614,73 @@ def matrix(found: Explanation) -> Matrix:
     return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
 
 
-# --- every node -----------------------------------------------------------------------------------------------------
+# --- every node ---------------------------------------------------------------------------------------------
 
 
 def node_list(found: Explanation) -> list[Table]:
-    """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a close-up that node alone."""
+    """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a
+    close-up that node alone."""
     alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
     return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    page, csv, both, details = PAGE, ("csv",), ("data", "csv"), list[list[list[str]]]()
+    page = PAGE
+    csv = ("csv",)
+    both = ("data", "csv")
+    details = list[list[list[str]]]()
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     columns = (
-        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=both),
-        Column("visited", forms=csv), Column("total", "count"),
-        Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
-        Column("reasons", forms=page), Column("reasons", forms=both),
-        Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
-        Column("missing", forms=DATA), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
-        Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
-    )  # fmt: skip
+        Column("node", "name"),
+        Column("state", "tag", filter=True, colours=STATES, forms=page),
+        Column("fits", forms=both),
+        Column("visited", forms=csv),
+        Column("total", "count"),
+        Column("turned down by", "names", filter=True, forms=page),
+        Column("plugins" if found.by_plugins else "predicates", forms=csv),
+        Column("reasons", forms=page),
+        Column("reasons", forms=both),
+        Column("what fails", forms=page),
+        Column("causes", forms=both),
+        Column("short of", forms=page),
+        Column("missing", forms=DATA),
+        Column("obstacles", "count", forms=page),
+        Column("obstacles", "count", forms=csv),
+        Column("short", forms=csv),
+        *(Column(rule, "count", forms=both) for rule in rules),
+    )
     rows = []
     for node in nodes:
         lacks = node.shortages
-        rows.append([
-            node.name, state_of(found, node), node.fits, node.visited, node.total, list(node.rules), node.rules,
-            "; ".join(node.reasons) or None, node.reasons, "; ".join(node.causes) or None, node.causes,
-            "; ".join(map(short_of, lacks)) or None,
-            ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
-            tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
-            *(node.scores[rule].total if rule in node.scores else None for rule in rules),
-        ])  # fmt: skip
-        scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
-        against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
+        rows.append(
+            [
+                node.name,
+                state_of(found, node),
+                node.fits,
+                node.visited,
+                node.total,
+                list(node.rules),
+                node.rules,
+                "; ".join(node.reasons) or None,
+                node.reasons,
+                "; ".join(node.causes) or None,
+                node.causes,
+                "; ".join(map(short_of, lacks)) or None,
+                ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks),
+                None if node.fits else node.obstacles,
+                node.obstacles,
+                tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
+                *(node.scores[rule].total if rule in node.scores else None for rule in rules),
+            ]
+        )
+        scores = [
+            [rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"]
+            for rule, score in node.scores.items()
+        ]
+        against = [
+            [one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")]
+            for one in node.objections
+        ]
         details.append([*scores, *against])
     shown = [each or None for each in details] if "page" in forms and any(details) else None
     return Table("nodes", columns, rows, noun="node", details=shown, forms=forms)
@@ -503,12 +695,14 @@ def state_of(found: Explanation, node: NodeReport) -> str:
     return TURNED_DOWN
 
 
-# --- one node in full -----------------------------------------------------------------------------------------------
+# --- one node in full ---------------------------------------------------------------------------------------
 
 
 def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
     """All about the node of *close*."""
-    report, host, node = found.report_of(close.node), found.decision.host, close.node
+    report = found.report_of(close.node)
+    host = found.decision.host
+    node = close.node
     outcome = f"fits; the pod gets {host}" + (" instead" if host else "")
     if node == host:
         outcome = "fits, and it is the node that the pod gets"
@@ -523,16 +717,29 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
             result = FAILS if one.outcome == "fails" else NOT_RUN[bool(one.reasons)]
         rows.append([one.rule, result, "; ".join(one.reasons) or None])
     columns = (
-        Column("plugin" if found.by_plugins else "predicate", "name"), Column("result", "tag", colours=RESULTS),
+        Column("plugin" if found.by_plugins else "predicate", "name"),
+        Column("result", "tag", colours=RESULTS),
         Column("reason", "name", forms=SEEN if any(row[2] for row in rows) else PAGE),
-    )  # fmt: skip
+    )
     rules = [Table("rules", columns, rows)] if rows else []
-    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=SEEN)
-    yield block(*paragraphs([f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""]))
+    yield Section(
+        "Each rule on this node",
+        [*on_page(*whole, look=""), *rules],
+        "In running order." if rules else "",
+        forms=SEEN,
+    )
+    yield block(
+        *paragraphs(
+            [f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""]
+        )
+    )
     yield Section("Room", [room_table(close)] if close.room else [], forms=SEEN)
     yield block(*device_part(node, close.devices or ()))
     lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
-    scores = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
+    scores = [
+        [rule_name(name), score.raw, score.reduced, score.weight, score.total]
+        for name, score in close.scores.items()
+    ]
     numbers = (Column(title, "count") for title in ("raw", "score", "weight", "counts"))
     table = Table("scores", (Column("rule", "name"), *numbers), scores)
     yield Section("Scores", [table, *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
@@ -542,7 +749,9 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
         evictions = f"Evicting pods makes no room on {node}: {why}."
         if close.victims is not None:
             told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
-            evictions = f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
+            evictions = (
+                f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
+            )
     yield Section("Would evictions help?", paragraphs([evictions], SEEN), name="evictions")
     lead = f"Rule by rule, {node} beside {close.against}; below zero where {close.against} scores better."
     yield Section("Beside the other node", [leads_table(close.leads, node, close.against or "")], lead)
@@ -560,22 +769,29 @@ def _standing(close: CloseUp) -> Iterator[str]:
     elif close.place is not None and close.out_of > 1:
         yield f"Its total is {total:,}, place {close.place:,} of {close.out_of:,}."
     if close.against is not None:
-        ahead, behind = ([lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better] for better in (True, False))
+        ahead, behind = (
+            [lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better]
+            for better in (True, False)
+        )
         yield f"Better than {close.against} by: {listed(ahead)}." if ahead else ""
         yield f"Worse than {close.against} by: {listed(behind)}." if behind else ""
         yield "No rule scores the two differently." if not close.leads else ""
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def room_table(close: CloseUp) -> Table:
     """How much the pod requests of each resource, and what is free on the node."""
     columns = (
-        Column("resource", forms=TEXT), Column("resource", "name", forms=PAGE), Column("needs", "amount"),
-        Column("free", "amount"), Column("of", "amount"), Column("short", "amount"),
+        Column("resource", forms=TEXT),
+        Column("resource", "name", forms=PAGE),
+        Column("needs", "amount"),
+        Column("free", "amount"),
+        Column("of", "amount"),
+        Column("short", "amount"),
         Column("", "bar", colours=BAR, forms=PAGE),
-    )  # fmt: skip
+    )
     rows = []
     for room in close.room:
         name = room.resource
@@ -590,15 +806,23 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
     """Rule by rule how two nodes score, and what it adds to the lead."""
     most = max((abs(lead.ahead) for lead in leads), default=1)
     columns = (
-        Column("rule", "name"), Column(ours, "count"), Column(theirs, "count"),
-        Column("weight", "count"), Column("ahead by", "count"), Column("", "bar", colours=BAR),
-    )  # fmt: skip
-    rows = [[rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most] for lead in leads]
+        Column("rule", "name"),
+        Column(ours, "count"),
+        Column(theirs, "count"),
+        Column("weight", "count"),
+        Column("ahead by", "count"),
+        Column("", "bar", colours=BAR),
+    )
+    rows = [
+        [rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most]
+        for lead in leads
+    ]
     return Table("leads", columns, rows, forms=PAGE)
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
-    """A line for each thing that rules out devices of *node*, request by request; one line for a node that has none."""
+    """A line for each thing that rules out devices of *node*, request by request; one line for a node that
+    has none."""
     rows: list[list[Any]] = []
     for account in accounts:
         wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
@@ -608,13 +832,23 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
             pools = {device.rpartition("/")[0] for device in devices}
             names = [device.rpartition("/")[2] for device in devices] if len(pools) == 1 else list(devices)
             if len(names) > MOST_NAMED:
-                names = [f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"]
-            rows.append([f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why])
-    columns = (Column("claim, request"), Column("wants"), Column("devices", "count"), Column("which"), Column("why"))
+                names = [
+                    f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"
+                ]
+            rows.append(
+                [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
+            )
+    columns = (
+        Column("claim, request"),
+        Column("wants"),
+        Column("devices", "count"),
+        Column("which"),
+        Column("why"),
+    )
     return [*paragraphs([f"Devices on {node}:"]), Table("devices", columns, rows, forms=TEXT)] if rows else []
 
 
-# --- cells ----------------------------------------------------------------------------------------------------------
+# --- cells --------------------------------------------------------------------------------------------------
 
 
 def rule_name(rule: str) -> str:
@@ -643,6 +877,10 @@ def short_of(short: NodeShortage) -> str:
     >>> short_of(NodeShortage("cpu", 2000, 500)), short_of(NodeShortage("cpu", 1190, 1188))
     ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')
     """
-    name, alike = short.resource, rounded(short.resource, short.asked) == rounded(short.resource, short.free)
-    missing, asked, free = (amount(name, number) if alike else rounded(name, number) for number in (short.missing, short.asked, short.free))
+    name = short.resource
+    alike = rounded(short.resource, short.asked) == rounded(short.resource, short.free)
+    missing, asked, free = (
+        amount(name, number) if alike else rounded(name, number)
+        for number in (short.missing, short.asked, short.free)
+    )
     return f"{missing} {name} (needs {asked}, free {free})"

@@ -56,20 +56,31 @@ class ImportResult(Result):
     @cached_property
     def resources(self) -> tuple[str, ...]:
         """The resources that nodes have or pods request."""
-        nodes = (item.get("status", {}).get("allocatable", {}) for item in self.manifest["items"] if item["kind"] == "Node")
-        pods = (item["spec"].get("containers", ()) for item in self.manifest["items"] if item["kind"] == "Pod")
+        nodes = (
+            item.get("status", {}).get("allocatable", {})
+            for item in self.manifest["items"]
+            if item["kind"] == "Node"
+        )
+        pods = (
+            item["spec"].get("containers", ()) for item in self.manifest["items"] if item["kind"] == "Pod"
+        )
         asked = (one.get("resources", {}).get("requests", {}) for containers in pods for one in containers)
-        return tuple(dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods"))
+        return tuple(
+            dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods")
+        )
 
     def view(self) -> View:
-        nodes, pods = self.kinds["Node"], self.kinds["Pod"]
+        nodes = self.kinds["Node"]
+        pods = self.kinds["Pod"]
         metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
         rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
         return View(
             title=type(self).__name__,
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
-            sections=tables(Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")),
+            sections=tables(
+                Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")
+            ),
         )
 
 
@@ -83,16 +94,18 @@ READERS: Mapping[str, Callable[..., Trace]] = {
 
 
 def ask(name: str, *given: Any) -> ImportResult:
-    """Read the trace *name*; *given* are its files and options. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """Read the trace *name*; *given* are its files and options. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     found = READERS[name](*given)
     return ImportResult(found.document(), found.dropped, found.configuration)
 
 
 def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> ImportResult:
-    """Read the nodes and pods of Alibaba's openb trace (cluster-trace-gpu-v2023), two CSV files, as manifests.
+    """Read the nodes and pods of Alibaba's openb trace (cluster-trace-gpu-v2023), two CSV files, as
+    manifests.
 
-    ``kubeclassic import openb --help`` says what becomes of each column. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says
-    the file, the line and the column.
+    ``kubeclassic import openb --help`` says what becomes of each column. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
     """
     return ask("openb", nodes, pods)
 
@@ -103,5 +116,6 @@ def import_simkube(trace: PathLike) -> ImportResult:
 
 
 def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
-    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_openb` does."""
+    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as
+    :func:`import_openb` does."""
     return ask("csv", table, columns)

@@ -12,18 +12,51 @@ import attrs
 from ...api.reading.documents import read_documents
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, did_you_mean
-from .rows import Manifest, PathLike, Trace, TraceRow, cores, gibibytes, label_value, node, object_name, plain, pod, read_rows, timed, whole
+from .rows import (
+    Manifest,
+    PathLike,
+    Trace,
+    TraceRow,
+    cores,
+    gibibytes,
+    label_value,
+    node,
+    object_name,
+    plain,
+    pod,
+    read_rows,
+    timed,
+    whole,
+)
 
 FIELDS = (
-    "kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector", "priorities",
-)  # fmt: skip
+    "kind",
+    "name",
+    "namespace",
+    "priority",
+    "created",
+    "deleted",
+    "runs",
+    "count",
+    "requests",
+    "labels",
+    "nodeSelector",
+    "priorities",
+)
 KINDS = ("pods", "nodes")
 UNITS: Mapping[str, Callable[[Decimal], str]] = {
-    "cores": cores, "millicores": lambda amount: cores(amount / 1000), "bytes": whole, "KiB": lambda amount: f"{plain(amount)}Ki",
-    "MiB": lambda amount: gibibytes(amount / 1024), "GiB": gibibytes, "pieces": whole,
-}  # fmt: skip
+    "cores": cores,
+    "millicores": lambda amount: cores(amount / 1000),
+    "bytes": whole,
+    "KiB": lambda amount: f"{plain(amount)}Ki",
+    "MiB": lambda amount: gibibytes(amount / 1024),
+    "GiB": gibibytes,
+    "pieces": whole,
+}
 DEFAULT_UNITS = {"cpu": "cores", "memory": "bytes", "ephemeral-storage": "bytes"}
-_AMOUNT = re.compile(r"(?P<column>.+?)(?:\s*\*\s*(?P<factor>[0-9]{1,9}(?:\.[0-9]{1,9})?))?(?:\s+in\s+(?P<unit>\w+))?")
+_AMOUNT = re.compile(
+    r"(?P<column>.+?)(?:\s*\*\s*(?P<factor>[0-9]{1,9}(?:\.[0-9]{1,9})?))?(?:\s+in\s+(?P<unit>\w+))?"
+)
 
 
 @attrs.frozen
@@ -62,7 +95,11 @@ class ColumnMap:
         """All columns that the map names."""
         single = (self.name, self.namespace, self.priority, self.created, self.deleted, self.runs, self.count)
         amounts = tuple(amount.column for amount in self.requests.values())
-        return tuple(column for column in (*single, *amounts, *self.labels.values(), *self.node_selector.values()) if column)
+        return tuple(
+            column
+            for column in (*single, *amounts, *self.labels.values(), *self.node_selector.values())
+            if column
+        )
 
 
 def read_map(path: PathLike) -> ColumnMap:
@@ -75,7 +112,9 @@ def read_map(path: PathLike) -> ColumnMap:
         raise ManifestError(f"{where}: expected one map of columns, got {got}")
     for name in data:
         if name not in FIELDS:
-            raise ManifestError(f"{where}: expected {', '.join(FIELDS)}, got {shown(name)}{did_you_mean(str(name), FIELDS)}")
+            raise ManifestError(
+                f"{where}: expected {', '.join(FIELDS)}, got {shown(name)}{did_you_mean(str(name), FIELDS)}"
+            )
     kind = data.get("kind", "pods")
     if kind not in KINDS:
         raise ManifestError(f"{where}: kind: expected pods or nodes, got {shown(kind)}")
@@ -89,12 +128,16 @@ def read_map(path: PathLike) -> ColumnMap:
     if not are_numbers or (found and not data.get("priority")):
         wanted = "words of the column that priority names, with numbers"
         raise ManifestError(f"{where}: priorities: expected {wanted}, got {shown(found)}")
-    labels, priorities = _texts(data, "labels", where), {str(word): value for word, value in found.items()}
-    return ColumnMap(kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities)
+    labels = _texts(data, "labels", where)
+    priorities = {str(word): value for word, value in found.items()}
+    return ColumnMap(
+        kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities
+    )
 
 
 def read(table: PathLike, columns: ColumnMap) -> Trace:
-    """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column."""
+    """The table as manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the
+    line and the column."""
     trace = Trace()
     seen: set[tuple[str, str]] = set()
     for row in read_rows(table, columns.columns):
@@ -106,7 +149,9 @@ def read(table: PathLike, columns: ColumnMap) -> Trace:
             made = _made(row, columns, f"{name}-{number}" if columns.count else name)
             identity = made["metadata"].get("namespace", ""), made["metadata"]["name"]
             if identity in seen:
-                raise ManifestError(f"{row.where}: {columns.name}: expected each name once, got {shown(identity[1])} again")
+                raise ManifestError(
+                    f"{row.where}: {columns.name}: expected each name once, got {shown(identity[1])} again"
+                )
             seen.add(identity)
             (trace.nodes if columns.kind == "nodes" else trace.pods).append(made)
     return trace
@@ -119,7 +164,8 @@ def _made(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
     if columns.kind == "nodes":
         made = node(name, amounts, labels)
     else:
-        namespace, priority = row.text(columns.namespace), 0
+        namespace = row.text(columns.namespace)
+        priority = 0
         if columns.priorities:
             word = row.text(columns.priority)
             if word not in columns.priorities:
@@ -128,10 +174,16 @@ def _made(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
         elif columns.priority:
             priority = int(row.number(columns.priority) or 0)
         made = pod(name, object_name(namespace) if namespace else "default", amounts, priority, labels)
-        selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
+        selector = {
+            key: label_value(row.text(column))
+            for key, column in columns.node_selector.items()
+            if row.text(column)
+        }
         if selector:
             made["spec"]["nodeSelector"] = selector
-    created, deleted, runs = (row.number(column) if column else None for column in (columns.created, columns.deleted, columns.runs))
+    created, deleted, runs = (
+        row.number(column) if column else None for column in (columns.created, columns.deleted, columns.runs)
+    )
     return timed(made, created=created, deleted=deleted, runs=runs)
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exceptions import ManifestError
-from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, columns_of, filled_once, node, read_rows, timed, told
+from .rows import (
+    PODS_PER_NODE,
+    Manifest,
+    PathLike,
+    Trace,
+    TraceRow,
+    columns_of,
+    filled_once,
+    node,
+    read_rows,
+    timed,
+    told,
+)
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
@@ -40,7 +52,9 @@ def listed_in(path: PathLike) -> str:
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
         if columns[0] in header:
             return kind
-    raise ManifestError(f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {told(header)}")
+    raise ManifestError(
+        f"{path}, line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got {told(header)}"
+    )
 
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
@@ -59,13 +73,26 @@ def _pod(row: TraceRow) -> Manifest:
     amounts = _amounts(row)
     if gpus := row.whole("num_gpu"):
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-    spec: Manifest = {"containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}], "priority": 0}
-    made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": row.name("name"), "namespace": NAMESPACE}, "spec": spec}
+    spec: Manifest = {
+        "containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}],
+        "priority": 0,
+    }
+    made = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": row.name("name"), "namespace": NAMESPACE},
+        "spec": spec,
+    }
     if models := row.text("gpu_spec"):
-        terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}]}
+        terms = {
+            "nodeSelectorTerms": [
+                {"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}
+            ]
+        }
         spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     # When the pod came and went and for how long it ran, in seconds, as far as the trace says.
-    began, ended = row.seconds("scheduled_time"), row.seconds("deletion_time")
+    began = row.seconds("scheduled_time")
+    ended = row.seconds("deletion_time")
     runs = None if began is None or ended is None else ended - began
     return timed(made, created=row.seconds("creation_time"), deleted=ended, runs=runs)
 

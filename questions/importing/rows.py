@@ -1,4 +1,5 @@
-"""Tables of traces, row by row: CSV files with named columns, whose values are read with errors that say file, line and column."""
+"""Tables of traces, row by row: CSV files with named columns, whose values are read with errors that say
+file, line and column."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-# What readers of traces make: nodes and pods as manifests, with times in annotations, and a count of what was dropped.
+# What readers of traces make: nodes and pods as manifests, with times in annotations, and a count of what was
+# dropped.
 
 
 @attrs.define(repr=False)
@@ -97,12 +99,23 @@ def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] = NO_L
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {HOSTNAME: name, **_filled(labels)}},
-        "status": {"allocatable": room, "capacity": room, "conditions": [{"type": "Ready", "status": "True"}]},
+        "status": {
+            "allocatable": room,
+            "capacity": room,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
     }
 
 
-def pod(name: str, namespace: str, amounts: Mapping[str, str], priority: int = 0, labels: Mapping[str, str] = NO_LABELS) -> Manifest:
-    """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left out."""
+def pod(
+    name: str,
+    namespace: str,
+    amounts: Mapping[str, str],
+    priority: int = 0,
+    labels: Mapping[str, str] = NO_LABELS,
+) -> Manifest:
+    """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left
+    out."""
     requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
     found = _filled(labels)
     return {
@@ -117,7 +130,13 @@ def _filled(labels: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in labels.items() if value}
 
 
-def timed(item: Manifest, *, created: Decimal | None = None, deleted: Decimal | None = None, runs: Decimal | None = None) -> Manifest:
+def timed(
+    item: Manifest,
+    *,
+    created: Decimal | None = None,
+    deleted: Decimal | None = None,
+    runs: Decimal | None = None,
+) -> Manifest:
     """*item* with its times in seconds, as far as they are known."""
     known = {CREATION_TIME: created, DELETION_TIME: deleted, RUN_TIME: runs}
     marks = {name: plain(max(seconds, Decimal(0))) for name, seconds in known.items() if seconds is not None}
@@ -166,7 +185,8 @@ class TraceRow:
         return found
 
     def number(self, column: str, wanted: str = "a number") -> Decimal | None:
-        """The number in *column*, of any sign; None where it is empty, or says that there is none (``null``, ``nan``)."""
+        """The number in *column*, of any sign; None where it is empty, or says that there is none (``null``,
+        ``nan``)."""
         found = self.text(column)
         if found.lower() in ("", "null", "nan", "none"):
             return None
@@ -213,16 +233,20 @@ class TraceRow:
 
 
 def read_rows(path: PathLike, needed: Sequence[str]) -> Iterator[TraceRow]:
-    """The rows of a CSV file, whose first line names the columns. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    """The rows of a CSV file, whose first line names the columns. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`.
 
-    Columns that are *needed* must be among these; a row may end early, and lines without anything are skipped.
+    Columns that are *needed* must be among these; a row may end early, and lines without anything are
+    skipped.
     """
     with opened(path) as file:
         lines = csv.reader(file)
         header = [column.strip() for column in next(lines, [])]
         missing = [column for column in needed if column not in header]
         if missing:
-            raise ManifestError(f"{path}, line 1: expected the columns {','.join(missing)} too, got {told(header)}")
+            raise ManifestError(
+                f"{path}, line 1: expected the columns {','.join(missing)} too, got {told(header)}"
+            )
         for values in lines:
             where = f"{path}, line {lines.line_num}"
             if len(values) > len(header):
@@ -239,13 +263,15 @@ def told(columns: Sequence[str]) -> str:
 
 
 def columns_of(path: PathLike) -> list[str]:
-    """The columns that the first line of a CSV file names. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """The columns that the first line of a CSV file names. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     with opened(path) as file:
         return [column.strip() for column in next(csv.reader(file), [])]
 
 
 def filled_once(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[TraceRow]:
-    """*rows*, none of which may be empty in one of *columns*, nor have a name in the first of these that another has.
+    """*rows*, none of which may be empty in one of *columns*, nor have a name in the first of these that
+    another has.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
@@ -256,14 +282,17 @@ def filled_once(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[Tr
                 raise row.error(column, "a value")
         name = row.text(columns[0])
         if name in seen:
-            raise ManifestError(f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again")
+            raise ManifestError(
+                f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again"
+            )
         seen.add(name)
         yield row
 
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[IO[str]]:
-    """A CSV file; errors of the system and of CSV become :class:`~kubeclassic.exceptions.ManifestError` with *path*."""
+    """A CSV file; errors of the system and of CSV become :class:`~kubeclassic.exceptions.ManifestError` with
+    *path*."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             check_size(file, str(path))

@@ -1,8 +1,9 @@
-"""Traces of SimKube: owners of pods that come, change and go, in one msgpack file; and how long their pods ran.
+"""Traces of SimKube: owners of pods that come, change and go, in one msgpack file; and how long their pods
+ran.
 
-An owner's pods are made as its controller would make them. When an owner changes its pod template, its pods go and new ones come; when
-only its replicas change, some come or go. A CronJob has a pod for each run that the trace has, a bare pod is its own owner. SimKube keeps
-no nodes: the user gives them beside the trace.
+An owner's pods are made as its controller would make them. When an owner changes its pod template, its pods
+go and new ones come; when only its replicas change, some come or go. A CronJob has a pod for each run that
+the trace has, a bare pod is its own owner. SimKube keeps no nodes: the user gives them beside the trace.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _TYPE = re.compile(r"\.([A-Z]\w*)\Z")
 
 
 def read(path: PathLike) -> Trace:
-    """The trace as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says which event is wrong."""
+    """The trace as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says which
+    event is wrong."""
     document = _decoded(str(path))
     trace = Trace()
     owners: dict[Key, _Owner] = {}
@@ -65,8 +67,12 @@ def read(path: PathLike) -> Trace:
     for key, owner in owners.items():
         found = lives.get(key, lives.get(("", key[1]), []))
         if key[0] == "CronJob":
-            runs = [(made, number, begin) for made in owner.pods[-1:] for number, (begin, _) in enumerate(found)]
-            owner.pods = [attrs.evolve(made, number=number, begun=begin, ended=None) for made, number, begin in runs]
+            runs = [
+                (made, number, begin) for made in owner.pods[-1:] for number, (begin, _) in enumerate(found)
+            ]
+            owner.pods = [
+                attrs.evolve(made, number=number, begun=begin, ended=None) for made, number, begin in runs
+            ]
             trace.dropped.update([] if found else ["CronJobs without recorded runs"])
         trace.pods += owner.made(found)
     trace.pods.sort(key=lambda item: float(item["metadata"]["annotations"]["kubeclassic/creation-time"]))
@@ -85,14 +91,18 @@ class _Owner:
         if manifest["kind"] == "CronJob":  # suspended or not, its runs were
             manifest = {**manifest, "spec": {**manifest.get("spec", {}), "suspend": False}}
         made = [decode(manifest)] if manifest["kind"] == "Pod" else expand([manifest], cron_jobs=True).objects
-        wanted, template = [item for item in made if isinstance(item, Pod)], _template(manifest)
+        wanted = [item for item in made if isinstance(item, Pod)]
+        template = _template(manifest)
         alive = [made for made in self.pods if made.ended is None]
         if template != self.template:
             self.end(0, time)
             alive = []
         self.template = template
         self.end(len(wanted), time)
-        self.pods += [_Made(manifest, pod, len(self.pods) + number, time) for number, pod in enumerate(wanted[len(alive) :])]
+        self.pods += [
+            _Made(manifest, pod, len(self.pods) + number, time)
+            for number, pod in enumerate(wanted[len(alive) :])
+        ]
 
     def end(self, kept: int, time: Decimal) -> None:
         """All pods but the first *kept* go."""
@@ -115,14 +125,30 @@ class _Made:
     ended: Decimal | None = None
 
     def manifest(self, runs: Decimal | None) -> Manifest:
-        owner, known = self.owner, self.owner["metadata"]
-        name, metadata = known["name"], Manifest(namespace=self.pod.namespace, labels=dict(self.pod.labels))
+        owner = self.owner
+        known = self.owner["metadata"]
+        name = known["name"]
+        metadata = Manifest(namespace=self.pod.namespace, labels=dict(self.pod.labels))
         if owner["kind"] != "Pod":
             uid = known.get("uid") or f"{owner['kind']}-{known.get('namespace', 'default')}-{name}".lower()
-            reference = {"apiVersion": owner.get("apiVersion", ""), "kind": owner["kind"], "name": name, "controller": True, "uid": uid}
+            reference = {
+                "apiVersion": owner.get("apiVersion", ""),
+                "kind": owner["kind"],
+                "name": name,
+                "controller": True,
+                "uid": uid,
+            }
             metadata["ownerReferences"] = [reference]
-        metadata = {"name": name if owner["kind"] == "Pod" and not self.number else f"{name}-{self.number}", **metadata}
-        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(_template(owner).get("spec") or {})}
+        metadata = {
+            "name": name if owner["kind"] == "Pod" and not self.number else f"{name}-{self.number}",
+            **metadata,
+        }
+        item = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": dict(_template(owner).get("spec") or {}),
+        }
         return timed(item, created=self.begun, deleted=self.ended, runs=runs)
 
 
@@ -137,7 +163,7 @@ def _template(manifest: Manifest) -> Manifest:
     return found
 
 
-# --- the file -------------------------------------------------------------------------------------------------------
+# --- the file -----------------------------------------------------------------------------------------------
 
 
 def _decoded(path: str) -> Mapping[str, Any]:
@@ -150,7 +176,9 @@ def _decoded(path: str) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise ManifestError(f"{path}: expected a trace of SimKube, got {shown(found)}")
     if found.get("version") not in VERSIONS:
-        raise ManifestError(f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(found.get('version'))}")
+        raise ManifestError(
+            f"{path}: version: expected {' or '.join(map(str, VERSIONS))}, got {shown(found.get('version'))}"
+        )
     events = found.get("events")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise ManifestError(f"{path}: events: expected a list of events, got {shown(events)}")
@@ -174,10 +202,18 @@ def _is_plain(value: Any) -> bool:
 def _key(item: Manifest, where: str) -> Key:
     metadata = item.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    if not isinstance(name, str) or not isinstance(item.get("kind"), str) or not isinstance(item.get("spec", {}), dict):
-        raise ManifestError(f"{where}: expected a Kubernetes object with kind, metadata.name and spec, got {shown(item)}")
+    if (
+        not isinstance(name, str)
+        or not isinstance(item.get("kind"), str)
+        or not isinstance(item.get("spec", {}), dict)
+    ):
+        raise ManifestError(
+            f"{where}: expected a Kubernetes object with kind, metadata.name and spec, got {shown(item)}"
+        )
     assert isinstance(metadata, dict)
-    return kind_with_group(item["kind"], item.get("apiVersion")), f"{metadata.get('namespace') or 'default'}/{name}"
+    return kind_with_group(
+        item["kind"], item.get("apiVersion")
+    ), f"{metadata.get('namespace') or 'default'}/{name}"
 
 
 def _is_time(value: Any) -> bool:

@@ -1,4 +1,5 @@
-"""The lab: the ordinary questions about one state after the other, asked of schedulers that know the cluster already."""
+"""The lab: the ordinary questions about one state after the other, asked of schedulers that know the cluster
+already."""
 
 from __future__ import annotations
 
@@ -40,9 +41,11 @@ from ..whatif.suggestion import Suggestion
 from .rules import StateRules, read_rules
 from .scenarios import Json, LabScenarios, LabState, WarmEngines
 
-MOST_ROWS, KEPT_CLUSTERS = 200, 60
+MOST_ROWS = 200
+KEPT_CLUSTERS = 60
 T = TypeVar("T")
-RULES_FILE, PODS_FILE = "lab-rules.json", "lab-pods.json"
+RULES_FILE = "lab-rules.json"
+PODS_FILE = "lab-pods.json"
 
 
 class SearchStopped(Exception):
@@ -74,7 +77,8 @@ class Given:
 
 @attrs.frozen(eq=False)
 class ClusterRows:
-    """Nodes and pods as a page draws them. Nodes are [labels, allocatable, cordoned, taints], pods [requests, priority, node]."""
+    """Nodes and pods as a page draws them. Nodes are [labels, allocatable, cordoned, taints], pods [requests,
+    priority, node]."""
 
     number: int
     objects: Sequence[KubeObject]
@@ -104,9 +108,11 @@ class Lab:
         self.scenarios = LabScenarios(self.files, self.cron_jobs)
 
     def answer(self, body: bytes, observer: Observer = SILENT) -> Json:
-        """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done.
+        """The answer to the question in *body*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for
+        what cannot be done.
 
-        *observer* learns of each change that helps as soon as it is found, and may end the search by an exception.
+        *observer* learns of each change that helps as soon as it is found, and may end the search by an
+        exception.
         """
         try:
             asked = msgspec.json.decode(body, type=LabQuestion)
@@ -124,16 +130,21 @@ class Lab:
         scenario = self.scenarios.scenario(state, spec)
         with self.engines.engine(state, spec, scenario) as engine:
             noted = attrs.evolve(scenario, warnings=self.scenarios.notices(scenario, engine.algorithm))
-            yield Input(scenario=noted, spec=spec, engine=engine, order=state.order, defaults=self.files.defaults)
+            yield Input(
+                scenario=noted, spec=spec, engine=engine, order=state.order, defaults=self.files.defaults
+            )
 
-    # --- questions --------------------------------------------------------------------------------------------------
+    # --- questions ------------------------------------------------------------------------------------------
 
     def _start(self, state: LabState, asked: LabQuestion) -> Json:
         """What the page begins with."""
         return {
-            "state": plain(self.start), "releases": list(ALL_RELEASES), "providers": list(PROVIDERS), "orders": list(ORDERS),
+            "state": plain(self.start),
+            "releases": list(ALL_RELEASES),
+            "providers": list(PROVIDERS),
+            "orders": list(ORDERS),
             "tieBreaks": list(TIE_BREAKS),
-        }  # fmt: skip
+        }
 
     def _simulate(self, state: LabState, asked: LabQuestion) -> Json:
         """Where the pods go, what the rules of the state are, and what the page does not know of the cluster."""
@@ -141,20 +152,30 @@ class Lab:
             run = SimulationRun(given, SimulationOptions(forms=()))
             for _ in run.decisions():
                 pass
-            result, cluster = run.result(), self._cluster(given)
+            result = run.result()
+            cluster = self._cluster(given)
         rules = StateRules(self.spec, state)
         known = rules.known
         return {
-            **result.record(), "verdict": str(result.view().verdict),
-            "idle": [[one.edit.text, without_flag(str(one))] for one in given.scenario.edited if not one.changed],
+            **result.record(),
+            "verdict": str(result.view().verdict),
+            "idle": [
+                [one.edit.text, without_flag(str(one))] for one in given.scenario.edited if not one.changed
+            ],
             "rules": {
-                "profiles": rules.runs_profiles, "fixed": known.fixed, "weights": rules.weights, "switches": rules.switches,
+                "profiles": rules.runs_profiles,
+                "fixed": known.fixed,
+                "weights": rules.weights,
+                "switches": rules.switches,
                 "reads": list(ALL_RELEASES[given.release].configuration.api_versions),
-                "filters": [[name, on, name in known.mandatory, name not in known.idle] for name, on in known.filters.items()],
+                "filters": [
+                    [name, on, name in known.mandatory, name not in known.idle]
+                    for name, on in known.filters.items()
+                ],
                 "scorers": list(known.scorers.items()),
             },
             "cluster": None if cluster.number == asked.cluster else self._since(asked.cluster, cluster),
-        }  # fmt: skip
+        }
 
     def _explain(self, state: LabState, asked: LabQuestion, observer: Observer) -> Json:
         """Why a pod goes where it goes, or what would help it."""
@@ -199,13 +220,18 @@ class Lab:
         """The state as files: its rules, and the commands that give exactly its placement."""
         rules = StateRules(self.spec, state)
         text = json.dumps(rules.document(), indent=2) + "\n"
-        options, files, words = rules.options(), dict[str, str](), ["kubeclassic", "simulate", *self.given.paths]
+        options = rules.options()
+        files = dict[str, str]()
+        words = ["kubeclassic", "simulate", *self.given.paths]
         words += [word for path in self.given.pods for word in ("--pods", path)]
         if state.pods:
-            files[PODS_FILE] = json.dumps({"apiVersion": "v1", "kind": "List", "items": state.pods}, indent=2) + "\n"
+            files[PODS_FILE] = (
+                json.dumps({"apiVersion": "v1", "kind": "List", "items": state.pods}, indent=2) + "\n"
+            )
             words += ["--pods", PODS_FILE]
         for field in attrs.fields(type(options)):
-            declared, value = declared_of(field), getattr(options, field.name)
+            declared = declared_of(field)
+            value = getattr(options, field.name)
             if not declared.flags or value in (None, field.default, {}):
                 continue
             words.append(declared.flags[0])
@@ -213,17 +239,24 @@ class Lab:
                 files[RULES_FILE] = text
                 words.append(RULES_FILE)
             elif not isinstance(value, bool):
-                words.append(",".join(f"{gate}={str(on).lower()}" for gate, on in value.items()) if isinstance(value, dict) else str(value))
+                words.append(
+                    ",".join(f"{gate}={str(on).lower()}" for gate, on in value.items())
+                    if isinstance(value, dict)
+                    else str(value)
+                )
         words += ["--order", state.order] if state.order != "input" else []
         words += [word for edit in state.edits for word in ("--set", edit)]
-        written = "".join(f"cat > {name} <<'END-OF-FILE'\n{content}END-OF-FILE\n" for name, content in files.items())
+        written = "".join(
+            f"cat > {name} <<'END-OF-FILE'\n{content}END-OF-FILE\n" for name, content in files.items()
+        )
         return {RULES_FILE: text, "lab-command.sh": f"{written}{shlex.join([*words, *self.given.words])}\n"}
 
-    # --- the cluster ------------------------------------------------------------------------------------------------
+    # --- the cluster ----------------------------------------------------------------------------------------
 
     def _cluster(self, given: Input) -> ClusterRows:
         """The nodes and pods of *given*, with the rows of the latest cluster for what is the same."""
-        engine, scenario = given.engine, given.scenario
+        engine = given.engine
+        scenario = given.scenario
         objects = (*scenario.objects, *scenario.pending)
         counted_by = engine.release.version, *sorted(engine.gates.items())
         before = next(reversed(self._clusters.values()), ClusterRows(0, (), (), {}, ()))
@@ -233,7 +266,8 @@ class Lab:
                 return before
             gone = list(left)
         else:
-            gone, come = list(before.rows), {(item.kind, item.key): item for item in objects}
+            gone = list(before.rows)
+            come = {(item.kind, item.key): item for item in objects}
         made = {key: _row(item, engine) for key, item in come.items() if isinstance(item, Node | Pod)}
         gone = [key for key in gone if key in before.rows and key not in made]
         touched = [*gone, *(key for key, row in made.items() if before.rows.get(key) != row)]
@@ -250,14 +284,22 @@ class Lab:
         """The rows of *now* that a page lacks which shows the cluster of number *seen*."""
         keys: Any = now.rows
         if seen in self._clusters:
-            keys = dict.fromkeys(key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched)
+            keys = dict.fromkeys(
+                key for number in range(seen + 1, now.number + 1) for key in self._clusters[number].touched
+            )
         rows = [[*key, now.rows[key]] for key in keys if key in now.rows]
         gone = [key for key in keys if key not in now.rows]
-        return {"number": now.number, "since": seen if seen in self._clusters else None, "rows": rows, "gone": gone}
+        return {
+            "number": now.number,
+            "since": seen if seen in self._clusters else None,
+            "rows": rows,
+            "gone": gone,
+        }
 
 
 def helping_words(found: Suggestion) -> tuple[str, bool, bool]:
-    """What comes of a change that helps, in words; whether that costs others their node; whether it is an edit."""
+    """What comes of a change that helps, in words; whether that costs others their node; whether it is an
+    edit."""
     return outcome_of(found), found.is_costly, found.is_edit
 
 
@@ -274,7 +316,16 @@ def _options(kind: type[T], asked: LabQuestion, pod: type) -> T:
 
 def _row(item: Node | Pod, engine: Engine) -> list[Any]:
     if isinstance(item, Node):
-        return [dict(item.labels), of_node(item.status.allocatable), item.spec.unschedulable, [taint_text(one) for one in item.spec.taints]]
+        return [
+            dict(item.labels),
+            of_node(item.status.allocatable),
+            item.spec.unschedulable,
+            [taint_text(one) for one in item.spec.taints],
+        ]
     state = engine.pod_state(item) if item.spec.node_name else None
     template = engine.template_of(item) if state is None else state.entry.template
-    return [{name: number for name, number in template.requests.items() if number}, item.priority, item.spec.node_name]
+    return [
+        {name: number for name, number in template.requests.items() if number},
+        item.priority,
+        item.spec.node_name,
+    ]

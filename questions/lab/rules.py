@@ -29,11 +29,20 @@ from ...framework.tables.versions import cells_in
 from .scenarios import Json, LabState
 
 MOVABLE = (
-    "release", "provider", "policy", "profile", "percentage_of_nodes_to_score", "hard_pod_affinity_weight", "preemption", "tie_break",
+    "release",
+    "provider",
+    "policy",
+    "profile",
+    "percentage_of_nodes_to_score",
+    "hard_pod_affinity_weight",
+    "preemption",
+    "tie_break",
     "seed",
-)  # fmt: skip
+)
 """The options that a page may send."""
-DOCUMENTS, HARD_WEIGHT, AFFINITY = ("policy", "profile"), "hard_pod_affinity_weight", "InterPodAffinity"
+DOCUMENTS = ("policy", "profile")
+HARD_WEIGHT = "hard_pod_affinity_weight"
+AFFINITY = "InterPodAffinity"
 
 
 def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Json:
@@ -41,7 +50,8 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a Policy in a release of the framework.
     """
-    config, found = spec.config, Json(release=spec.version, seed=spec.seed, preemption=spec.preemption)
+    config = spec.config
+    found = Json(release=spec.version, seed=spec.seed, preemption=spec.preemption)
     if isinstance(spec.tie_break, str):
         found["tie_break"] = spec.tie_break
     if spec.profiles is not None:
@@ -51,9 +61,14 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
                 raise KubeclassicError(told)
         given: Any = getattr(options, "profile", None) or options.config
         found |= {"percentage_of_nodes_to_score": options.percentage_of_nodes_to_score, HARD_WEIGHT: None}
-        return found if given is None else {**found, "profile": dict(configuration_document(Path(given)).data)}
+        return (
+            found if given is None else {**found, "profile": dict(configuration_document(Path(given)).data)}
+        )
     found["preemption"] = spec.preemption and not config.disable_preemption
-    found |= {"percentage_of_nodes_to_score": config.percentage or None, HARD_WEIGHT: config.hard_pod_affinity_weight or None}
+    found |= {
+        "percentage_of_nodes_to_score": config.percentage or None,
+        HARD_WEIGHT: config.hard_pod_affinity_weight or None,
+    }
     if config.source.provider or config.source.policy is None:
         return {**found, "provider": config.source.provider or DEFAULT_PROVIDER}
     document = config.policy_document(config_maps([loaded]))
@@ -62,7 +77,8 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
 
 
 def read_rules(text: str, name: str) -> Json:
-    """The Policy or the profile that *text* holds, JSON or YAML, as an option. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    """The Policy or the profile that *text* holds, JSON or YAML, as an option. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError`."""
     values = parsed(text, name)
     if len(values) != 1 or not isinstance(values[0], dict):
         raise KubeclassicError(f"{name}: expected one Policy or one {KIND}, got {len(values)} documents")
@@ -72,7 +88,7 @@ def read_rules(text: str, name: str) -> Json:
     return {"profile" if kind == KIND else "policy": values[0]}
 
 
-# --- what there is --------------------------------------------------------------------------------------------------
+# --- what there is ------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -112,79 +128,119 @@ class StateRules:
                 raise UnknownNameError(f'expected one of the options {", ".join(MOVABLE)}, got "{name}"')
             if name in DOCUMENTS and not isinstance(value, dict):
                 raise UnknownNameError(f"{name}: expected its JSON form, got {value!r}")
-        start, version = self.start, found.get("release")
+        start = self.start
+        version = found.get("release")
         if not isinstance(version, str) or version not in ALL_RELEASES:
             raise UnknownNameError(f'release: expected one of {", ".join(ALL_RELEASES)}, got "{version}"')
         release = ALL_RELEASES[version]
-        found |= {"gates": self._gates(), **{name: getattr(start, name) for name in ("max_pd_vols", "memory_bytes", "fresh_start")}}
+        found |= {
+            "gates": self._gates(),
+            **{name: getattr(start, name) for name in ("max_pd_vols", "memory_bytes", "fresh_start")},
+        }
         if version in FRAMEWORK_RELEASES:
             reads = _version_of(found.get("profile", {})) in release.configuration.api_versions
-            return {**_without(found, ("policy", "provider") if reads else ("policy", "provider", "profile")), "plugins": start.plugins}
+            return {
+                **_without(found, ("policy", "provider") if reads else ("policy", "provider", "profile")),
+                "plugins": start.plugins,
+            }
         return {
-            **_without(found, ("profile", "provider") if "policy" in found else ("profile",)), "catalogue": start.catalogue,
-            "scheduler_name": None if start.config.scheduler_name == DEFAULT_SCHEDULER else start.config.scheduler_name or None,
+            **_without(found, ("profile", "provider") if "policy" in found else ("profile",)),
+            "catalogue": start.catalogue,
+            "scheduler_name": None
+            if start.config.scheduler_name == DEFAULT_SCHEDULER
+            else start.config.scheduler_name or None,
             "equivalence_cache": start.equivalence_cache and release.equivalence_cache,
-        }  # fmt: skip
+        }
 
     def _gates(self) -> dict[str, bool]:
-        """The feature gates that the lab was started with, as far as the release knows them and lets them be set so."""
-        start, known = self.start, ALL_RELEASES[self.state.scheduler["release"]].gates
+        """The feature gates that the lab was started with, as far as the release knows them and lets them be
+        set so."""
+        start = self.start
+        known = ALL_RELEASES[self.state.scheduler["release"]].gates
         given = dict(start.config.gates)
         if start.profiles is not None:
             plain = resolved_gates(ALL_RELEASES[start.version])
             given = {name: on for name, on in start.profiles.gates.items() if plain[name] != on}
-        return {name: on for name, on in given.items() if name in known and (not known[name].locked or known[name].default == on)}
+        return {
+            name: on
+            for name, on in given.items()
+            if name in known and (not known[name].locked or known[name].default == on)
+        }
 
     @property
     def known(self) -> KnownRules:
         """The rules before anything is moved."""
-        return _known(self.start, msgspec.json.encode({**self.state.scheduler, "tie_break": None, "seed": None}))
+        return _known(
+            self.start, msgspec.json.encode({**self.state.scheduler, "tie_break": None, "seed": None})
+        )
 
     @property
     def weights(self) -> dict[str, int]:
         """The weights that are moved and that the release has."""
         scorers = self.known.scorers
-        moved = {name: weight for name, weight in self.state.weights.items() if scorers.get(name, weight) != weight}
+        moved = {
+            name: weight for name, weight in self.state.weights.items() if scorers.get(name, weight) != weight
+        }
         return {} if self.known.fixed else moved
 
     @property
     def switches(self) -> dict[str, bool]:
         """The filtering rules that are switched and that the release has."""
-        known, found = self.known, dict[str, bool]()
+        known = self.known
+        found = dict[str, bool]()
         for name, on in self.state.switches.items() if not known.fixed else ():
             if known.filters.get(name, on) != on and (on or name not in known.mandatory):
                 found[name] = on
         return found
 
-    # --- what it comes to -------------------------------------------------------------------------------------------
+    # --- what it comes to -----------------------------------------------------------------------------------
 
     def document(self) -> Json:
         """The Policy or the profile with all that is moved; with a percentage where it can have one."""
         values = self.values
-        hard, percentage = values.get(HARD_WEIGHT), values.get("percentage_of_nodes_to_score")
+        hard = values.get(HARD_WEIGHT)
+        percentage = values.get("percentage_of_nodes_to_score")
         if not self.runs_profiles:
             found = base_policy(self.start, values)
             if switches := self.switches:
                 kept = [entry for entry in found["predicates"] if switches.get(entry.get("name", ""), True)]
                 there = {entry.get("name") for entry in kept}
-                found["predicates"] = [*kept, *({"name": name} for name, on in switches.items() if on and name not in there)]
+                found["predicates"] = [
+                    *kept,
+                    *({"name": name} for name, on in switches.items() if on and name not in there),
+                ]
             if weights := self.weights:
                 there = {entry.get("name") for entry in found["priorities"]}
-                moved = [{**one, "weight": weights.get(one.get("name", ""), one.get("weight", 0))} for one in found["priorities"]]
-                moved += [{"name": name, "weight": weight} for name, weight in weights.items() if name not in there]
-                found["priorities"] = [entry for entry in moved if entry["weight"] or entry.get("name") not in weights]
+                moved = [
+                    {**one, "weight": weights.get(one.get("name", ""), one.get("weight", 0))}
+                    for one in found["priorities"]
+                ]
+                moved += [
+                    {"name": name, "weight": weight} for name, weight in weights.items() if name not in there
+                ]
+                found["priorities"] = [
+                    entry for entry in moved if entry["weight"] or entry.get("name") not in weights
+                ]
             return found if hard is None else {**found, "hardPodAffinitySymmetricWeight": hard}
         cells = ALL_RELEASES[values["release"]].configuration
         document = values.get("profile") or default_document(self.start.plugins, cells)
-        found = changed_profile(document, self.switches, self.weights, hard, cells_in(cells, _version_of(document)))
+        found = changed_profile(
+            document, self.switches, self.weights, hard, cells_in(cells, _version_of(document))
+        )
         if percentage is None:
             return found
         profiles = [_without(profile, ["percentageOfNodesToScore"]) for profile in found.get("profiles", ())]
-        return {**found, "percentageOfNodesToScore": percentage, **({"profiles": profiles} if profiles else {})}
+        return {
+            **found,
+            "percentageOfNodesToScore": percentage,
+            **({"profiles": profiles} if profiles else {}),
+        }
 
     def options(self) -> GivenOptions:
-        """The options of the scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
-        values, profiles = self.values, self.runs_profiles
+        """The options of the scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the
+        release refuses."""
+        values = self.values
+        profiles = self.runs_profiles
         # A Policy or a profile has to say what is moved; else the release does, or the name of a provider.
         moved = self.switches or self.weights or (profiles and values.get(HARD_WEIGHT) is not None)
         if moved or not values.keys().isdisjoint(DOCUMENTS):
@@ -202,7 +258,9 @@ def _known(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
     values = found.values
     release = ALL_RELEASES[values["release"]]
     if found.runs_profiles:
-        algorithm = SchedulerSpec.of(options_of(_without(values, [HARD_WEIGHT])), start.extenders).engine().algorithm
+        algorithm = (
+            SchedulerSpec.of(options_of(_without(values, [HARD_WEIGHT])), start.extenders).engine().algorithm
+        )
         weights = {priority.name: weight for priority, weight in algorithm.priorities}
         filters = dict.fromkeys([predicate.name for predicate in algorithm.predicates], True)
         return KnownRules(filters, weights, fixed=release.configuration.adds_plugins_alone)
@@ -211,9 +269,16 @@ def _known(start: SchedulerSpec, scheduler: bytes) -> KnownRules:
     on = [entry.get("name", "") for entry in policy["predicates"]]
     order = {name: at for at, name in enumerate((*release.ordering, *start.catalogue.added_predicates))}
     names = sorted(dict.fromkeys((*registry.predicates, *on)), key=lambda name: order.get(name, len(order)))
-    weights = dict.fromkeys(registry.priorities, 0) | {entry.get("name", ""): entry.get("weight", 0) for entry in policy["priorities"]}
+    weights = dict.fromkeys(registry.priorities, 0) | {
+        entry.get("name", ""): entry.get("weight", 0) for entry in policy["priorities"]
+    }
     mandatory = frozenset(registry.mandatory)
-    return KnownRules({name: name in on or name in mandatory for name in names}, weights, mandatory, frozenset(names) - order.keys())
+    return KnownRules(
+        {name: name in on or name in mandatory for name in names},
+        weights,
+        mandatory,
+        frozenset(names) - order.keys(),
+    )
 
 
 def base_policy(start: SchedulerSpec, values: Mapping[str, Any]) -> Json:
@@ -225,14 +290,19 @@ def base_policy(start: SchedulerSpec, values: Mapping[str, Any]) -> Json:
     if written.get("predicates") is None:
         written["predicates"] = [{"name": name} for name in predicates]
     if written.get("priorities") is None:
-        written["priorities"] = [{"name": name, "weight": registry.weights[name]} for name in dict.fromkeys(priorities)]
+        written["priorities"] = [
+            {"name": name, "weight": registry.weights[name]} for name in dict.fromkeys(priorities)
+        ]
     return written
 
 
 def changed_profile(
-    document: Mapping[str, Any], switches: Mapping[str, bool], weights: Mapping[str, int], hard_weight: int | None,
+    document: Mapping[str, Any],
+    switches: Mapping[str, bool],
+    weights: Mapping[str, int],
+    hard_weight: int | None,
     cells: ConfigurationCells,
-) -> Json:  # fmt: skip
+) -> Json:
     """*document* with the changes in each of its profiles. What a point says itself counts before multiPoint.
 
     *cells*: how the release reads the version that *document* is in.
@@ -246,7 +316,10 @@ def changed_profile(
             found["profiles"][0].setdefault("schedulerName", DEFAULT_SCHEDULER)
     for profile in [found] if is_flat(cells) else found["profiles"]:
         plugins = profile["plugins"] = dict(profile.get("plugins") or {})
-        for point, moved in (("filter", {name: None if on else 0 for name, on in switches.items()}), ("score", weights)):
+        for point, moved in (
+            ("filter", {name: None if on else 0 for name, on in switches.items()}),
+            ("score", weights),
+        ):
             if moved:
                 plugins[point] = _point(plugins.get(point) or {}, moved, cells)
         if hard_weight is not None and is_flat(cells):
@@ -255,7 +328,10 @@ def changed_profile(
             entries = profile.get("pluginConfig") or []
             args = next((entry.get("args") or {} for entry in entries if entry.get("name") == AFFINITY), {})
             others = [entry for entry in entries if entry.get("name") != AFFINITY]
-            profile["pluginConfig"] = [*others, {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": hard_weight}}]
+            profile["pluginConfig"] = [
+                *others,
+                {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": hard_weight}},
+            ]
     return found
 
 
@@ -264,9 +340,18 @@ def _point(plugins: Json, moved: Mapping[str, int | None], cells: ConfigurationC
 
     Where an entry does not replace the default one, that has to go first.
     """
-    enabled, disabled = ([one for one in plugins.get(key) or [] if one.get("name") not in moved] for key in ("enabled", "disabled"))
-    enabled += [{"name": name, **({} if weight is None else {"weight": weight})} for name, weight in moved.items() if weight != 0]
-    disabled += [{"name": name} for name, weight in moved.items() if weight == 0 or not cells.replaces_defaults]
+    enabled, disabled = (
+        [one for one in plugins.get(key) or [] if one.get("name") not in moved]
+        for key in ("enabled", "disabled")
+    )
+    enabled += [
+        {"name": name, **({} if weight is None else {"weight": weight})}
+        for name, weight in moved.items()
+        if weight != 0
+    ]
+    disabled += [
+        {"name": name} for name, weight in moved.items() if weight == 0 or not cells.replaces_defaults
+    ]
     return {**({"enabled": enabled} if enabled else {}), **({"disabled": disabled} if disabled else {})}
 
 

@@ -1,4 +1,5 @@
-"""The scenarios of states: what the files hold after the edits, made from what the states before have come to."""
+"""The scenarios of states: what the files hold after the edits, made from what the states before have come
+to."""
 
 from __future__ import annotations
 
@@ -30,16 +31,19 @@ MOST_WEIGHT = 1_000_000
 Json = dict[str, Any]
 
 
-# A state of the lab: the options of a scheduler with what is moved of its rules, and the edits of the cluster.
+# A state of the lab: the options of a scheduler with what is moved of its rules, and the edits of the
+# cluster.
 
 
 class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the page sends with each question; undo and redo are a list of such states."""
 
     scheduler: Json
-    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was started."""
+    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was started.
+    """
     weights: dict[str, Annotated[int, Meta(ge=0, le=MOST_WEIGHT)]] = {}
-    """Priority, or plugin that scores -> its weight, where the Policy or profile says otherwise; 0: it is off."""
+    """Priority, or plugin that scores -> its weight, where the Policy or profile says otherwise; 0: it is
+    off."""
     switches: dict[str, bool] = {}
     """Predicate, or plugin that filters -> whether it is on, where the Policy or profile says otherwise."""
     order: Annotated[str, Meta(pattern=f"^({'|'.join(ORDERS)})$")] = "input"
@@ -68,15 +72,20 @@ class LabScenarios:
     """The latest scenario with its warnings by release and gates."""
 
     def scenario(self, state: LabState, spec: SchedulerSpec) -> Scenario:
-        """The scenario of *state* for the scheduler of *spec*. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+        """The scenario of *state* for the scheduler of *spec*. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError`."""
         edits = Edits.parse(state.edits, defaults=self.files.defaults)
         before, late = edits.split()
         of_nodes = [edit for edit in before if edit.kind == "Node"]
-        # Only DaemonSets make pods by what nodes are, by their labels and taints: else edits of nodes are made later, too.
-        has_daemons = self.files.loaded.raw.get("DaemonSet") or any(one.get("kind") in ("DaemonSet", "List") for one in state.pods)
+        # Only DaemonSets make pods by what nodes are, by their labels and taints: else edits of nodes are
+        # made later, too.
+        has_daemons = self.files.loaded.raw.get("DaemonSet") or any(
+            one.get("kind") in ("DaemonSet", "List") for one in state.pods
+        )
         names = {step.name for edit in of_nodes for one in edit.changes for step in one.path}
         if not has_daemons or names.isdisjoint(("labels", "taints")):
-            before, late = [edit for edit in before if edit.kind != "Node"], [*of_nodes, *late]
+            before = [edit for edit in before if edit.kind != "Node"]
+            late = [*of_nodes, *late]
         early = attrs.evolve(edits, edits=tuple(before))
         key: tuple[Any, ...] = (str(state.pods), spec.keeps_priorities, *(edit.text for edit in early.edits))
         inventory, told = self._once(key, lambda: self._taken_in(state, early, spec.keeps_priorities))
@@ -84,17 +93,24 @@ class LabScenarios:
         known = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._kept)
         objects, more = self._kept.get((*key, texts[:known]), (inventory.objects, ()))
         for at in range(known, len(late)):
-            objects, what = self._once((*key, texts[: at + 1]), lambda: self._edited(late[at], objects, spec.keeps_priorities))  # noqa: B023
+            objects, what = self._once(
+                (*key, texts[: at + 1]), lambda: self._edited(late[at], objects, spec.keeps_priorities)
+            )  # noqa: B023
             more = (*more, *what)
             self._kept[*key, texts[: at + 1]] = objects, more
         found = self._sorted_out(attrs.evolve(inventory, objects=objects), spec.scheduler_names)
         return attrs.evolve(found, edited=(*told, *more))
 
-    def _taken_in(self, state: LabState, early: Edits, priorities: bool) -> tuple[Inventory, tuple[Edited, ...]]:
-        """The objects of the files after *early* edits, with those that are added and those that controllers still make."""
+    def _taken_in(
+        self, state: LabState, early: Edits, priorities: bool
+    ) -> tuple[Inventory, tuple[Edited, ...]]:
+        """The objects of the files after *early* edits, with those that are added and those that controllers
+        still make."""
         documents = [Document(manifest, f"added {number}") for number, manifest in enumerate(state.pods, 1)]
         parts, told = early.of_loaded([self.files.loaded, load_documents(documents, defaults=early.defaults)])
-        return take_in(parts, defaults=early.defaults, cron_jobs=self.cron_jobs, priorities=priorities, whole=True), tuple(told)
+        return take_in(
+            parts, defaults=early.defaults, cron_jobs=self.cron_jobs, priorities=priorities, whole=True
+        ), tuple(told)
 
     def _edited(self, edit: Edit, objects: Objects, priorities: bool) -> tuple[Objects, tuple[Edited, ...]]:
         """*objects* after *edit*, and what it did."""
@@ -110,7 +126,8 @@ class LabScenarios:
         return found
 
     def _sorted_out(self, inventory: Inventory, names: frozenset[str]) -> Scenario:
-        """The scenario of *inventory*: that of the one before, where each object that is another is of its sort."""
+        """The scenario of *inventory*: that of the one before, where each object that is another is of its
+        sort."""
         last = self._sorted
         found = _with_others(*last[1:], inventory, names) if last is not None and last[0] == names else None
         found = sorted_out(inventory, names) if found is None else found
@@ -129,8 +146,11 @@ class LabScenarios:
         return known[key]
 
 
-def _with_others(before: Inventory, sorted_then: Scenario, now: Inventory, names: frozenset[str]) -> Scenario | None:
-    """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where those were; else None."""
+def _with_others(
+    before: Inventory, sorted_then: Scenario, now: Inventory, names: frozenset[str]
+) -> Scenario | None:
+    """The scenario of *now*, if it has only other nodes than *before*, and other pods that are or wait where
+    those were; else None."""
     places = other_places(before.objects, now.objects)
     if places is None or attrs.evolve(before, objects=()) != attrs.evolve(now, objects=()):
         return None
@@ -157,11 +177,12 @@ def _swapped(items: tuple[T, ...], new: Mapping[int, Any]) -> tuple[T, ...]:
     return tuple([new.get(id(item), item) for item in items]) if new else items
 
 
-# --- warnings ---------------------------------------------------------------------------------------------------------
+# --- warnings -----------------------------------------------------------------------------------------------
 
 
 def _warn_alike(before: Scenario, now: Scenario) -> bool:
-    """Whether no release says of *now* anything but what it says of *before*; of most objects releases say nothing."""
+    """Whether no release says of *now* anything but what it says of *before*; of most objects releases say
+    nothing."""
     for there, here in ((before.objects, now.objects), (before.pending, now.pending)):
         gone, come = differing(there, here)
         if any(_warned_of(gone.get(key)) != _warned_of(come.get(key)) for key in gone.keys() | come.keys()):
@@ -174,22 +195,23 @@ def _warned_of(item: KubeObject | None) -> object:
     if isinstance(item, Node):
         return item.labels if has_newer_zone_alone(item) else None
     if isinstance(item, Pod):
-        return (fields_of(item), item.spec.rule_volumes) if item.spec.rule_volumes or fields_of(item) else None
+        return (
+            (fields_of(item), item.spec.rule_volumes) if item.spec.rule_volumes or fields_of(item) else None
+        )
     return None if item is None else object()
 
 
 MOST_ENGINES = 4
 
 
-# Schedulers that know the cluster already, for one question after the other: what is new of the next state comes to them as events.
-# An answer on a new scheduler and an answer here are the same; ``tests/questions/lab`` compares them. What a question did is taken back
-# by a savepoint. What the next question can use depends on what it has in common with the last one of its release and gates:
-# | in common | what is kept |
-# |---|---|
-# | options of the scheduler, and all but nodes and pods | the scheduler, with its boards |
-# | the same but for weights | listings, and what the rules answered |
-# | release and gates | the table of nodes and pods |
-# Where an event would not leave the cluster as if it had been read so, as when a node goes, there is a new scheduler.
+# Schedulers that know the cluster already, for one question after the other: what is new of the next state
+# comes to them as events. An answer on a new scheduler and an answer here are the same;
+# ``tests/questions/lab`` compares them. What a question did is taken back by a savepoint. What the next
+# question can use depends on what it has in common with the last one of its release and gates: | in common |
+# what is kept | |---|---| | options of the scheduler, and all but nodes and pods | the scheduler, with its
+# boards | | the same but for weights | listings, and what the rules answered | | release and gates | the
+# table of nodes and pods | Where an event would not leave the cluster as if it had been read so, as when a
+# node goes, there is a new scheduler.
 
 
 @attrs.define(eq=False)
@@ -211,7 +233,8 @@ class WarmEngines:
 
     @contextmanager
     def engine(self, state: LabState, spec: SchedulerSpec, scenario: Scenario) -> Iterator[Engine]:
-        """A scheduler that was told of *scenario*, for the block; afterwards all that was done is taken back, or the scheduler forgotten.
+        """A scheduler that was told of *scenario*, for the block; afterwards all that was done is taken back,
+        or the scheduler forgotten.
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses.
         """
@@ -231,15 +254,26 @@ class WarmEngines:
                 if len(self._known) > MOST_ENGINES:
                     del self._known[next(iter(self._known))]
 
-    def _told(self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None) -> Engine:
-        events = None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
+    def _told(
+        self, state: LabState, spec: SchedulerSpec, scenario: Scenario, before: KnownCluster | None
+    ) -> Engine:
+        events = (
+            None if before is None else events_between(before.objects, scenario.objects, before.engine.cache)
+        )
         if before is None or events is None:
             engine = spec.engine(scenario.config_maps)
             EventFeed(engine).put_all(scenario.objects)
         else:
-            others = any(not is_handed_on(item) for found in differing(before.objects, scenario.objects) for item in found.values())
+            others = any(
+                not is_handed_on(item)
+                for found in differing(before.objects, scenario.objects)
+                for item in found.values()
+            )
             # What no answer depends on, and what is not the scheduler's.
-            plain, other = (replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one)) for one in (before.state, state))
+            plain, other = (
+                replace(one, edits=(), pods=(), order="input", scheduler=_lasting(one))
+                for one in (before.state, state)
+            )
             knows_rest = not others and plain == replace(other, weights=plain.weights)
             engine = before.engine
             same = knows_rest and plain == other and before.state.scheduler == state.scheduler

@@ -13,7 +13,13 @@ import attrs
 import yaml
 
 from ...algorithmprovider.check import hints_of
-from ...algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
+from ...algorithmprovider.config import (
+    KIND,
+    AlgorithmConfiguration,
+    has_profiles,
+    read_configuration,
+    read_policy_file,
+)
 from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
@@ -22,7 +28,20 @@ from ...algorithmprovider.releases import DEFAULT_RELEASE
 from ...api.reading.notices import NoticeGroup
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record, plain
-from ...api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
+from ...api.view import (
+    DATA,
+    PAGE,
+    Column,
+    Item,
+    NextStep,
+    Section,
+    Table,
+    Verbatim,
+    View,
+    block,
+    on_page,
+    tables,
+)
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.release import Release
@@ -62,7 +81,8 @@ from .options import MigrateOptions
 if TYPE_CHECKING:
     from ...framework.options import GivenPolicy
 
-POLICY, PROFILE = "policy", "profile"
+POLICY = "policy"
+PROFILE = "profile"
 """The names of the two sides of the check."""
 EVERY_NODE = 100
 """percentageOfNodesToScore of both: with all nodes in view only the rules can differ."""
@@ -103,11 +123,14 @@ class Migrating:
     extenders: str | None = None
     """How the check calls the extenders that are named; None: not at all."""
 
-    # --- the check: the old release and the profile judge each waiting pod on the same state ------------------------
+    # --- the check: the old release and the profile judge each waiting pod on the same state ----------------
 
     def engines(self, document: Mapping[str, Any]) -> dict[str, Engine]:
-        """The old release, and the framework with the profile *document* that it became; both look at all nodes."""
-        release, config, before = self.release, self.config, self.profile
+        """The old release, and the framework with the profile *document* that it became; both look at all
+        nodes."""
+        release = self.release
+        config = self.config
+        before = self.profile
         old: Algorithm | KubeSchedulerConfiguration
         if before is not None:
             old = _on_all_nodes(before, release, config.gates)
@@ -117,34 +140,53 @@ class Migrating:
             config = config.with_defaults(release)
             settings: dict[str, Any] = {"provider": config.source.provider} if config.source.provider else {}
             old = resolve(
-                release, gates=config.gates, policy=self.policy, hard_pod_affinity_weight=config.hard_pod_affinity_weight,
-                percentage=EVERY_NODE, preemption=not config.disable_preemption, **settings,
-            )  # fmt: skip
+                release,
+                gates=config.gates,
+                policy=self.policy,
+                hard_pod_affinity_weight=config.hard_pod_affinity_weight,
+                percentage=EVERY_NODE,
+                preemption=not config.disable_preemption,
+                **settings,
+            )
         extenders = ConfiguredExtenders(self.extenders)
         wanted = {POLICY: old, PROFILE: _on_all_nodes(document, self.target)}
         return {
             name: build_engine(
-                one, max_pd_vols=self.max_pd_vols, extenders=extenders, leaves_uncalled=extenders.how is None, counts_images_late=True
+                one,
+                max_pd_vols=self.max_pd_vols,
+                extenders=extenders,
+                leaves_uncalled=extenders.how is None,
+                counts_images_late=True,
             )
             for name, one in wanted.items()
-        }  # fmt: skip
+        }
 
-    def checked(self, scenario: Scenario, engines: Mapping[str, Engine], observer: Observer = SILENT) -> Comparison:
+    def checked(
+        self, scenario: Scenario, engines: Mapping[str, Engine], observer: Observer = SILENT
+    ) -> Comparison:
         """The new *engines* on *scenario*, on a state that follows the old release."""
-        texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
+        texts = {
+            POLICY: f"release={self.release.version}",
+            PROFILE: f"release={self.target.version}, the migrated profile",
+        }
         return compare(scenario, engines, texts=texts, observer=observer)
 
-    # --- the translation --------------------------------------------------------------------------------------------
+    # --- the translation ------------------------------------------------------------------------------------
 
     @property
     def scheduler_names(self) -> list[str]:
-        """Whose pods it schedules. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile that is refused."""
+        """Whose pods it schedules. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile that is
+        refused."""
         if self.profile is None:
             return [self.config.scheduler_name]
-        return [one.scheduler_name or "" for one in read_profiles(self.profile, self.config.gates, self.release).profiles]
+        return [
+            one.scheduler_name or ""
+            for one in read_profiles(self.profile, self.config.gates, self.release).profiles
+        ]
 
     def translated(self) -> Migration:
-        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
+        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is
+        known."""
         try:
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, self.config.gates, self.release))
@@ -153,29 +195,38 @@ class Migrating:
                 foreign = check_runs(read_profiles(found.document, None, self.target))
                 return attrs.evolve(found, notes=(*found.notes, *(Note(name, text) for name in foreign)))
             policy = self.policy and decoded(self.policy, self.release)
-            plugins = running(policy, self.release, self.config) if self.release.policies is not None else None
+            plugins = (
+                running(policy, self.release, self.config) if self.release.policies is not None else None
+            )
             if plugins is None:
                 self.config.resolve(self.release, policy=policy)
             if self.target.configuration.lists_points:
                 return listed(policy, self.config, self.target)
             if plugins is not None:
                 return migrate_profile(plugins, self.target)
-            return translate(policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread)
+            return translate(
+                policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread
+            )
         except PolicyError as error:
             for hint in hints_of(str(error), self.release, self.config.gates):
                 error.add_note(hint)
             raise
 
 
-def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None) -> KubeSchedulerConfiguration:
+def _on_all_nodes(
+    document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None
+) -> KubeSchedulerConfiguration:
     found = read_profiles({**document, "percentageOfNodesToScore": EVERY_NODE}, gates, release)
     return attrs.evolve(found, profiles=tuple(attrs.evolve(one, percentage=None) for one in found.profiles))
 
 
 def agrees(comparison: Comparison) -> bool:
-    """Whether each decision is the same, or another node that the old release scores as high, and none ends in an error of an extender."""
+    """Whether each decision is the same, or another node that the old release scores as high, and none ends
+    in an error of an extender."""
     found = comparison.agreements[PROFILE]
-    fails = found.counts["errors"] > 0 and any(not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders)
+    fails = found.counts["errors"] > 0 and any(
+        not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders
+    )
     return not found.counts[DIFFERENT] and not found.counts[GATED] and not fails
 
 
@@ -206,52 +257,82 @@ class MigrateResult(Result):
 
     def proof(self) -> dict[str, Any]:
         """The comparison as plain data, with the report beside it."""
-        return {**({} if self.comparison is None else self.comparison.record()), "migration": plain(self.report)}
+        return {
+            **({} if self.comparison is None else self.comparison.record()),
+            "migration": plain(self.report),
+        }
 
     def view(self) -> View:
         facts = {
-            "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
+            "notes": len(self.notes),
+            "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
-        }  # fmt: skip
+        }
         notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
-        checked, against = self.comparison.view(), self.comparison.document.against[0]
+        checked = self.comparison.view()
+        against = self.comparison.document.against[0]
         causes = cause_table(against)
-        steps, different = list(next_steps(self.report, against)), []
+        steps = list(next_steps(self.report, against))
+        different = []
         found = [one for one in self.comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
         for one in found[: self.show]:
             before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
-            different.append(f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}")
+            different.append(
+                f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
+            )
         if self.show is not None and len(found) > self.show:
-            different.append(f"{len(found) - self.show} more are different; --report FILE has all, with both tables")
+            different.append(
+                f"{len(found) - self.show} more are different; --report FILE has all, with both tables"
+            )
         text: list[Iterable[Item | str]] = [
-            [f"{_verdict(self.report, against)}."], ["What to do next:", *(f"  {step}" for step in steps)], self.notes,
-            different, [causes], agreement_lines(against),
-        ]  # fmt: skip
+            [f"{_verdict(self.report, against)}."],
+            ["What to do next:", *(f"  {step}" for step in steps)],
+            self.notes,
+            different,
+            [causes],
+            agreement_lines(against),
+        ]
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
-            who=checked.who, next=[*(NextStep(step) for step in steps), NextStep(file)], main="notes",
+            title=type(self).__name__,
+            verdict=_verdict(self.report, against),
+            lead=[locked],
+            facts=facts,
+            shares=checked.shares,
+            who=checked.who,
+            next=[*(NextStep(step) for step in steps), NextStep(file)],
+            main="notes",
             sections=[
-                *(block(*part) for part in text), *tables(notes, checked.table("pods")),
-                *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),
+                *(block(*part) for part in text),
+                *tables(notes, checked.table("pods")),
+                *(attrs.evolve(one, forms=PAGE) for one in checked.sections),
+                *self._page_sections(),
             ],
-        )  # fmt: skip
+        )
 
     def _page_sections(self) -> Iterator[Section]:
         """The translation: notes, what was given, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
-        columns = (Column(f"part of the {report.source}", "name"), Column("what becomes of it"), Column("upstream's own translation"))
+        columns = (
+            Column(f"part of the {report.source}", "name"),
+            Column("what becomes of it"),
+            Column("upstream's own translation"),
+        )
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
         notes = Table("notes", columns, rows, forms=PAGE)
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
         missing = "" if report.policy is not None else "There is none: a provider's rules run."
         given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
-        yield Section("The Policy" if report.source == "Policy" else "The older profile", [*on_page(missing), *given], name="policy")
+        yield Section(
+            "The Policy" if report.source == "Policy" else "The older profile",
+            [*on_page(missing), *given],
+            name="policy",
+        )
         profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
         yield Section("The profile", [profile], name="profile")
 
@@ -262,49 +343,73 @@ class MigrateResult(Result):
         return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
-    """What *given* is, and the releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read or asked."""
+    """What *given* is, and the releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
+    cannot be read or asked."""
     policy, config, written, profile = _read(given)
-    release, to = options.release or DEFAULT_RELEASE, options.to
+    release = options.release or DEFAULT_RELEASE
+    to = options.to
     named = framework_release(release)
     if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
         release, to = DEFAULT_RELEASE, release
     target = target_release(to, options.called("to"))
-    before = release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
+    before = (
+        release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
+    )
     if options.selector_spread and not before.predicates:
         text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
         raise UnknownNameError(f"selector spread: got it for release {before.version}, {text}")
     if options.selector_spread and target.configuration.lists_points:
-        raise UnknownNameError(f"selector spread: got it for a profile of {target.version}, whose own translation is taken")
+        raise UnknownNameError(
+            f"selector spread: got it for a profile of {target.version}, whose own translation is taken"
+        )
     switches = parse_gates(options.gates) if isinstance(options.gates, str) else dict(options.gates or {})
     return Migrating(
-        policy=policy, config=attrs.evolve(config, gates={**config.gates, **switches}), written=written, release=before, target=target,
-        selector_spread=options.selector_spread, max_pd_vols=max_pd_vols, profile=profile, extenders=options.extenders,
-    )  # fmt: skip
+        policy=policy,
+        config=attrs.evolve(config, gates={**config.gates, **switches}),
+        written=written,
+        release=before,
+        target=target,
+        selector_spread=options.selector_spread,
+        max_pd_vols=max_pd_vols,
+        profile=profile,
+        extenders=options.extenders,
+    )
 
 
 @asked_by(MigrateOptions, "policy", "release", opens=migrating, show=None)
 def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILENT) -> MigrateResult:
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
-    *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles of
-    an older version: a file, or its JSON form.
+    *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to
+    one, or one with profiles of an older version: a file, or its JSON form.
     """
     check = options.check
-    cluster = None if check is None else check if isinstance(check, Scenario) else scenario_of(check, scheduler_names=given.scheduler_names)
-    made, newer = given.translated(), options.newer_labels
+    cluster = (
+        None
+        if check is None
+        else check
+        if isinstance(check, Scenario)
+        else scenario_of(check, scheduler_names=given.scheduler_names)
+    )
+    made = given.translated()
+    newer = options.newer_labels
     # The extenders of the Policy or the older profile that are not called.
     named = (given.profile or {}).get("extenders", ()) if given.policy is None else given.policy.extenders
     left_out = len(named) if cluster is not None and given.extenders in (None, "off") else 0
     report = MigrationReport(
-        release=given.release.version, target=given.target.version, newer_labels=newer,
-        policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
+        release=given.release.version,
+        target=given.target.version,
+        newer_labels=newer,
+        policy=without_secrets(given.profile or given.written),
+        profile=without_secrets(made.document),
         notes=made.notes,
-        source="Policy" if given.profile is None else "profile", left_out=left_out,
-    )  # fmt: skip
+        source="Policy" if given.profile is None else "profile",
+        left_out=left_out,
+    )
     texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
     texts += unread_of_first(given.config.written, given.release)
     if cluster is None:
@@ -314,13 +419,22 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     missing = None if newer else zones_warning(read.scenario)
     if missing is not None:
         observer.doubt(missing)
-    found = given.checked(with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer)
-    compared = CompareResult.of(found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
-    return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings, options.show)
+    found = given.checked(
+        with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer
+    )
+    compared = CompareResult.of(
+        found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
+    )
+    return MigrateResult(
+        made.document, texts, report, compared, agrees(found), compared.warnings, options.show
+    )
 
 
-def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """A Policy, its component configuration, and the JSON form where there is one; or in their place profiles."""
+def _read(
+    given: GivenPolicy,
+) -> tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """A Policy, its component configuration, and the JSON form where there is one; or in their place
+    profiles."""
     if isinstance(given, Policy):
         return given, AlgorithmConfiguration(), None, None
     if isinstance(given, Mapping):
@@ -337,28 +451,38 @@ def _read(given: GivenPolicy) -> tuple[Policy | None, AlgorithmConfiguration, Ma
     return found.policy, found.config, None if found.document is None else found.document.data, profile
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
-    found, lost, count = against.agreement, against.lost, report.left_out
+    found = against.agreement
+    lost = against.lost
+    count = report.left_out
     if not found.decisions:
         return NOTHING_TRIED
-    cycles, left_out = f"{found.decisions:,}", f", leaving out {count_of(count, 'extender')}" if count else ""
+    cycles = f"{found.decisions:,}"
+    left_out = f", leaving out {count_of(count, 'extender')}" if count else ""
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         same = f"all {cycles} decisions are the same"
         if found.equally_good:
             same = f"of {cycles} decisions {found.same:,} are the same and {found.equally_good:,} are equally good"
-        return f"The profile decides as the {source} under {report.release}: {same}{in_error(found)}{left_out}"
+        return (
+            f"The profile decides as the {source} under {report.release}: {same}{in_error(found)}{left_out}"
+        )
     # For how many of these decisions which rule is the cause.
     counts = Counter[str]()
     for cause in against.causes:
         if cause.verdict in (DIFFERENT, GATED):
             counts[cause.rule or cause.kind] += cause.decisions
-    causes = ", ".join(f"all by {rule}" if len(counts) == 1 else f"{decisions:,} by {rule}" for rule, decisions in counts.items())
-    differ = f"{found.different + found.gated:,} of {cycles} decisions are different with the profile: {causes}"
+    causes = ", ".join(
+        f"all by {rule}" if len(counts) == 1 else f"{decisions:,} by {rule}"
+        for rule, decisions in counts.items()
+    )
+    differ = (
+        f"{found.different + found.gated:,} of {cycles} decisions are different with the profile: {causes}"
+    )
     if lost.pods:
         loses = count_of(len(lost.pods), "pod loses its place", "pods lose their place")
         differ = f"{differ}; {loses} ({reasons_of(lost)})"
@@ -372,7 +496,9 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
         yield "Check whether each decision that differs is acceptable."
         may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
         spread = [" or try --selector-spread,"] * may_spread
-        pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
+        pair = (
+            f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
+        )
         change = f"Change a weight of the profile by hand,{''.join(spread)} and compare again: "
         yield f"{change}kubeclassic compare CLUSTER {pair}"
         course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
@@ -382,7 +508,11 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     if not report.newer_labels:
         yield "Check again with --newer-labels if the upgrade adds the newer node labels."
     if report.profile.get("extenders"):
-        how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
+        how = (
+            "the check did not call them"
+            if report.left_out
+            else "the check called them, or took their kept answers"
+        )
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"

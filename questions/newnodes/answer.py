@@ -37,9 +37,10 @@ Mix: TypeAlias = tuple[int, ...]
 NOT_TRIED = "not tried: a copy before it found no node"
 
 
-# Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for others that cost less.
-# Scheduling is not monotone: with a node more a pod can find no place that found one before. So nothing follows for other mixes. What is
-# found does, and with one node fewer of any of its kinds it does not: both were simulated. A mix that costs less can still exist.
+# Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for
+# others that cost less. Scheduling is not monotone: with a node more a pod can find no place that found one
+# before. So nothing follows for other mixes. What is found does, and with one node fewer of any of its kinds
+# it does not: both were simulated. A mix that costs less can still exist.
 
 
 class PodWithoutNode(Record):
@@ -83,7 +84,8 @@ class MixTrial:
 
 @attrs.define(eq=False)
 class MixTrials:
-    """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they come first or alone."""
+    """Mixes of *kinds*, tried for the pods that *question* is about: its copies, and the waiting pods if they
+    come first or alone."""
 
     question: CapacityQuestion
     kinds: Sequence[NodeKind]
@@ -105,7 +107,9 @@ class MixTrials:
         """What comes of *mix*: simulated once."""
         if mix in self.known:
             return self.known[mix]
-        engine, scenario, question = self.new_engine(), self.scenario(mix), self.question
+        engine = self.new_engine()
+        scenario = self.scenario(mix)
+        question = self.question
         with settled():
             if question.templates:
                 missing, evicted = self._copies(engine, scenario)
@@ -113,19 +117,28 @@ class MixTrials:
                 simulation = Simulation(scenario, engine, question.order)
                 for _ in simulation.decisions():
                     pass
-                outcomes, evicted = simulation.outcomes.values(), dict(simulation.evicted)
-                missing = [PodWithoutNode(found.pod.key, found.error or "") for found in outcomes if found.word != "placed"]
-        counted, nodes = tuple(found for found in missing if found.pod not in self.hopeless), list[NewNode]()
+                outcomes = simulation.outcomes.values()
+                evicted = dict(simulation.evicted)
+                missing = [
+                    PodWithoutNode(found.pod.key, found.error or "")
+                    for found in outcomes
+                    if found.word != "placed"
+                ]
+        counted = tuple(found for found in missing if found.pod not in self.hopeless)
+        nodes = list[NewNode]()
         room = FreeRoom.of(engine)
         for kind, count in zip(self.kinds, mix, strict=True):
             for name in kind.names(count):
                 at = room.names.index(name)
                 requested, allocatable = (
-                    dict(zip(room.resources, amounts[:, at].tolist(), strict=True)) for amounts in (room.requested, room.allocatable)
+                    dict(zip(room.resources, amounts[:, at].tolist(), strict=True))
+                    for amounts in (room.requested, room.allocatable)
                 )
                 pods = int(room.requested[-1, at]) - len(kind.daemons)
                 nodes.append(NewNode(name, kind.name, pods, requested, allocatable))
-        self.known[mix] = MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted)
+        self.known[mix] = MixTrial(
+            mix=mix, wanted=self.wanted, missing=counted, nodes=tuple(nodes), evicted=evicted
+        )
         self.on_progress(len(self.known))
         return self.known[mix]
 
@@ -138,18 +151,28 @@ class MixTrials:
     @property
     def wanted(self) -> int:
         """How many pods want a node and count."""
-        copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
-        return copies + (waiting if self.question.pending_first or not self.question.templates else 0) - len(self.hopeless)
+        copies = self.question.limit or 0
+        waiting = len(self.question.scenario.pending)
+        return (
+            copies
+            + (waiting if self.question.pending_first or not self.question.templates else 0)
+            - len(self.hopeless)
+        )
 
     def _copies(self, engine: Engine, scenario: Scenario) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
         counted = Counting(attrs.evolve(self.question, scenario=scenario), engine).count()
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
-            PodWithoutNode(pod.key, f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else "found no node")
-            for pod in waiting if engine.pod_state(pod) is None
-        ]  # fmt: skip
+            PodWithoutNode(
+                pod.key,
+                f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else "found no node",
+            )
+            for pod in waiting
+            if engine.pod_state(pod) is None
+        ]
         # The copies that are not there: first that of the template whose turn it was.
-        seen, why = [0] * len(counted.placed), counted.stop.message
+        seen = [0] * len(counted.placed)
+        why = counted.stop.message
         for at, pod in self.copies():
             seen[at] += 1
             if seen[at] > counted.placed[at].fits:
@@ -162,7 +185,7 @@ class MixTrials:
         return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
 
 
-# --- the search -------------------------------------------------------------------------------------------------------
+# --- the search ---------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -177,7 +200,8 @@ class PodShape:
 
 @attrs.frozen(eq=False)
 class Demand:
-    """The pods of some trials; *rooms*: for each kind what an empty new node has left; *prices*: what a node of each kind costs."""
+    """The pods of some trials; *rooms*: for each kind what an empty new node has left; *prices*: what a node
+    of each kind costs."""
 
     shapes: Sequence[PodShape]
     rooms: Sequence[Mapping[str, int]]
@@ -186,9 +210,15 @@ class Demand:
     @classmethod
     def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
         """That of *pods*, in shapes in the order in which they first occur."""
-        question, runs, rooms = trials.question, list[Run](), []
-        others: list[KubeObject] = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
-        others += [item for template in question.templates for item in (*template.objects, *template.copy(0)[1])]
+        question = trials.question
+        runs = list[Run]()
+        rooms = []
+        others: list[KubeObject] = [
+            item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)
+        ]
+        others += [
+            item for template in question.templates for item in (*template.objects, *template.copy(0)[1])
+        ]
         for kind in trials.kinds:
             # A scheduler of one new node, and nothing else that takes room.
             run = Run(trials.new_engine(), details=False)
@@ -197,7 +227,8 @@ class Demand:
             room = FreeRoom.of(run.engine)
             runs.append(run)
             rooms.append(dict(zip(room.resources, room.free[:, 0].tolist(), strict=True)))
-        template_of, grouped = runs[0].engine.template_of, dict[object, list[Pod]]()
+        template_of = runs[0].engine.template_of
+        grouped = dict[object, list[Pod]]()
         for pod in pods:
             grouped.setdefault(template_of(pod), []).append(pod)
         shapes = []
@@ -205,29 +236,44 @@ class Demand:
             requests = {**template_of(members[0]).requests, PODS: 1}
             asked = [run.ask(members[0]) for run in runs]
             refusals = tuple("" if found.host is not None else ", ".join(found.reasons) for found in asked)
-            shapes.append(PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals))
+            shapes.append(
+                PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals)
+            )
         return cls(shapes, rooms, [kind.cost for kind in trials.kinds])
 
     def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
-        """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for it, or of the kind *only*."""
-        wanted, kinds = set(keys), range(len(self.rooms)) if only is None else (only,)
+        """About how many nodes the pods *keys* need by their requests, each of the kind that is cheapest for
+        it, or of the kind *only*."""
+        wanted = set(keys)
+        kinds = range(len(self.rooms)) if only is None else (only,)
         asked: list[Counter[str]] = [Counter() for _ in self.rooms]
         for shape in self.shapes:
-            count, worth = sum(key in wanted for key in shape.keys), dict[int, tuple[bool, Decimal]]()
+            count = sum(key in wanted for key in shape.keys)
+            worth = dict[int, tuple[bool, Decimal]]()
             for at in kinds:
-                fits = (Decimal(self.rooms[at].get(name, 0)) / amount for name, amount in shape.requests.items() if amount)
+                fits = (
+                    Decimal(self.rooms[at].get(name, 0)) / amount
+                    for name, amount in shape.requests.items()
+                    if amount
+                )
                 worth[at] = not shape.refusals[at], min(fits, default=Decimal(1)) / self.prices[at]
             if count and worth:
-                asked[max(worth, key=worth.__getitem__)].update({name: count * amount for name, amount in shape.requests.items()})
+                asked[max(worth, key=worth.__getitem__)].update(
+                    {name: count * amount for name, amount in shape.requests.items()}
+                )
         return tuple(
-            max((ceil(Decimal(amount) / room[name]) for name, amount in into.items() if room.get(name)), default=int(bool(into)))
+            max(
+                (ceil(Decimal(amount) / room[name]) for name, amount in into.items() if room.get(name)),
+                default=int(bool(into)),
+            )
             for into, room in zip(asked, self.rooms, strict=True)
         )
 
 
 WORK = 20_000
 """How many pods are placed in all before nothing is swapped any more."""
-LEAST_TRIALS, MOST_TRIALS = 10, 400
+LEAST_TRIALS = 10
+MOST_TRIALS = 400
 SWAPPED = 3
 """That many nodes of a kind are swapped for nodes of another at once."""
 
@@ -250,7 +296,8 @@ class MixesFound:
 class MixSearch:
     """Searches among *trials* for the mix that *demand* needs, of at most *most_nodes* new nodes.
 
-    *sets_aside*: where no mix does for all pods, look for one that does for those that find a node in the best of them.
+    *sets_aside*: where no mix does for all pods, look for one that does for those that find a node in the
+    best of them.
     """
 
     trials: MixTrials
@@ -260,28 +307,37 @@ class MixSearch:
 
     def run(self) -> MixesFound:
         """Search."""
-        found, stuck = [mix for mix in self._starts() if self._does(mix)], tuple[PodWithoutNode, ...]()
+        found = [mix for mix in self._starts() if self._does(mix)]
+        stuck = tuple[PodWithoutNode, ...]()
         if not found:
-            tried = min(self.trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix)))
+            tried = min(
+                self.trials.known.values(), key=lambda trial: (len(trial.missing), self._key(trial.mix))
+            )
             if not self.sets_aside or len(tried.missing) == tried.wanted:
                 return MixesFound(best=tried, simulated=len(self.trials.known))
-            stuck, found = tried.missing, [tried.mix]
+            stuck = tried.missing
+            found = [tried.mix]
             self.trials.leave_out(one.pod for one in stuck)
         best = self._swapped(min(map(self._trimmed, found), key=self._key))
         fewer = tuple(map(self.trials.of, _one_less(best)))
-        return MixesFound(best=self.trials.of(best), stuck=stuck, fewer=fewer, simulated=len(self.trials.known))
+        return MixesFound(
+            best=self.trials.of(best), stuck=stuck, fewer=fewer, simulated=len(self.trials.known)
+        )
 
     def _key(self, mix: Mix) -> tuple[Decimal, int]:
         """What *mix* costs, and how many nodes it has."""
-        return sum((count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)), sum(mix)
+        return sum(
+            (count * price for count, price in zip(mix, self.demand.prices, strict=True)), Decimal(0)
+        ), sum(mix)
 
     def _does(self, mix: Mix) -> bool:
         return self.trials.of(mix).is_placed
 
-    # --- any mix that does ------------------------------------------------------------------------------------------
+    # --- any mix that does ----------------------------------------------------------------------------------
 
     def _starts(self) -> Iterator[Mix]:
-        """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as allowed."""
+        """Mixes that may do: of all kinds and of each alone, from what pods request on; then as many nodes as
+        allowed."""
         kinds = len(self.demand.prices)
         none = (0,) * kinds
         if self._does(none):
@@ -293,11 +349,15 @@ class MixSearch:
         if not any(trial.is_placed for trial in self.trials.known.values()):
             share, rest = divmod(self.most_nodes, kinds)
             yield tuple(share + (at < rest) for at in range(kinds))
-            yield from (tuple(self.most_nodes if at == only else 0 for at in range(kinds)) for only in range(kinds))
+            yield from (
+                tuple(self.most_nodes if at == only else 0 for at in range(kinds)) for only in range(kinds)
+            )
 
     def _grown(self, only: int | None) -> Mix | None:
-        """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added step by step."""
-        mix, step = (0,) * len(self.demand.prices), 1
+        """A mix that does, of the kind *only* or of all, to which what the pods need that are left is added
+        step by step."""
+        mix = (0,) * len(self.demand.prices)
+        step = 1
         while not (trial := self.trials.of(mix)).is_placed:
             more = self.demand.needed([missing.pod for missing in trial.missing], only)
             if not any(more):
@@ -308,15 +368,17 @@ class MixSearch:
                 grown = tuple(count * self.most_nodes // sum(grown) for count in grown)
             if sum(grown) <= sum(mix):
                 return None
-            mix, step = grown, 2 * step
+            mix = grown
+            step = 2 * step
         return mix
 
-    # --- less ---------------------------------------------------------------------------------------------------------
+    # --- less -----------------------------------------------------------------------------------------------
 
     def _trimmed(self, mix: Mix) -> Mix:
         """*mix* with as few nodes of each kind as do while the others stay: by halves, then one by one."""
         for at in sorted(range(len(mix)), key=lambda at: -self.demand.prices[at]):
-            low, high = -1, mix[at]  # low nodes of this kind are too few, as far as can be guessed
+            low = -1
+            high = mix[at]  # low nodes of this kind are too few, as far as can be guessed
             while high - low > 1:
                 middle = (low + high) // 2
                 if self._does((*mix[:at], middle, *mix[at + 1 :])):
@@ -329,7 +391,8 @@ class MixSearch:
         return mix
 
     def _swapped(self, mix: Mix) -> Mix:
-        """*mix* with some nodes of one kind swapped for nodes of another that cost less, as long as that does."""
+        """*mix* with some nodes of one kind swapped for nodes of another that cost less, as long as that
+        does."""
         most = min(max(WORK // max(self.trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
         for other in self._swaps(mix):
             if len(self.trials.known) >= most:
@@ -339,14 +402,18 @@ class MixSearch:
         return mix
 
     def _swaps(self, mix: Mix) -> Iterator[Mix]:
-        """Mixes with up to :data:`SWAPPED` nodes of a kind less and as many of another more as cost less than these."""
+        """Mixes with up to :data:`SWAPPED` nodes of a kind less and as many of another more as cost less than
+        these."""
         prices = self.demand.prices
         for out, count in enumerate(mix):
             for gone in range(1, min(count, SWAPPED) + 1):
                 for into in (into for into in range(len(mix)) if into != out):
                     come = ceil(gone * prices[out] / prices[into]) - 1
                     changed = list(mix)
-                    changed[out], changed[into] = count - gone, mix[into] + min(come, self.most_nodes - sum(mix) + gone)
+                    changed[out], changed[into] = (
+                        count - gone,
+                        mix[into] + min(come, self.most_nodes - sum(mix) + gone),
+                    )
                     yield tuple(changed)
 
 
@@ -361,16 +428,17 @@ class NewNodeError(KubeclassicError):
     """A question about new nodes that has no answer; the text says what was expected and what came."""
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 def kinds_of(
     given: Sequence[str | tuple[str, Loaded]], known: Sequence[KubeObject], costs: Mapping[str, Decimal]
-) -> list[NodeKind]:  # fmt: skip
-    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is from.
+) -> list[NodeKind]:
+    """The kinds that are *given*, each as ``like:NODE`` or as what was loaded, with the words for where it is
+    from.
 
-    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what
-    cannot be added.
+    *known*: the cluster's objects. *costs*: name -> cost of one node. Raises
+    :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
     """
     nodes = [item.name for item in known if isinstance(item, Node)]
     kinds = dict[str, NodeKind]()
@@ -379,12 +447,16 @@ def kinds_of(
             name = part.removeprefix(LIKE)
             if name not in nodes:
                 near = did_you_mean(name, nodes)
-                raise UnknownNameError(f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}')
+                raise UnknownNameError(
+                    f'add-node: expected the name of a node after {LIKE}, got "{part}"{near}'
+                )
             kind = NodeKind.like(name, known)
         else:
             kind = _of_file(*part)
         if kind.name in kinds:
-            raise NewNodeError(f"add-node: expected different names, got {kind.name} twice: new nodes are named after them")
+            raise NewNodeError(
+                f"add-node: expected different names, got {kind.name} twice: new nodes are named after them"
+            )
         kinds[kind.name] = kind
     if not kinds:
         raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
@@ -393,19 +465,24 @@ def kinds_of(
     for text, cost in costs.items():
         name = text.removeprefix(LIKE)
         if name not in kinds or (name != text and not kinds[name].is_copy):
-            raise UnknownNameError(f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}')
+            raise UnknownNameError(
+                f'cost: expected the name of a node to add, got "{text}"{did_you_mean(text, kinds)}'
+            )
         found[name] = cost
     lacking = next((name for name in kinds if found and name not in found), None)
     if lacking is not None:
         raise NewNodeError(f"cost: expected one for each node to add, or none at all, got none for {lacking}")
     return [
-        attrs.evolve(kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name}))
+        attrs.evolve(
+            kind, cost=found.get(name, Decimal(1)), taken=frozenset(nodes).union(kinds.keys() - {name})
+        )
         for name, kind in kinds.items()
     ]
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
-    nodes, drivers = loaded.of(Node), loaded.of(CSINode)
+    nodes = loaded.of(Node)
+    drivers = loaded.of(CSINode)
     others = [item.kind for item in loaded.objects if not isinstance(item, Node | CSINode)]
     kinds = dict.fromkeys([*("Node" for _ in nodes), *others, *loaded.raw, *loaded.ignored])
     if len(nodes) != 1 or len(kinds) != 1 or len(drivers) > 1:
@@ -414,7 +491,7 @@ def _of_file(where: str, loaded: Loaded) -> NodeKind:
     return NodeKind(name=nodes[0].name, node=new_node(nodes[0]), csi=drivers[0] if drivers else None)
 
 
-# --- costs ----------------------------------------------------------------------------------------------------------
+# --- costs --------------------------------------------------------------------------------------------------
 
 
 def read_cost(name: str, value: Any) -> Decimal:
@@ -447,7 +524,7 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     return found
 
 
-# --- the pods of DaemonSets -----------------------------------------------------------------------------------------
+# --- the pods of DaemonSets ---------------------------------------------------------------------------------
 
 
 def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities: bool) -> tuple[Pod, ...]:
@@ -467,7 +544,7 @@ def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities
     return tuple(sorted(found, key=lambda pod: pod.key))
 
 
-# --- the answer -------------------------------------------------------------------------------------------------------
+# --- the answer ---------------------------------------------------------------------------------------------
 
 
 MOST_TOLD = 10
@@ -574,43 +651,71 @@ def number_of(number: Decimal) -> int | float:
     return int(number) if number == int(number) else float(number)
 
 
-# --- from a question to the answer ----------------------------------------------------------------------------------
+# --- from a question to the answer --------------------------------------------------------------------------
 
 
 def nodes_to_add(
-    question: CapacityQuestion, given: Input, kinds: Sequence[NodeKind], *, most_nodes: int | None,
+    question: CapacityQuestion,
+    given: Input,
+    kinds: Sequence[NodeKind],
+    *,
+    most_nodes: int | None,
     on_progress: Callable[[int], None],
-) -> tuple[NewNodesDocument, dict[str, str]]:  # fmt: skip
-    """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none, by pod.
+) -> tuple[NewNodesDocument, dict[str, str]]:
+    """A mix of *kinds* of nodes with which the pods of *question* find a node; and why the others find none,
+    by pod.
 
-    *given*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as there are pods.
+    *given*: the whole cluster and its scheduler. *most_nodes*: more are not added; by default as many as
+    there are pods.
     """
-    scenario, spec = given.scenario, given.spec
+    scenario = given.scenario
+    spec = given.spec
     run = {"defaults": question.admits, "priorities": spec.keeps_priorities}
     kinds = [attrs.evolve(kind, daemons=daemons_on(kind, scenario, **run)) for kind in kinds]
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
     copies = [pod for _, pod in trials.copies()]
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
-    demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
+    demand = Demand.of(trials, [*waiting, *copies])
+    most = most_nodes or max(trials.wanted, 1)
     # Copies come in turn, and the first one without a node ends them: none of them is set aside.
     found = MixSearch(trials, demand, most, sets_aside=not question.templates).run()
     without = _without_place(kinds, demand.shapes, found)
     wanted = _wanted_domains(trials, found) if without and not question.templates else {}
     best = found.best
     counts = list(zip(kinds, best.mix, strict=True)) if best.is_placed else []
-    added = tuple(AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost)) for kind, count in counts if count)
+    added = tuple(
+        AddedNodes(kind.name, count, number_of(kind.cost * count), number_of(kind.cost))
+        for kind, count in counts
+        if count
+    )
     unused = [at for at, (_, count) in enumerate(counts) if added and not count]
     fewer = tuple(FewerNodes(_mix(kinds, trial), len(trial.missing), left(trial)) for trial in found.fewer)
     document = NewNodesDocument(
-        warnings=(), release=spec.version, added=added, placed=best.is_placed and not found.stuck,
+        warnings=(),
+        release=spec.version,
+        added=added,
+        placed=best.is_placed and not found.stuck,
         with_one_fewer="; ".join(f"{in_words(one.mix)}: {one.message}" for one in fewer) or None,
-        not_taken=tuple(_not_taken(kinds, at, demand.shapes, found) for at in sorted(unused, key=lambda at: kinds[at].cost)),
-        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0))) if best.is_placed else None,
-        pods=best.wanted + len(found.stuck), nodes=best.nodes if best.is_placed else (), one_fewer=fewer,
-        without_node=PodsWithoutNode(len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])),
-        tried=_mix(kinds, best), daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
-        evicted=dict(best.evicted), most_nodes=most, simulated=found.simulated, wanted_domains=wanted or UNSET,
-    )  # fmt: skip
+        not_taken=tuple(
+            _not_taken(kinds, at, demand.shapes, found)
+            for at in sorted(unused, key=lambda at: kinds[at].cost)
+        ),
+        cost=number_of(sum((kind.cost * count for kind, count in counts), Decimal(0)))
+        if best.is_placed
+        else None,
+        pods=best.wanted + len(found.stuck),
+        nodes=best.nodes if best.is_placed else (),
+        one_fewer=fewer,
+        without_node=PodsWithoutNode(
+            len(without), tuple(PodWithoutNode(*one) for one in [*without.items()][:MOST_TOLD])
+        ),
+        tried=_mix(kinds, best),
+        daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in kinds},
+        evicted=dict(best.evicted),
+        most_nodes=most,
+        simulated=found.simulated,
+        wanted_domains=wanted or UNSET,
+    )
     return document, without
 
 
@@ -623,11 +728,15 @@ def _wanted_domains(trials: MixTrials, found: MixesFound) -> dict[str, int]:
     for pod in (simulation.outcomes[one.pod].pod for one in (*found.stuck, *found.best.missing)):
         for one in pod.spec.topology_spread_constraints:
             alone = replace(pod, spec=replace(pod.spec, topology_spread_constraints=(one,)))
-            counts = spread_counts(simulation.engine, alone) if one.when_unsatisfiable == "DoNotSchedule" else None
+            counts = (
+                spread_counts(simulation.engine, alone) if one.when_unsatisfiable == "DoNotSchedule" else None
+            )
             there = {kind.node.labels.get(one.topology_key) for kind in trials.kinds}
             if counts is not None and one.topology_key != HOSTNAME:
                 emptiest = [domain for domain, count in counts.counts.items() if count == counts.least]
-                wanted.update(f"{one.topology_key}={domain}" for domain in emptiest if not there.intersection(emptiest))
+                wanted.update(
+                    f"{one.topology_key}={domain}" for domain in emptiest if not there.intersection(emptiest)
+                )
     return dict(wanted)
 
 
@@ -639,13 +748,17 @@ def left(trial: MixTrial) -> str:
     """What *trial* leaves, in words: how many pods, and the first of them with the scheduler's message."""
     if not trial.missing:
         return "all pods find a node"
-    number, first = len(trial.missing), trial.missing[0]
+    number = len(trial.missing)
+    first = trial.missing[0]
     return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
-def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], found: MixesFound) -> KindNotTaken:
+def _not_taken(
+    kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], found: MixesFound
+) -> KindNotTaken:
     """The kind number *at*, of which none is added though others are, with why."""
-    stuck, why = {one.pod for one in found.stuck}, "no mix with it that costs less was found"
+    stuck = {one.pod for one in found.stuck}
+    why = "no mix with it that costs less was found"
     placed = [(key, shape.refusals[at]) for shape in shapes for key in shape.keys if key not in stuck]
     refused = [": ".join(pair) for pair in placed if pair[1]]
     takes = len(placed) - len(refused)
@@ -655,9 +768,13 @@ def _not_taken(kinds: Sequence[NodeKind], at: int, shapes: Sequence[PodShape], f
     return KindNotTaken(kinds[at].name, number_of(kinds[at].cost), takes, why)
 
 
-def _without_place(kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound) -> dict[str, str]:
-    """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
-    refused, without = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}, dict[str, str]()
+def _without_place(
+    kinds: Sequence[NodeKind], shapes: Sequence[PodShape], found: MixesFound
+) -> dict[str, str]:
+    """Pods that find no node, each with why: on an empty new node where none takes it, else what the
+    scheduler says."""
+    refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
+    without = dict[str, str]()
     for one in (*found.stuck, *found.best.missing):
         told: dict[str, list[str]] = {}
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():

@@ -69,7 +69,8 @@ class NewNodesResult(Result):
 
     @property
     def added(self) -> dict[str, int]:
-        """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
+        """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is
+        enough."""
         return {row.node: row.count for row in self.found.added}
 
     @property
@@ -100,20 +101,23 @@ class NewNodesResult(Result):
             title=type(self).__name__,
             verdict=_verdict(found),
             facts={
-                "release": found.release, "added": " and ".join(f"{row.count} {row.node}" for row in found.added) or "nothing",
-                "cost": found.cost, "placed": self.ok,
+                "release": found.release,
+                "added": " and ".join(f"{row.count} {row.node}" for row in found.added) or "nothing",
+                "cost": found.cost,
+                "placed": self.ok,
             },
             who=PodOutcomes("Who finds no node", pods, "without"),
-            next=[help_for(pod) for pod in [*self.without_node][: not self.are_copies]], sections=list(_sections(self)),
-        )  # fmt: skip
+            next=[help_for(pod) for pod in [*self.without_node][: not self.are_copies]],
+            sections=list(_sections(self)),
+        )
 
 
 @asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
 def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
     """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
 
-    With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs less can still exist.
-    With *pod* not the pods that wait, but copies of it want a node.
+    With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs
+    less can still exist. With *pod* not the pods that wait, but copies of it want a node.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
@@ -132,11 +136,17 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
             continue
         if where is not None and (not where or "\0" in where or not (where == "-" or os.path.exists(where))):
             name = options.called("nodes").lstrip("-")
-            raise ManifestError(f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file')
+            raise ManifestError(
+                f'{name}: expected a file with one Node, or like:NODE, got "{where}", which is no file'
+            )
         part = with_defaults(part) if isinstance(part, KubeObject) and given.defaults else part
         nodes.append(loaded_of(f"node {number}", part, given, observer))
     costs = options.costs
-    prices = {name: read_cost(name, value) for name, value in costs.items()} if isinstance(costs, Mapping) else read_costs(costs)
+    prices = (
+        {name: read_cost(name, value) for name, value in costs.items()}
+        if isinstance(costs, Mapping)
+        else read_costs(costs)
+    )
     given = given.with_pods(question.pods)
     observer.ready(given)
     if options.has("pod"):
@@ -149,22 +159,31 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
     return NewNodesResult(found, without, given.warnings, options.has("pod"))
 
 
-def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
+def capacity_or_nodes(
+    given: Input, options: NewNodesOptions, observer: Observer
+) -> CapacityResult | NewNodesResult:
     """What the command answers: how many copies fit, or which nodes to add."""
     return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(found: NewNodesDocument) -> str:
     """What to add, or that nothing helps, in one sentence."""
-    pods, left = f"{found.pods:,}", found.without_node.count
+    pods = f"{found.pods:,}"
+    left = found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
-    add = f"Add {in_words({one.node: one.count for one in found.added})}{cost}" if found.added else "No new node is needed"
+    add = (
+        f"Add {in_words({one.node: one.count for one in found.added})}{cost}"
+        if found.added
+        else "No new node is needed"
+    )
     if found.placed:
-        return f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
+        return (
+            f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
+        )
     if left and found.cost is not None:
         others = f"{count_of(left, 'finds none', 'find none')} with up to {found.most_nodes:,}"
         start = f"{add}{',' if cost else ''} for {found.pods - left:,} of {pods}"
@@ -174,10 +193,13 @@ def _verdict(found: NewNodesDocument) -> str:
 
 
 def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
-    found, without = result.found, result.without_node
+    found = result.found
+    without = result.without_node
     told = [_verdict(found)]
     for domain, pods in (found.wanted_domains or {}).items():
-        told.append(f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there.")
+        told.append(
+            f"{count_of(pods, 'pod wants', 'pods want')} room at {domain}, by a hard spread; none of the nodes to add is there."
+        )
     if found.cost is not None:
         told += [f"With one fewer, {sentence}" for sentence in found.fewer]
         told += [f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in found.not_taken]
@@ -197,38 +219,62 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
     columns = [
-        Column("new node", "name", field="node"), Column("count", "count"),
-        Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
-    ]  # fmt: skip
+        Column("new node", "name", field="node"),
+        Column("count", "count"),
+        Column("cost of one", "count", field="costOfOne"),
+        Column("cost", "count"),
+    ]
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
-    yield Section("What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))])
+    yield Section(
+        "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
+    )
     yield Section(parts=[_nodes(found)])
-    columns = [Column("node", "name"), Column("cost of one", "count"), Column("takes", "count"), Column("why", "name")]
+    columns = [
+        Column("node", "name"),
+        Column("cost of one", "count"),
+        Column("takes", "count"),
+        Column("why", "name"),
+    ]
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
     yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
     if found.added and found.fewer:
         fewer = BulletList(items=[f"With one fewer, {one}" for one in found.fewer])
-        yield Section("Why not less", [fewer, *on_page("Each was simulated. Another mix that costs less can still exist.")])
+        yield Section(
+            "Why not less",
+            [fewer, *on_page("Each was simulated. Another mix that costs less can still exist.")],
+        )
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
-    yield Section("Pods without a node", [Table("without", (Column("pod", "name"), Column("why")), pods, noun="pod", forms=PAGE)])
+    yield Section(
+        "Pods without a node",
+        [Table("without", (Column("pod", "name"), Column("why")), pods, noun="pod", forms=PAGE)],
+    )
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _nodes(found: NewNodesDocument) -> Table:
     """A row a new node."""
     nodes = found.nodes
-    has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
+    has = list(
+        dict.fromkeys(
+            name for node in nodes for name, number in node.allocatable.items() if number and name != PODS
+        )
+    )
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = [
-        Column("name", "name"), Column("kind", "name", filter=True, forms=REST, field="node"), Column("pods", "count"),
-    ]  # fmt: skip
+        Column("name", "name"),
+        Column("kind", "name", filter=True, forms=REST, field="node"),
+        Column("pods", "count"),
+    ]
     for name in has:
-        columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for side in ("requested", "allocatable")]
+        columns += [
+            Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE)
+            for side in ("requested", "allocatable")
+        ]
     columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     for name in used:
         short = ("table",) if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ()
@@ -240,10 +286,13 @@ def _nodes(found: NewNodesDocument) -> Table:
             row += [node.requested.get(name), node.allocatable.get(name)]
         row += [node.requested.get(name) for name in used]
         for name in used:
-            asked, there = node.requested.get(name), node.allocatable.get(name)
+            asked = node.requested.get(name)
+            there = node.allocatable.get(name)
             if asked is None or there is None:
                 row.append(None)
             else:
                 row.append(Figure(f"{rounded(name, asked)} of {rounded(name, there)}"))
         rows.append(row)
-    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
+    return Table(
+        "nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA
+    )

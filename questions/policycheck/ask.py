@@ -56,7 +56,9 @@ class PolicyCheckResult(Result):
         listed = len(report.faults) > 1 or any(fault.got for fault in report.faults)
         found = [report.refused]
         for one in report.faults if listed else ():
-            found.append(f"  {': '.join(filter(None, [one.where, one.what]))}{f', got {one.got}' if one.got else ''}")
+            found.append(
+                f"  {': '.join(filter(None, [one.where, one.what]))}{f', got {one.got}' if one.got else ''}"
+            )
         return found
 
     def origin(self) -> dict[str, Any]:
@@ -66,42 +68,68 @@ class PolicyCheckResult(Result):
         if form != "table":
             return
         for fault in self.faults:
-            yield f"  {fault.strip()}" if fault.startswith("  ") else f"refused by {self.document.release}: {self.file}: {fault}"
+            yield (
+                f"  {fault.strip()}"
+                if fault.startswith("  ")
+                else f"refused by {self.document.release}: {self.file}: {fault}"
+            )
         for warning in self.document.warnings:
             yield f"warning: {warning}"
 
     def view(self) -> View:
-        report, faults, name = self.document, self.faults, self.file
+        report = self.document
+        faults = self.faults
+        name = self.file
         refused = f"{report.release} refuses {name}: {faults[0]}" if faults else ""
-        warned = Section("What to look at", [BulletList(items=list(report.warnings))] if report.warnings else [])
+        warned = Section(
+            "What to look at", [BulletList(items=list(report.warnings))] if report.warnings else []
+        )
         if faults:
             runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
-            shown = [Paragraph(one, (*TEXT, *REST), hanging="") if isinstance(one, str) else one for one in _parts(report, self.extenders)]
+            shown = [
+                Paragraph(one, (*TEXT, *REST), hanging="") if isinstance(one, str) else one
+                for one in _parts(report, self.extenders)
+            ]
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(shown)]
         if isinstance(report, ProfileCheck):
             counts = {"profiles": report.profiles, "extenders": report.extenders, "faults": report.faults}
         else:
             counts = {
-                "rules turn nodes down": report.predicates, "rules score nodes": report.priorities,
-                "are accepted and never run": report.never_run, "extenders": report.extenders, "faults": report.faults,
-            }  # fmt: skip
+                "rules turn nodes down": report.predicates,
+                "rules score nodes": report.priorities,
+                "are accepted and never run": report.never_run,
+                "extenders": report.extenders,
+                "faults": report.faults,
+            }
         return View(
-            title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.", sections=[warned, *runs],
-            facts={"release": report.release, **{title: len(values) or None for title, values in counts.items()}},
-        )  # fmt: skip
+            title=type(self).__name__,
+            verdict=refused or f"{report.release} starts with {name}.",
+            sections=[warned, *runs],
+            facts={
+                "release": report.release,
+                **{title: len(values) or None for title, values in counts.items()},
+            },
+        )
 
 
 def policy_check(file: Path, options: PolicyCheckOptions, observer: Observer = SILENT) -> PolicyCheckResult:
     """What runs under the Policy or the configuration in *file*."""
-    read, name = read_policy_file(file), "standard input" if str(file) == "-" else str(file)
+    read = read_policy_file(file)
+    name = "standard input" if str(file) == "-" else str(file)
     if (profile := profile_to_check(read, options.release)) is not None:
-        reader, leaves_out = release_with_profiles(options.release, profile.data), options.unknown_plugins is not None
-        return PolicyCheckResult(check_profile(profile, reader, options.gates, plugins_of(options.rules), leaves_out=leaves_out), name)
+        reader = release_with_profiles(options.release, profile.data)
+        leaves_out = options.unknown_plugins is not None
+        return PolicyCheckResult(
+            check_profile(profile, reader, options.gates, plugins_of(options.rules), leaves_out=leaves_out),
+            name,
+        )
     instead = f", or `kubeclassic policy migrate {file}` for a profile"
     release = release_with_policies(options.release or DEFAULT_RELEASE, instead)
     if options.rules and release.policies is not None:
-        raise UnknownNameError(f"--rules: got some, but release {release.version} runs plugins, which a Policy cannot name")
+        raise UnknownNameError(
+            f"--rules: got some, but release {release.version} runs plugins, which a Policy cannot name"
+        )
     report = check_file(read, release, options.gates, catalogue_of(options.rules))
     extenders = () if report.refused is not None or read.policy is None else read.policy.extenders
     return PolicyCheckResult(report, name, in_calling_order(extenders, release.ignorable_extenders_last))
@@ -120,10 +148,21 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
     is_classic = find_any_release(report.release).policies is None
     yield _running("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
     priorities = [[found.name, found.weight] for found in report.priorities]
-    yield _table(("priority" if is_classic else "Score plugin", "weight"), priorities) if priorities else "no priorities"
+    yield (
+        _table(("priority" if is_classic else "Score plugin", "weight"), priorities)
+        if priorities
+        else "no priorities"
+    )
     if extenders:
-        yield _table(("extender", "may be ignored"), [[one.name, "yes" if one.ignorable else "no"] for one in extenders])
-    everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
+        yield _table(
+            ("extender", "may be ignored"),
+            [[one.name, "yes" if one.ignorable else "no"] for one in extenders],
+        )
+    everything = (
+        "all predicates are checked"
+        if report.check_all
+        else "the first predicate that fails ends a node's check"
+    )
     yield f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
 
 

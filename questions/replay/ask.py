@@ -62,7 +62,14 @@ LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
 PROGRESS_STEPS = 200
 GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
-OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
+OUTCOMES = {
+    "finished": GOOD,
+    "on a node": GOOD,
+    "waiting": BAD,
+    "evicted": BAD,
+    "deleted": HELD,
+    "gated": NEAR,
+}
 ABSENT = "not there"
 """A node of the map that has not come yet, or is gone."""
 TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
@@ -80,25 +87,42 @@ class ReplayInput:
 
     @classmethod
     def read(
-        cls, paths: Sequence[str | os.PathLike[str]], spec: SchedulerSpec, settle: Callable[[Sequence[Node]], SchedulerSpec], *,
-        options: ReplayOptions, release: str | None, objects: Iterable[KubeObject] = (), keeps_manifests: bool = False,
-    ) -> ReplayInput:  # fmt: skip
-        """What *paths* and *objects* are, and the scheduler that *settle* finds for the nodes, of which *spec* is a first guess.
+        cls,
+        paths: Sequence[str | os.PathLike[str]],
+        spec: SchedulerSpec,
+        settle: Callable[[Sequence[Node]], SchedulerSpec],
+        *,
+        options: ReplayOptions,
+        release: str | None,
+        objects: Iterable[KubeObject] = (),
+        keeps_manifests: bool = False,
+    ) -> ReplayInput:
+        """What *paths* and *objects* are, and the scheduler that *settle* finds for the nodes, of which
+        *spec* is a first guess.
 
-        *release*: as it was asked for, None for the default. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and
-        for what does not count if that is to be refused.
+        *release*: as it was asked for, None for the default. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and for what does not count if that
+        is to be refused.
         """
         choice = InputOptions(
-            scheduler_names=spec.scheduler_names, priorities=spec.keeps_priorities,
-            keeps_manifests=keeps_manifests or spec.may_call_extenders, ignore_times=options.ignore_times,
-            as_recorded=options.as_recorded, run_time=_seconds("run_time", options.run_time), compress=options.compress_time,
-            defaults=options.defaults, cron_jobs=options.cron_jobs, strict_fields=options.strict,
-        )  # fmt: skip
+            scheduler_names=spec.scheduler_names,
+            priorities=spec.keeps_priorities,
+            keeps_manifests=keeps_manifests or spec.may_call_extenders,
+            ignore_times=options.ignore_times,
+            as_recorded=options.as_recorded,
+            run_time=_seconds("run_time", options.run_time),
+            compress=options.compress_time,
+            defaults=options.defaults,
+            cron_jobs=options.cron_jobs,
+            strict_fields=options.strict,
+        )
         inputs = read_inputs(paths, choice, objects=objects)
         spec = settle(inputs.nodes)
         engine = spec.engine(inputs.config_maps)
         notices = [*inputs.warnings, *input_notices(inputs.objects, engine.algorithm, release)]
-        if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
+        if not inputs.operations and not any(
+            isinstance(event.item, Pod) or event.time > 0 for event in inputs.events
+        ):
             notices.append(Notice("", "got no Pod and no event, so nothing happens in this replay"))
         if options.strict:
             refuse_unread(notices)
@@ -138,13 +162,15 @@ class ReplayResult(Result):
         return self.summary
 
     def view(self) -> View:
-        history, summary, events = self.history, self.summary, table_of("events", self.events, ("time", "event"))
+        history = self.history
+        summary = self.summary
+        events = table_of("events", self.events, ("time", "event"))
         told = [
             f"{duration(self.time)} of virtual time, {count_of(self.nodes, 'node')} at the end",
             f"{count_of(summary.arrived, 'pod')} arrived, {summary.scheduled} scheduled, {summary.finished} finished, "
             f"{summary.evicted} evicted",
             f"{count_of(summary.attempts, 'attempt')}, {summary.failed_attempts} failed, {summary.preemptions} made room",
-        ]  # fmt: skip
+        ]
         if not summary.ok:
             waiting = count_doing(summary.still_waiting, "pod", "wait", "still")
             told.append(f"{waiting}, {summary.never_scheduled} left without having had a node")
@@ -154,41 +180,69 @@ class ReplayResult(Result):
         names = [name for name in LINES if self.series and name in self.series[0]]
         if names:
             chart = Chart(
-                title="Over time", description=f"{', '.join(LINES[name] for name in names)} over seconds", kind="steps", across="seconds",
-                labels=[float(row["time"]) for row in self.series], up="pods",
+                title="Over time",
+                description=f"{', '.join(LINES[name] for name in names)} over seconds",
+                kind="steps",
+                across="seconds",
+                labels=[float(row["time"]) for row in self.series],
+                up="pods",
                 series={LINES[name]: [row[name] for row in self.series] for name in names},
-            )  # fmt: skip
+            )
             over_time.insert(0, chart)
         return View(
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={
-                "release": self.release, "scheduled": summary.scheduled, "still waiting": summary.still_waiting,
+                "release": self.release,
+                "scheduled": summary.scheduled,
+                "still waiting": summary.still_waiting,
                 "events": len(self.events) if history is None else sum(history.counts.values()),
             },
             who=None if history is None else _who(history),
             sections=[
-                block(*told, _waits(summary), _mean_use(summary)), *tables(events), Section(parts=over_time),
+                block(*told, _waits(summary), _mean_use(summary)),
+                *tables(events),
+                Section(parts=over_time),
                 *([] if history is None else _sections(self, history)),
             ],
-        )  # fmt: skip
+        )
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 def replayed(
-    given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT, *, places: Places, sink: Sink = printed,
+    given: ReplayInput,
+    options: ReplayOptions,
+    observer: Observer = SILENT,
+    *,
+    places: Places,
+    sink: Sink = printed,
     running: Running = nullcontext,
-) -> ReplayResult:  # fmt: skip
-    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it."""
-    inputs, spec = given.inputs, given.spec
+) -> ReplayResult:
+    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can
+    stop it."""
+    inputs = given.inputs
+    spec = given.spec
     until = _seconds("until", options.until)
-    made = Replay(inputs, given.engine, _delays(options), spec.seed, next(iter(spec.scheduler_names)), options.recreate, until)
+    made = Replay(
+        inputs,
+        given.engine,
+        _delays(options),
+        spec.seed,
+        next(iter(spec.scheduler_names)),
+        options.recreate,
+        until,
+    )
     history = None if places.report is None else ReplayHistory(made.cluster.tally.events)
     recording = Recording(made, places, history=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
-    with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
+    with (
+        recording.writing(),
+        running(recording),
+        settled(),
+        observer.counting(total, "replaying", "events") as progress,
+    ):
         while not recording.stopped and made.step():
             if made.steps % PROGRESS_STEPS == 0:
                 progress(made.position + made.workload.position, duration(made.now))
@@ -197,9 +251,18 @@ def replayed(
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, len(made.cluster.ledger.nodes),
-        inputs.resources, inputs.ignored, made.is_over, history,
-    )  # fmt: skip
+        given.engine.release.version,
+        summary(made),
+        (),
+        rows,
+        grouped(inputs.warnings),
+        made.now,
+        len(made.cluster.ledger.nodes),
+        inputs.resources,
+        inputs.ignored,
+        made.is_over,
+        history,
+    )
 
 
 def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
@@ -207,23 +270,33 @@ def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
     chosen = options.scheduler
     first = spec_of(None if chosen == AUTO else chosen)
     return ReplayInput.read(
-        paths_among("inputs", inputs), first, lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first, options=options,
-        release=release_asked(chosen), objects=objects_of("inputs", inputs, defaults=options.defaults),
-    )  # fmt: skip
+        paths_among("inputs", inputs),
+        first,
+        lambda nodes: spec_of(chosen, nodes) if chosen == AUTO else first,
+        options=options,
+        release=release_asked(chosen),
+        objects=objects_of("inputs", inputs, defaults=options.defaults),
+    )
 
 
 @asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
 def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT) -> ReplayResult:
-    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
+    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and
+    preemption.
 
-    *inputs* are paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
-    Cluster; or objects and manifests. Times are seconds or texts such as ``"90s"``.
+    *inputs* are paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay
+    --help`` lists them; or a Cluster; or objects and manifests. Times are seconds or texts such as ``"90s"``.
     """
-    every, events = _seconds("series_every", options.series_every), list[EventData]()
+    every = _seconds("series_every", options.series_every)
+    events = list[EventData]()
     keep = events.append if options.on_event is None else options.on_event
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
     found = replayed(
-        given, options, observer, places=places, sink=lambda event: None if event["event"] == "Summary" else keep(event)
+        given,
+        options,
+        observer,
+        places=places,
+        sink=lambda event: None if event["event"] == "Summary" else keep(event),
     )
     return attrs.evolve(found, events=tuple(events))
 
@@ -231,8 +304,8 @@ def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILE
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
     """Read what a replay starts from, for a program that decides itself where each pod goes.
 
-    ``next_pod()`` goes on to the next decision and gives its pod, None at the end. ``conclude(place(pod, node))`` carries out your own
-    decision, ``conclude(decide(pod))`` the scheduler's.
+    ``next_pod()`` goes on to the next decision and gives its pod, None at the end. ``conclude(place(pod,
+    node))`` carries out your own decision, ``conclude(decide(pod))`` the scheduler's.
 
     :param inputs: as :func:`replay` takes them.
     :param scheduler: its options, or a release; its rules say where pods fit.
@@ -240,7 +313,12 @@ def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
     given = read_input(inputs, ReplayOptions(scheduler=scheduler))
-    return Replay(given.inputs, given.engine, seed=given.spec.seed, scheduler_name=next(iter(given.spec.scheduler_names)))
+    return Replay(
+        given.inputs,
+        given.engine,
+        seed=given.spec.seed,
+        scheduler_name=next(iter(given.spec.scheduler_names)),
+    )
 
 
 def _seconds(name: str, given: object) -> float | None:
@@ -256,17 +334,25 @@ def _delays(options: ReplayOptions) -> Delays:
     given = options.delays or {}
     for name in given:
         if name not in flags:
-            raise UnknownNameError(f'delays: expected {", ".join(flags)}, got "{name}"{did_you_mean(name, flags)}')
-    return Delays(**{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}})
+            raise UnknownNameError(
+                f'delays: expected {", ".join(flags)}, got "{name}"{did_you_mean(name, flags)}'
+            )
+    return Delays(
+        **{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}}
+    )
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(found: ReplayResult) -> str:
-    """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
-    summary, pods = found.summary, f"{found.summary.arrived:,}"
-    waiting, never, longest = summary.still_waiting, summary.never_scheduled, summary.waits.get("max")
+    """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record
+    below ``summary``."""
+    summary = found.summary
+    pods = f"{found.summary.arrived:,}"
+    waiting = summary.still_waiting
+    never = summary.never_scheduled
+    longest = summary.waits.get("max")
     start = "" if found.is_over else "Interrupted: "
     if not summary.arrived:
         return f"{start}No pod came."
@@ -284,16 +370,23 @@ def _verdict(found: ReplayResult) -> str:
     elif longest is not None and not waiting:
         told += ", none had to wait"
     if summary.evicted:
-        told += f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
+        told += (
+            f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
+        )
     return f"{start}{told}."
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
-    columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
+    columns = (
+        Column("wait"),
+        Column("seconds", forms=TEXT),
+        Column("time", "seconds", forms=PAGE),
+        bar("near"),
+    )
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
     return Table("waits", columns, rows, forms=SEEN if rows else (), caption="From arrival to a node")
 
@@ -304,12 +397,16 @@ def _mean_use(summary: ReplaySummary) -> Table:
     return Table("use", columns, rows, forms=SEEN if rows else (), caption="Mean use over time")
 
 
-# --- a page ---------------------------------------------------------------------------------------------------------
+# --- a page -------------------------------------------------------------------------------------------------
 
 
 def _who(history: ReplayHistory) -> PodOutcomes:
     """The pods that still wait by name, or those that had to leave their node."""
-    waiting = [PodOutcome(one.pod, "waits", _reason_of(one)) for one in history.lives.values() if one.outcome == "waiting"]
+    waiting = [
+        PodOutcome(one.pod, "waits", _reason_of(one))
+        for one in history.lives.values()
+        if one.outcome == "waiting"
+    ]
     lost = [PodOutcome(one["pod"], "evicted", f"from {one['node'] or ''}") for one in history.lost]
     if waiting:
         return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
@@ -322,17 +419,33 @@ def _reason_of(pod: PodHistory) -> str:
 
 
 def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
-    reasons = Counter(_reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting").most_common()
+    reasons = Counter(
+        _reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting"
+    ).most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
     why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
     yield Section("Who still waits, and why", [why], lead)
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
     none = on_page("" if found.summary.waits else "No pod got a node.")
-    yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
-    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
+    yield Section(
+        "How long pods waited",
+        [_waits(found.summary), _mean_use(found.summary), *none],
+        name="waits",
+        forms=PAGE,
+    )
+    fields = {
+        "time": "seconds",
+        "pod": "name",
+        "node": "name",
+        "reason": "tag",
+        "by": "name",
+        "ran": "seconds",
+    }
     heads = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
-    lost = Table("lost", heads, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
+    lost = Table(
+        "lost", heads, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE
+    )
     yield Section("What was lost", [lost], "Pods that had to leave a node before they had finished.")
     if history.nodes:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
@@ -342,10 +455,17 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
     heads = [
-        Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
-        Column("for", "name"), Column("more"),
-    ]  # fmt: skip
-    rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
+        Column("time", "seconds"),
+        Column("event", "tag", filter=True),
+        Column("pod", "name"),
+        Column("node", "name", filter=True),
+        Column("for", "name"),
+        Column("more"),
+    ]
+    rows = [
+        [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
+        for one in history.news
+    ]
     news = Table("events", heads, rows, noun="event", forms=PAGE)
     yield Section("Events", [counts, news, *on_page(rest if history.news else "")])
 
@@ -356,18 +476,28 @@ def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Par
         yield from on_page("Nothing happened after the first instant.")
         return
 
-    def chart(title: str, description: str, shown: Mapping[str, str], up: str, *, percent: bool = False) -> Iterator[Chart]:
+    def chart(
+        title: str, description: str, shown: Mapping[str, str], up: str, *, percent: bool = False
+    ) -> Iterator[Chart]:
         values = {name: series[key] for name, key in shown.items() if any(series[key])}
         if values:
             yield Chart(
-                title=title, description=description, kind="lines" if percent else "steps", labels=series["time"], series=values,
-                across="seconds from the start", up=up, percent=percent,
-            )  # fmt: skip
+                title=title,
+                description=description,
+                kind="lines" if percent else "steps",
+                labels=series["time"],
+                series=values,
+                across="seconds from the start",
+                up=up,
+                percent=percent,
+            )
 
     counts = {"waiting": "pending", "on nodes": "running"}
     yield from chart("Pods", "how many pods wait for a node, and how many have one", counts, "pods")
     used = {short_name(name): f"{name}.use" for name in found.resources}
-    yield from chart("Use", "which share of all nodes' resources pods on nodes request", used, "share in use", percent=True)
+    yield from chart(
+        "Use", "which share of all nodes' resources pods on nodes request", used, "share in use", percent=True
+    )
     totals = {"evictions": "evictions", "finished": "finished", "nodes": "nodes"}
     text = "how many there were up to then; nodes: how many there are"
     yield from chart("Evictions, finished pods, nodes", text, totals, "how many")
@@ -378,7 +508,10 @@ def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Par
 
 def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     """All nodes that there were: at the start, when most is in use, at the end."""
-    names, first, fullest, last = list(history.nodes), history.first, history.fullest, history.last
+    names = list(history.nodes)
+    first = history.first
+    fullest = history.fullest
+    last = history.last
     moments = [("at the start", first), ("when most is in use", fullest), ("at the end", last)]
     if fullest is None or first is None or last is None or not first.time < fullest.time < last.time:
         del moments[1]
@@ -386,12 +519,21 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
     for title, moment in moments:
         if moment is None:
             continue
-        known, uses = moment.allocatable.shape[1], dict[str, list[float | None]]()
-        for resource, has, used in zip(found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True):
-            uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
+        known = moment.allocatable.shape[1]
+        uses = dict[str, list[float | None]]()
+        for resource, has, used in zip(
+            found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True
+        ):
+            uses[resource] = [
+                used[at] / has[at] if at < known and has[at] else None for at in range(len(names))
+            ]
         there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
         states = ["" if at in there else ABSENT for at in range(len(names))]
-        pods = () if moment.pods is None else nodes_with(((pod, names[at]) for pod, at in moment.pods.items()), names)
+        pods = (
+            ()
+            if moment.pods is None
+            else nodes_with(((pod, names[at]) for pod, at in moment.pods.items()), names)
+        )
         sides.append(MapSide(f"{title}, {moment.time:,.1f} s", uses, pods, states if any(states) else ()))
     colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
     return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
@@ -400,11 +542,17 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
 def _lives(history: ReplayHistory) -> Table:
     """Every pod."""
     columns = (
-        Column("pod", "name"), Column("outcome", "tag", filter=True, colours=OUTCOMES), Column("came", "seconds"),
-        Column("waited", "seconds"), Column("nodes", "names", filter=True), Column("attempts", "count"), Column("ended", "seconds"),
+        Column("pod", "name"),
+        Column("outcome", "tag", filter=True, colours=OUTCOMES),
+        Column("came", "seconds"),
+        Column("waited", "seconds"),
+        Column("nodes", "names", filter=True),
+        Column("attempts", "count"),
+        Column("ended", "seconds"),
         Column("last reason", filter=True),
-    )  # fmt: skip
-    rows, details = [], list[Any]()
+    )
+    rows = []
+    details = list[Any]()
     for pod in history.lives.values():
         reason = _reason_of(pod) if pod.message else None
         rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])
@@ -415,5 +563,8 @@ def _lives(history: ReplayHistory) -> Table:
 def _more(event: Mapping[str, Any]) -> str | None:
     said = event.get("message") or event.get("reason")
     rest = {name: value for name, value in event.items() if name not in TOLD and name != "attempts"}
-    words = [f"{name} {value if isinstance(value, str | int) else json.dumps(value)}" for name, value in rest.items()]
+    words = [
+        f"{name} {value if isinstance(value, str | int) else json.dumps(value)}"
+        for name, value in rest.items()
+    ]
     return "; ".join([*([str(said)] if said else []), *words]) or None

@@ -1,6 +1,8 @@
-"""What happens to a cluster from outside in a replay: events that create, change and delete objects, and that let nodes fail.
+"""What happens to a cluster from outside in a replay: events that create, change and delete objects, and that
+let nodes fail.
 
-Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there; ``kubectl drain``.
+Upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go and scheduler/taint_manager.go there;
+``kubectl drain``.
 """
 
 from __future__ import annotations
@@ -43,13 +45,19 @@ class ExternalEvents:
     _count: int = 0
 
     def apply(self, event: Event) -> None:
-        """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not exist."""
-        item, cluster = event.item, self.cluster
+        """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not
+        exist."""
+        item = event.item
+        cluster = self.cluster
         current = cluster.node(item.name) if isinstance(item, Node) else None
         if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
             if current is None:
-                raise ManifestError(f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}")
-            {DELETE: self.remove, DRAIN: self.drain, FAIL: self.fail, RECOVER: self.recover}[event.verb](current)
+                raise ManifestError(
+                    f"{event.where}: {event.verb}: expected a node that exists at that time, got {item.name}"
+                )
+            {DELETE: self.remove, DRAIN: self.drain, FAIL: self.fail, RECOVER: self.recover}[event.verb](
+                current
+            )
         elif event.verb == DELETE:
             self.delete(item)
         elif isinstance(item, Pod) and item.key in self.pods.all:
@@ -88,10 +96,13 @@ class ExternalEvents:
         spec = replace(pod.spec, node_name=current.spec.node_name)
         metadata = replace(pod.metadata, uid=current.metadata.uid, deletion_timestamp=None)
         changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
-        if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
+        if (
+            replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version))
+            != current
+        ):
             self.cluster.put(changed)
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes ----------------------------------------------------------------------------------------------
 
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods but those of DaemonSets and static ones, whatever budgets say."""
@@ -109,7 +120,9 @@ class ExternalEvents:
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
             if delay is not None:
-                self._evict_later(life, delay, "node failed", lambda name: self._failures.get(name) == failure)
+                self._evict_later(
+                    life, delay, "node failed", lambda name: self._failures.get(name) == failure
+                )
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
@@ -118,13 +131,20 @@ class ExternalEvents:
         self._change(node, "NodeRecovered", left, unschedulable=False, ready="True")
 
     def _change(
-        self, node: Node, event: Literal["NodeDrained", "NodeFailed", "NodeRecovered"], taints: tuple[Taint, ...], *, ready: str = "",
+        self,
+        node: Node,
+        event: Literal["NodeDrained", "NodeFailed", "NodeRecovered"],
+        taints: tuple[Taint, ...],
+        *,
+        ready: str = "",
         **changes: bool,
-    ) -> None:  # fmt: skip
-        """Write *node* with *taints*, each once, and, where *ready* says so, another status of its condition Ready, if it has that."""
+    ) -> None:
+        """Write *node* with *taints*, each once, and, where *ready* says so, another status of its condition
+        Ready, if it has that."""
         self.cluster.note(NodeEvent(event=event, node=node.name))
         conditions = tuple(
-            replace(condition, status=ready) if ready and condition.type == "Ready" else condition for condition in node.status.conditions
+            replace(condition, status=ready) if ready and condition.type == "Ready" else condition
+            for condition in node.status.conditions
         )
         spec = replace(node.spec, taints=tuple(dict.fromkeys(taints)), **changes)
         self.cluster.write(replace(node, spec=spec, status=replace(node.status, conditions=conditions)))
@@ -136,9 +156,16 @@ class ExternalEvents:
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
         for life in pods:
-            self._evict_later(life, self.cluster.delays.failure, "node deleted", lambda name: self.cluster.node(name) is None)
+            self._evict_later(
+                life,
+                self.cluster.delays.failure,
+                "node deleted",
+                lambda name: self.cluster.node(name) is None,
+            )
 
-    def _evict_later(self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]) -> None:
+    def _evict_later(
+        self, life: PodLifecycle, seconds: float, reason: str, still: Callable[[str], bool]
+    ) -> None:
         """Evict a pod after so long, if that is *still* so of the node that it has then."""
 
         def evict() -> None:
@@ -154,8 +181,16 @@ class ExternalEvents:
         """Seconds until a pod on a failed node is evicted; None: never."""
         if is_mirror(pod):  # its kubelet lets it tolerate everything
             return None
-        # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in pkg/apis/core/v1/helper/helpers.go.
-        matching = next((toleration for toleration in pod.spec.tolerations if toleration_tolerates(toleration, UNREACHABLE[1])), None)
+        # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in
+        # pkg/apis/core/v1/helper/helpers.go.
+        matching = next(
+            (
+                toleration
+                for toleration in pod.spec.tolerations
+                if toleration_tolerates(toleration, UNREACHABLE[1])
+            ),
+            None,
+        )
         if matching is None:
             return self.cluster.delays.failure
         return None if matching.toleration_seconds is None else float(max(matching.toleration_seconds, 0))
@@ -186,7 +221,8 @@ class ChurnWorkload:
     pods: PodLifecycles = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.cluster, self.pods = self.outside.cluster, self.outside.pods
+        self.cluster = self.outside.cluster
+        self.pods = self.outside.pods
         if self.operations:
             self.cluster.agenda.put(self.cluster.now, self._advance)
 
@@ -198,11 +234,18 @@ class ChurnWorkload:
         """Do operations until one takes time or waits."""
         outside = self.outside
         steps: Mapping[str, Callable[[Operation], float | None]] = {
-            "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
-            "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "deleteNodes": partial(self._change_nodes, outside.remove), "drainNodes": partial(self._change_nodes, outside.drain),
-            "failNodes": partial(self._change_nodes, outside.fail), "recoverNodes": partial(self._change_nodes, outside.recover),
-        }  # fmt: skip
+            "createNodes": self._create_nodes,
+            "createPods": self._create_pods,
+            "createAny": self._create_any,
+            "churn": self._start_churn,
+            "sleep": lambda operation: operation.interval,
+            "barrier": self._raise_barrier,
+            "deletePods": self._delete_pods,
+            "deleteNodes": partial(self._change_nodes, outside.remove),
+            "drainNodes": partial(self._change_nodes, outside.drain),
+            "failNodes": partial(self._change_nodes, outside.fail),
+            "recoverNodes": partial(self._change_nodes, outside.recover),
+        }
         while not self.is_over and self.deadline is None:
             operation = self.operations[self.position]
             self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
@@ -217,13 +260,17 @@ class ChurnWorkload:
         self.position += 1
         self._advance()
 
-    # --- making -----------------------------------------------------------------------------------------------------
+    # --- making ---------------------------------------------------------------------------------------------
 
     def _named(self, template: KubeObject, namespace: str | None, *, is_alone: bool = False) -> KubeObject:
         base = f"{template.kind} {namespace or ''}/{template.metadata.name}"
         self._numbers[base] = number = self._numbers.get(base, -1) + 1
         name = template.metadata.name
-        return named(template, name if name and is_alone and not number else f"{name or template.kind.lower()}-{number}", namespace)
+        return named(
+            template,
+            name if name and is_alone and not number else f"{name or template.kind.lower()}-{number}",
+            namespace,
+        )
 
     def _create_nodes(self, operation: Operation) -> None:
         for number in range(operation.count):
@@ -268,16 +315,19 @@ class ChurnWorkload:
             return 0.0
         return seconds
 
-    # --- waiting ----------------------------------------------------------------------------------------------------
+    # --- waiting --------------------------------------------------------------------------------------------
 
     def _raise_barrier(self, operation: Operation) -> None:
         self.deadline = self.cluster.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on while all pods of the barrier are scheduled, or its time is up: what comes next may be a barrier that is met, too."""
+        """Go on while all pods of the barrier are scheduled, or its time is up: what comes next may be a
+        barrier that is met, too."""
         while self.deadline is not None:
             operation = self.operations[self.position]
-            spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
+            spaces = operation.namespaces or (
+                (operation.namespace,) if operation.namespace else tuple(self.created)
+            )
             if any(self._waits(self.created.get(space, {})) for space in spaces):
                 if self.cluster.now < self.deadline:
                     return
@@ -294,7 +344,7 @@ class ChurnWorkload:
             del pods[key]
         return False
 
-    # --- churn ------------------------------------------------------------------------------------------------------
+    # --- churn ----------------------------------------------------------------------------------------------
 
     def _start_churn(self, operation: Operation) -> None:
         self.cluster.later(operation.interval or 0.5, partial(self._churn, self.position, 0))
@@ -316,7 +366,7 @@ class ChurnWorkload:
                 self._slots[slot] = made
         self.cluster.later(operation.interval or 0.5, partial(self._churn, place, step + 1))
 
-    # --- removing ---------------------------------------------------------------------------------------------------
+    # --- removing -------------------------------------------------------------------------------------------
 
     def _delete_pods(self, operation: Operation) -> None:
         for life in list(self.pods.all.values()):
@@ -325,8 +375,13 @@ class ChurnWorkload:
 
     def _change_nodes(self, change: Callable[[Node], None], operation: Operation) -> None:
         """The named nodes, those that a selector chooses, or *count* random ones."""
-        chooses, names = operation.selector, operation.names
-        there = sorted(node.name for node in self.cluster.engine.nodes() if chooses is None or chooses(node.labels))
-        for name in names or (self.cluster.draw.sample(there, min(operation.count, len(there))) if chooses is None else there):
+        chooses = operation.selector
+        names = operation.names
+        there = sorted(
+            node.name for node in self.cluster.engine.nodes() if chooses is None or chooses(node.labels)
+        )
+        for name in names or (
+            self.cluster.draw.sample(there, min(operation.count, len(there))) if chooses is None else there
+        ):
             if (node := self.cluster.node(name)) is not None:
                 change(node)

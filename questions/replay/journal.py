@@ -180,10 +180,23 @@ class ReplayEnded(ReplaySummary):
 
 
 ReplayLine = Annotated[
-    NodeEvent | PodArrived | PodScheduled | PodWaitsOnPermit | PodFailedScheduling | PodPreempts | PodPreempted | PodEvicted | PodOnNode
-    | PodDeleted | VolumeBound | VolumeProvisioned | OperationBegun | BarrierGivenUp | ReplayEnded,
+    NodeEvent
+    | PodArrived
+    | PodScheduled
+    | PodWaitsOnPermit
+    | PodFailedScheduling
+    | PodPreempts
+    | PodPreempted
+    | PodEvicted
+    | PodOnNode
+    | PodDeleted
+    | VolumeBound
+    | VolumeProvisioned
+    | OperationBegun
+    | BarrierGivenUp
+    | ReplayEnded,
     says("One event, in order of time; the last one is the Summary."),
-]  # fmt: skip
+]
 EventData = dict[str, Any]
 """An event as plain data."""
 Sink = Callable[[EventData], None]
@@ -206,7 +219,9 @@ class ReplayJournal:
 
     def end(self, summary: ReplaySummary) -> None:
         """Log the last event."""
-        self._tell(as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary))))
+        self._tell(
+            as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary)))
+        )
 
     def _tell(self, event: EventData) -> None:
         self.counts[event["event"]] += 1

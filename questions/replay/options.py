@@ -24,7 +24,8 @@ def _delay(name: str, help: str) -> Any:
 
 @attrs.frozen(repr=False)
 class ReplayOptions(AskedOptions):
-    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
+    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and
+    preemption.
 
     \b
     PATHS, in any combination:
@@ -35,8 +36,9 @@ class ReplayOptions(AskedOptions):
       a scenario   YAML operations as of scheduler_perf: createNodes, createPods, churn, sleep, barrier, deleteNodes, ...
     Times are seconds or dates. Events go to standard output as JSON Lines, the summary to standard error.
 
-    The same inputs and seed give the same events: --until looks at the first part of a long replay.
-    Exit status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with the results so far written in whole lines.
+    The same inputs and seed give the same events: --until looks at the first part of a long replay. Exit
+    status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with the results so far
+    written in whole lines.
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
@@ -46,45 +48,79 @@ class ReplayOptions(AskedOptions):
     """
 
     scheduler: GivenScheduler = given_scheduler()
-    compress_time: float = option(1.0, "Let all times pass F times as fast.", takes="factor", shows=False, common=True, metavar="F")
-    ignore_times: bool = option(False, "Ignore the times in manifests and traces: all pods come at once, and stay.")
-    as_recorded: bool = option(False, "Pods leave at their recorded time, not after their recorded run time.", common=True)
+    compress_time: float = option(
+        1.0, "Let all times pass F times as fast.", takes="factor", shows=False, common=True, metavar="F"
+    )
+    ignore_times: bool = option(
+        False, "Ignore the times in manifests and traces: all pods come at once, and stay."
+    )
+    as_recorded: bool = option(
+        False, "Pods leave at their recorded time, not after their recorded run time.", common=True
+    )
     run_time: Duration | None = option(
         None, "The run time of pods that have none of their own.  [default: for ever]", takes="seconds"
     )
-    cycle_time: float = _delay("cycle", "From one scheduling cycle to the next; the scheduler does one at a time.")
+    cycle_time: float = _delay(
+        "cycle", "From one scheduling cycle to the next; the scheduler does one at a time."
+    )
     binding_delay: float = _delay("binding", "From the decision until the pod is bound.")
     provisioning_delay: float = _delay("provisioning", "Until a volume is made for a claim.")
     startup_delay: float = _delay("startup", "From the binding until the pod runs.")
-    termination_delay: float = _delay("termination", "From the deletion or eviction of a pod until it is gone.")
+    termination_delay: float = _delay(
+        "termination", "From the deletion or eviction of a pod until it is gone."
+    )
     failure_delay: float = _delay("failure", "From a node's failure or deletion until its pods are evicted.")
     delays: Mapping[str, Duration] | None = option(
-        None, f"How long things take: {', '.join(f'``{name}``' for name in DELAYS)}.", takes="python",
-        types=(Mapping,), wanted="a dict such as {'binding': '2s'}",
-    )  # fmt: skip
+        None,
+        f"How long things take: {', '.join(f'``{name}``' for name in DELAYS)}.",
+        takes="python",
+        types=(Mapping,),
+        wanted="a dict such as {'binding': '2s'}",
+    )
     recreate: bool = option(
-        True, "Replace evicted pods of a controller, under another name.", takes="switch", flags=("--recreate/--no-recreate",)
+        True,
+        "Replace evicted pods of a controller, under another name.",
+        takes="switch",
+        flags=("--recreate/--no-recreate",),
     )
     until: Duration | None = option(
-        None, "Stop at this virtual time.  [default: when nothing happens any more]", takes="seconds", common=True
+        None,
+        "Stop at this virtual time.  [default: when nothing happens any more]",
+        takes="seconds",
+        common=True,
     )
     cron_jobs: bool = of_cron_jobs("")
     defaults: bool = with_defaults()
     strict: bool = if_strict()
-    verbose: bool = option(False, "List every warning, on standard error.", flags=("--verbose", "-v"), python=None)
+    verbose: bool = option(
+        False, "List every warning, on standard error.", flags=("--verbose", "-v"), python=None
+    )
     series: Any = option(
-        None, "Write time series there: CSV, or Parquet if the name ends in .parquet.", takes="written", common=True, python=None
+        None,
+        "Write time series there: CSV, or Parquet if the name ends in .parquet.",
+        takes="written",
+        common=True,
+        python=None,
     )
     series_every: Duration | None = option(
-        None, "Virtual time between two rows.  [default: every instant]", takes="seconds",
+        None,
+        "Virtual time between two rows.  [default: every instant]",
+        takes="seconds",
         python="The virtual time between two rows of the series; 0: a row an instant; None: no series.",
-    )  # fmt: skip
+    )
     on_event: Callable[[EventData], None] | None = option(
-        None, "Gets each event as it happens; the result then has none.", takes="python", types=(Callable,), wanted="a function",
-    )  # fmt: skip
+        None,
+        "Gets each event as it happens; the result then has none.",
+        takes="python",
+        types=(Callable,),
+        wanted="a function",
+    )
 
 
 QUESTION = Question(
-    options=ReplayOptions, ask="replay:replay", prints=True, forms=(),
+    options=ReplayOptions,
+    ask="replay:replay",
+    prints=True,
+    forms=(),
     told_forms="Write the events there as they happen, instead of to standard output.",
-)  # fmt: skip
+)

@@ -29,10 +29,12 @@ from .replay import Replay
 
 COUNTS = ("time", "pending", "running", "nodes", "scheduled", "finished", "evictions")
 MEASURES = ("capacity", "requested", "used", "fragmentation")
-"""Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented the free room is."""
+"""Of each resource: what the nodes have, what all pods request, what pods on nodes request, how fragmented
+the free room is."""
 
 
-# What is kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes at three times.
+# What is kept of a replay while it runs: a series with few rows, each pod's life, counts of events, the nodes
+# at three times.
 
 
 def columns(resources: Sequence[str]) -> list[str]:
@@ -42,10 +44,14 @@ def columns(resources: Sequence[str]) -> list[str]:
 
 def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
-    tally, ledger, lost = replay.cluster.tally, replay.cluster.ledger, replay.cluster.fragmentation.by_resource()
+    tally = replay.cluster.tally
+    ledger = replay.cluster.ledger
+    lost = replay.cluster.fragmentation.by_resource()
     row = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, len(ledger.nodes)]
     row += [tally.events["Scheduled"], tally.events["Finished"], tally.evicted]
-    for used, capacity, waiting, share in zip(*ledger.totals.tolist(), ledger.waiting.tolist(), lost.tolist(), strict=True):
+    for used, capacity, waiting, share in zip(
+        *ledger.totals.tolist(), ledger.waiting.tolist(), lost.tolist(), strict=True
+    ):
         row += (capacity, used + waiting, used, round(share, 6))
     return row
 
@@ -65,7 +71,11 @@ class Series:
         if not self.every:
             self.sink(row)
             return
-        ends = [time for time in (replay.next_time(), None if replay.until is None else nanoseconds(replay.until)) if time is not None]
+        ends = [
+            time
+            for time in (replay.next_time(), None if replay.until is None else nanoseconds(replay.until))
+            if time is not None
+        ]
         while self.next <= replay.cluster.now or self.next < min(ends, default=0):
             self.sink([plain(self.next / SECOND), *row[1:]])
             self.next += max(nanoseconds(self.every), 1)
@@ -82,7 +92,8 @@ USUAL = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Sum
 
 @attrs.define(repr=False)
 class Thinned:
-    """Rows over time: all of them while they are few, then every second, every fourth and so on, and always the last."""
+    """Rows over time: all of them while they are few, then every second, every fourth and so on, and always
+    the last."""
 
     rows: list[list[Any]] = attrs.Factory(list)
     every: int = 1
@@ -97,7 +108,8 @@ class Thinned:
         if is_kept:
             self.rows.append(make())
             if len(self.rows) > 2 * ROWS:
-                self.rows, self.every = self.rows[::2], 2 * self.every
+                self.rows = self.rows[::2]
+                self.every = 2 * self.every
         return is_kept
 
     def kept(self) -> list[list[Any]]:
@@ -151,11 +163,12 @@ class ReplayHistory:
     _unkept: float | None = None
     """The time of the last instant, if its row was not made."""
 
-    # --- events -----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def event(self, record: Record) -> None:
         """An event of the journal."""
-        kind, time = record["event"], record["time"]
+        kind = record["event"]
+        time = record["time"]
         if kind not in USUAL and len(self.news) < KEPT:
             self.news.append(record)
         if "pod" not in record:
@@ -163,13 +176,18 @@ class ReplayHistory:
         life = self.lives.setdefault(record["pod"], PodHistory(record["pod"], time))
         match kind:
             case "Arrived":
-                life.outcome, life.ended = "gated" if record.get("gated") else "waiting", None
+                life.outcome = "gated" if record.get("gated") else "waiting"
+                life.ended = None
             case "Scheduled":
                 life.waited = record["wait"] if life.waited is None else life.waited
                 life.nodes.append(record["node"])
-                life.attempts, life.outcome, life.message = record["attempts"], "on a node", None
+                life.attempts = record["attempts"]
+                life.outcome = "on a node"
+                life.message = None
             case "FailedScheduling":
-                life.attempts, life.message, life.outcome = record["attempts"], record["message"], "waiting"
+                life.attempts = record["attempts"]
+                life.message = record["message"]
+                life.outcome = "waiting"
             case "Started":
                 life.started = time
             case "Finished" | "Deleted":
@@ -177,11 +195,22 @@ class ReplayHistory:
                 life.outcome = life.outcome if life.outcome in ("finished", "evicted") else kind.lower()
             case "Preempted" | "Evicted":
                 ran = None if life.started is None else time - life.started
-                why, by = record.get("reason", "preempted"), record.get("by")
-                self.lost.append({"time": time, "pod": life.pod, "node": record["node"], "reason": why, "by": by, "ran": ran})
-                life.outcome, life.started = "evicted", None
+                why = record.get("reason", "preempted")
+                by = record.get("by")
+                self.lost.append(
+                    {
+                        "time": time,
+                        "pod": life.pod,
+                        "node": record["node"],
+                        "reason": why,
+                        "by": by,
+                        "ran": ran,
+                    }
+                )
+                life.outcome = "evicted"
+                life.started = None
 
-    # --- instants ---------------------------------------------------------------------------------------------------
+    # --- instants -------------------------------------------------------------------------------------------
 
     def at_instant(self, replay: Replay) -> None:
         """Time is about to pass."""
@@ -227,17 +256,21 @@ class ResultFileError(KubeclassicError):
 
 @contextmanager
 def os_errors(path: object) -> Iterator[None]:
-    """Inside, an error of the system becomes one that says that *path* cannot be written; not so a pipe that its reader closed."""
+    """Inside, an error of the system becomes one that says that *path* cannot be written; not so a pipe that
+    its reader closed."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise ResultFileError(
+            f"{path}: cannot be written: {(error.strerror or str(error)).lower()}"
+        ) from None
 
 
 def check_places(places: Places) -> None:
-    """Raise :class:`ResultFileError` for a file that is written at the end, or as it comes, where none can be."""
+    """Raise :class:`ResultFileError` for a file that is written at the end, or as it comes, where none can
+    be."""
     from tempfile import NamedTemporaryFile
 
     for path in filter(None, (places.events, places.series, places.report)):
@@ -257,7 +290,8 @@ def check_places(places: Places) -> None:
 
 @contextmanager
 def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
-    """What appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for example if the disk is full.
+    """What appends to a new file; an old one is overwritten. Raises :class:`ResultFileError`, for example if
+    the disk is full.
 
     An error inside leaves no file; devices, pipes and links stay as they are.
     """
@@ -283,14 +317,15 @@ def growing(path: Path) -> Iterator[Callable[[bytes], None]]:
         stream.close()
 
 
-# --- forms ----------------------------------------------------------------------------------------------------------
+# --- forms --------------------------------------------------------------------------------------------------
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _ALIKE = {str, int, bool, type(None)}
 
 
 def as_json_line(record: EventData) -> bytes:
-    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have another form in msgspec's."""
+    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have
+    another form in msgspec's."""
     for value in record.values():
         if type(value) not in _ALIKE and not (type(value) is float and 1e-3 < value < 1e15):
             return f"{_JSON.encode(record)}\n".encode()
@@ -305,18 +340,23 @@ def as_csv_line(values: Sequence[Any]) -> bytes:
 
 
 def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as Parquet, whole or not at all. Raises :class:`ResultFileError`, also if pyarrow is not installed."""
+    """Write a table as Parquet, whole or not at all. Raises :class:`ResultFileError`, also if pyarrow is not
+    installed."""
     try:
-        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        pyarrow = import_module("pyarrow")
+        parquet = import_module("pyarrow.parquet")
     except ImportError:
-        raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
+        raise ResultFileError(
+            f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'"
+        ) from None
     found = {}
     for at, name in enumerate(columns):
         # The numbers of a column are all floats if one of them is.
         values = [row[at] for row in rows]
         is_float = any(isinstance(value, float) for value in values)
         found[name] = [float(value) if is_float and value is not None else value for value in values]
-    place, scratch = path.resolve(), path.resolve().with_name(f".{path.name}.part")
+    place = path.resolve()
+    scratch = path.resolve().with_name(f".{path.name}.part")
     with os_errors(path):
         try:
             parquet.write_table(pyarrow.table(found), scratch)
@@ -359,10 +399,16 @@ class Recording:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Inside, the files are open. An error leaves none of them; a stop leaves all that was written, in whole lines."""
-        replay, places, names = self.replay, self.places, columns(self.replay.inputs.resources)
-        events, instants, history = replay.cluster.journal.observers, replay.observers, self.history
-        series, row = places.series, self.rows.append
+        """Inside, the files are open. An error leaves none of them; a stop leaves all that was written, in
+        whole lines."""
+        replay = self.replay
+        places = self.places
+        names = columns(self.replay.inputs.resources)
+        events = replay.cluster.journal.observers
+        instants = replay.observers
+        history = self.history
+        series = places.series
+        row = self.rows.append
         table = series if series is not None and series.suffix == PARQUET else None
         with ExitStack() as files:
 
@@ -391,12 +437,25 @@ class Recording:
 
 def summary(replay: Replay) -> ReplaySummary:
     """The results of a replay."""
-    tally, use = replay.cluster.tally, replay.cluster.tally.mean_use()
-    shares = {} if use is None else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
+    tally = replay.cluster.tally
+    use = replay.cluster.tally.mean_use()
+    shares = (
+        {}
+        if use is None
+        else {name: round(float(share), 6) for name, share in zip(replay.inputs.resources, use, strict=True)}
+    )
     return ReplaySummary(
-        warnings=input_warnings(replay.inputs.warnings), arrived=tally.events["Arrived"],
-        scheduled=tally.events["Scheduled"], never_scheduled=tally.never_scheduled, finished=tally.events["Finished"],
-        evicted=tally.evicted, deleted=tally.deleted,
-        attempts=tally.attempts, failed_attempts=tally.failed_attempts, preemptions=tally.events["Preempting"],
-        still_waiting=replay.cluster.ledger.waiting_pods, waits=tally.wait_record(), mean_use=shares,
-    )  # fmt: skip
+        warnings=input_warnings(replay.inputs.warnings),
+        arrived=tally.events["Arrived"],
+        scheduled=tally.events["Scheduled"],
+        never_scheduled=tally.never_scheduled,
+        finished=tally.events["Finished"],
+        evicted=tally.evicted,
+        deleted=tally.deleted,
+        attempts=tally.attempts,
+        failed_attempts=tally.failed_attempts,
+        preemptions=tally.events["Preempting"],
+        still_waiting=replay.cluster.ledger.waiting_pods,
+        waits=tally.wait_record(),
+        mean_use=shares,
+    )

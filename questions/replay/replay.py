@@ -23,10 +23,11 @@ from .simulatedcluster import Delays, SimulatedCluster
 
 @attrs.define(eq=False, repr=False)
 class Replay:
-    """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
+    """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the
+    seed alone.
 
-    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Who decides himself drives it by :meth:`next_pod` and
-    :meth:`conclude` instead. Between steps the whole state is in this object.
+    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Who decides himself drives
+    it by :meth:`next_pod` and :meth:`conclude` instead. Between steps the whole state is in this object.
     """
 
     inputs: Inputs
@@ -54,7 +55,9 @@ class Replay:
 
     def __attrs_post_init__(self) -> None:
         inputs = self.inputs
-        self.cluster = SimulatedCluster(self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name)
+        self.cluster = SimulatedCluster(
+            self.engine, inputs.resources, self.delays, self.seed, inputs.origin, self.scheduler_name
+        )
         self.volumes = VolumeController(self.cluster)
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.outside = ExternalEvents(self.cluster, self.pods, self.volumes)
@@ -76,7 +79,7 @@ class Replay:
             yield self.now
         self.settle()
 
-    # --- steps ------------------------------------------------------------------------------------------------------
+    # --- steps ----------------------------------------------------------------------------------------------
 
     def step(self) -> bool:
         """Do one thing; False if nothing is left to do."""
@@ -86,7 +89,8 @@ class Replay:
         return pod is not False
 
     def next_pod(self) -> Pod | None:
-        """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude` after it."""
+        """Go on until a scheduling cycle begins, and answer its pod; None at the end. Call :meth:`conclude`
+        after it."""
         while (found := self.advance()) is not False:
             if isinstance(found, Pod):
                 return found
@@ -99,7 +103,8 @@ class Replay:
         self.steps += 1
         self.workload.look()
         # Do the next thing that is due, events from outside first.
-        events, cluster = self.inputs.events, self.cluster
+        events = self.inputs.events
+        cluster = self.cluster
         if self.position < len(events) and _due(events[self.position]) <= cluster.now:
             self.position += 1
             self.outside.apply(events[self.position - 1])
@@ -132,7 +137,8 @@ class Replay:
 
     def next_time(self) -> int | None:
         """When the next thing happens that can change anything, in nanoseconds; None: never."""
-        events, cluster = self.inputs.events, self.cluster
+        events = self.inputs.events
+        cluster = self.cluster
         coming = [time for time in (cluster.agenda.next_time, self.workload.deadline) if time is not None]
         if self.position < len(events):
             coming.append(_due(events[self.position]))
@@ -145,16 +151,19 @@ class Replay:
             coming.append(max(due, cluster.now))
         return min(coming, default=None)
 
-    # --- cycles -----------------------------------------------------------------------------------------------------
+    # --- cycles ---------------------------------------------------------------------------------------------
 
     def _pop(self) -> Pod | None:
         queue = self.cluster.queue
         while (item := queue.pop()) is not None:
             life = self.pods.all.get(item.pod.key)
-            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while it is being bound.
+            # Upstream: a pod that is being deleted is skipped. So is, here, one that was queued again while
+            # it is being bound.
             if life is None or not life.waits or item.pod.is_terminating:
                 queue.done(item.pod)
-            elif (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.is_futile(life):
+            elif (
+                self.position == len(self.inputs.events) and self.workload.deadline is None
+            ) and self.pods.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
                 queue.add_unschedulable(item, queue.cycle)
                 life.tried_at = self.cluster.changes
@@ -164,7 +173,8 @@ class Replay:
         return None
 
     def decide(self, pod: Pod) -> Decision:
-        """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""
+        """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision
+        is repeated."""
         life = self.pods.all[pod.key]
         if life.is_hopeless and life.tried_at == self.cluster.changes and not self.engine.nominations:
             return self.engine.repeat(pod, life.message)
@@ -173,21 +183,28 @@ class Replay:
         return decision
 
     def place(self, pod: Pod, node: str) -> Decision:
-        """The decision that *pod* goes to *node*, made in the scheduler's place, with volumes found there as in a cycle.
+        """The decision that *pod* goes to *node*, made in the scheduler's place, with volumes found there as
+        in a cycle.
 
-        ``engine.evaluate_nodes`` says where the pod fits; it is not checked here. Raises UnknownNameError if there is no such node.
+        ``engine.evaluate_nodes`` says where the pod fits; it is not checked here. Raises UnknownNameError if
+        there is no such node.
         """
         engine = self.engine
         cycle = engine.begin(pod)
         if node not in (names := [one.name for one in engine.nodes()]):
-            raise UnknownNameError(f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, names)}')
+            raise UnknownNameError(
+                f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, names)}'
+            )
         if (claims := cycle.template.claims) and engine.binder.enabled:
-            engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))
+            engine.binder.remember(
+                pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp))
+            )
         return Decision(pod, host=node)
 
     def conclude(self, decision: Decision) -> None:
         """Carry out a decision, the scheduler's or anybody else's."""
-        cluster, life = self.cluster, self.pods.all[decision.pod.key]
+        cluster = self.cluster
+        life = self.pods.all[decision.pod.key]
         self._free_at = cluster.after(cluster.delays.cycle)
         life.attempts += 1
         cluster.tally.attempts += 1

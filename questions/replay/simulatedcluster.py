@@ -33,8 +33,8 @@ SAMPLE = 256
 class Ledger:
     """Sums over nodes and pods for each of *resources*, whose last one is ``pods``.
 
-    ``allocatable``, ``used``: int64[R, N] by node, zero on free rows; ``waiting``: int64[R], what pods without a node ask for.
-    cpu is in millicores, memory in bytes.
+    ``allocatable``, ``used``: int64[R, N] by node, zero on free rows; ``waiting``: int64[R], what pods
+    without a node ask for. cpu is in millicores, memory in bytes.
     """
 
     resources: Sequence[str]
@@ -56,10 +56,14 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         self.allocatable = np.zeros((len(self.resources), 8), np.int64)
         self.used = np.zeros((len(self.resources), 8), np.int64)
-        self.waiting, self.totals = np.zeros(len(self.resources), np.int64), np.zeros((2, len(self.resources)), np.int64)
+        self.waiting, self.totals = (
+            np.zeros(len(self.resources), np.int64),
+            np.zeros((2, len(self.resources)), np.int64),
+        )
 
     def vector(self, amounts: Mapping[str, int]) -> Ints:
-        """Amounts by name as int64[R]; the pod itself is one of ``pods``, and resources without a place in R are left out."""
+        """Amounts by name as int64[R]; the pod itself is one of ``pods``, and resources without a place in R
+        are left out."""
         return np.array([amounts.get(name, int(name == PODS)) for name in self.resources], np.int64)
 
     @property
@@ -67,7 +71,7 @@ class Ledger:
         """How many pods have a node."""
         return len(self.pods) - self.waiting_pods
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes ----------------------------------------------------------------------------------------------
 
     def put_node(self, node: Node) -> None:
         """A node was added or changed."""
@@ -91,7 +95,7 @@ class Ledger:
         self.touched.add(at)
         return at
 
-    # --- pods -------------------------------------------------------------------------------------------------------
+    # --- pods -----------------------------------------------------------------------------------------------
 
     def wait(self, key: str, asked: Ints) -> None:
         """A pod waits for a node."""
@@ -126,7 +130,8 @@ class Ledger:
 class Fragmentation:
     """The share of the free room that lies on nodes where pods like those seen so far would not fit.
 
-    It is the expected share for a pod drawn from a sample of the arrivals (as in "Beware of Fragmentation", USENIX ATC 2023).
+    It is the expected share for a pod drawn from a sample of the arrivals (as in "Beware of Fragmentation",
+    USENIX ATC 2023).
     """
 
     ledger: Ledger
@@ -143,14 +148,19 @@ class Fragmentation:
     """int64[R, N]: what was free on the node when it was judged."""
     _total: Ints = attrs.field(init=False)
     _lost: list[int] = attrs.field(init=False)
-    """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change between two questions."""
+    """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change
+    between two questions."""
     _unjudged: set[int] = attrs.Factory(set)
     """The places of the sample that changed since somebody asked last."""
 
     def __attrs_post_init__(self) -> None:
         count = len(self.ledger.resources)
         self.asked, self._misfits = np.zeros((0, count), np.int64), np.zeros((0, 8), np.bool_)
-        self._room, self._total, self._lost = np.zeros((count, 8), np.int64), np.zeros(count, np.int64), [0] * count
+        self._room, self._total, self._lost = (
+            np.zeros((count, 8), np.int64),
+            np.zeros(count, np.int64),
+            [0] * count,
+        )
 
     def see(self, asked: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
@@ -166,15 +176,21 @@ class Fragmentation:
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
         # Judge the nodes that changed, and then the pods, and let the sums follow.
-        ledger, count = self.ledger, len(self.ledger.columns)
-        self._misfits, self._weights, self._room = (grown(kept, count) for kept in (self._misfits, self._weights, self._room))
+        ledger = self.ledger
+        count = len(self.ledger.columns)
+        self._misfits, self._weights, self._room = (
+            grown(kept, count) for kept in (self._misfits, self._weights, self._room)
+        )
         if ledger.touched:
             rows = np.array(sorted(ledger.touched), np.intp)
-            before, room = self._room[:, rows], np.maximum(ledger.allocatable[:, rows] - ledger.used[:, rows], 0)
+            before = self._room[:, rows]
+            room = np.maximum(ledger.allocatable[:, rows] - ledger.used[:, rows], 0)
             misfits = self._misfits[:, rows] = _misfits(self.asked, room)
             weights = misfits.sum(axis=0)
             changes = room * weights - before * self._weights[rows]
-            self._lost = [lost + sum(change) for lost, change in zip(self._lost, changes.tolist(), strict=True)]
+            self._lost = [
+                lost + sum(change) for lost, change in zip(self._lost, changes.tolist(), strict=True)
+            ]
             self._total += (room - before).sum(axis=1)
             self._room[:, rows], self._weights[rows] = room, weights
             ledger.touched.clear()
@@ -185,19 +201,25 @@ class Fragmentation:
         if self._unjudged:
             self._lost = _lost(self._room, self._weights)
             self._unjudged.clear()
-        lost, total = np.array(self._lost, np.float64), self._total
-        shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
+        lost = np.array(self._lost, np.float64)
+        total = self._total
+        shares: Floats = np.divide(
+            lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0
+        )
         return shares
 
 
 def _lost(room: Ints, weights: Ints) -> list[int]:
-    """The sum of *room* times *weights*, by resource. In two parts, as bytes of many nodes times pods can be more than an int64 holds."""
-    high, low = (room >> 20) @ weights, (room & 0xFFFFF) @ weights
+    """The sum of *room* times *weights*, by resource. In two parts, as bytes of many nodes times pods can be
+    more than an int64 holds."""
+    high = (room >> 20) @ weights
+    low = (room & 0xFFFFF) @ weights
     return [(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)]
 
 
 def _misfits(asked: Ints, room: Ints) -> Mask:
-    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *room*, which is never below 0."""
+    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *room*, which
+    is never below 0."""
     found: Mask = np.any(asked[:, None] > room.T, axis=2)
     return found
 
@@ -251,7 +273,8 @@ class ReplayCounts:
         self._areas += ledger.totals * seconds
 
     def mean_use(self) -> Floats | None:
-        """The share of each resource that was in use, averaged over time: float64[R]; None if no time has passed."""
+        """The share of each resource that was in use, averaged over time: float64[R]; None if no time has
+        passed."""
         if self._areas is None:
             return None
         used, there = self._areas
@@ -269,14 +292,17 @@ class ReplayCounts:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value below which that share of *ordered* lies, in percent, as ``np.percentile`` has it, which would import ``numpy.ma``.
+    """The value below which that share of *ordered* lies, in percent, as ``np.percentile`` has it, which
+    would import ``numpy.ma``.
 
     >>> percentile([1.0, 2.0, 4.0], 75)
     3.0
     """
     place = (len(ordered) - 1) * (share / 100)
-    below, part = int(place), place % 1
-    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+    below = int(place)
+    part = place % 1
+    low = ordered[below]
+    high = ordered[min(below + 1, len(ordered) - 1)]
     # Counted from the nearer of the two, as numpy does it.
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
@@ -334,7 +360,8 @@ K = TypeVar("K", bound=KubeObject)
 
 @attrs.define(eq=False, repr=False)
 class SimulatedCluster(SchedulingState):
-    """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not fit before."""
+    """Everything that changes as virtual time passes. ``changes`` counts what may let a pod fit that did not
+    fit before."""
 
     resources: Sequence[str]
     delays: Delays
@@ -391,7 +418,7 @@ class SimulatedCluster(SchedulingState):
         """Log an event that happens now."""
         self.journal.note(event)
 
-    # --- objects ----------------------------------------------------------------------------------------------------
+    # --- objects --------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
         """An object appears or changes."""

@@ -1,4 +1,5 @@
-"""Where do the waiting pods go? What became of each pod, who was evicted, and the document that ``-o json`` prints.
+"""Where do the waiting pods go? What became of each pod, who was evicted, and the document that ``-o json``
+prints.
 
 A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :data:`POD_COLUMNS`.
 """
@@ -69,8 +70,14 @@ from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
 from .options import SimulationOptions
 
-MADE_ROOM, NO_NODE = "makes room", "no node"
-RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
+MADE_ROOM = "makes room"
+NO_NODE = "no node"
+RESULTS = {
+    "placed": MEANINGS["good"],
+    "waiting": MEANINGS["near"],
+    MADE_ROOM: MEANINGS["near"],
+    NO_NODE: MEANINGS["bad"],
+}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
 
@@ -82,8 +89,8 @@ class PodRecord(Record):
     namespace: str
     name: str
     outcome: OutcomeWord
-    """placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it has a node, but Permit
-    plugins have not allowed it yet."""
+    """placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it
+    has a node, but Permit plugins have not allowed it yet."""
     host: str | None
     """The node that it has in the end."""
     error: str | None
@@ -104,20 +111,36 @@ class PodRecord(Record):
     """--reschedule-evicted: the evicted pod that it replaces."""
     priority: int
     requests: Mapping[str, Count]
-    """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources of which it requests none
-    are absent."""
+    """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources
+    of which it requests none are absent."""
 
     @classmethod
     def of(cls, simulation: Simulation, outcome: Outcome) -> PodRecord:
         """The record of a pod of *simulation*."""
-        pod, eviction, engine = outcome.pod, outcome.eviction, simulation.engine
+        pod = outcome.pod
+        eviction = outcome.eviction
+        engine = simulation.engine
         nominated = engine.nominations.node_of(pod) if outcome.host is None and eviction is None else ""
-        by, lost, replacement = (None, None, None) if eviction is None else (eviction.by, eviction.node, eviction.replacement)
+        by, lost, replacement = (
+            (None, None, None) if eviction is None else (eviction.by, eviction.node, eviction.replacement)
+        )
         return cls(
-            pod.key, pod.namespace, pod.name, outcome.word, outcome.host, outcome.error, outcome.tries, nominated or None, outcome.victims,
-            by, lost, replacement, outcome.replaces, pod.priority,
+            pod.key,
+            pod.namespace,
+            pod.name,
+            outcome.word,
+            outcome.host,
+            outcome.error,
+            outcome.tries,
+            nominated or None,
+            outcome.victims,
+            by,
+            lost,
+            replacement,
+            outcome.replaces,
+            pod.priority,
             {name: number for name, number in engine.template_of(pod).requests.items() if number},
-        )  # fmt: skip
+        )
 
     @property
     def reason(self) -> str | None:
@@ -136,9 +159,12 @@ class ScoredPod(PodRecord):
 
 
 OUTCOMES = {
-    "placed": MEANINGS["good"], "waiting": MEANINGS["near"], "evicted": MEANINGS["near"], "gated": MEANINGS["held"],
+    "placed": MEANINGS["good"],
+    "waiting": MEANINGS["near"],
+    "evicted": MEANINGS["near"],
+    "gated": MEANINGS["held"],
     "unschedulable": MEANINGS["bad"],
-}  # fmt: skip
+}
 POD_COLUMNS = (
     ("pod", Column("pod", "name")),
     ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE)),
@@ -154,9 +180,9 @@ POD_COLUMNS = (
     ("namespace", Column("namespace", "name", filter=True, forms=PAGE)),
     ("error", Column("message", forms=(*TEXT, "data"), field="error")),
 )
-"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each resource, ``decision`` the
-number of the pod's last one, and the message is in short tables where any pod has one. CSV and custom columns have all fields as they
-are."""
+"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each
+resource, ``decision`` the number of the pod's last one, and the message is in short tables where any pod has
+one. CSV and custom columns have all fields as they are."""
 
 
 class EvictionRecord(Record):
@@ -191,7 +217,8 @@ class RefusedPod(Record):
 
 
 class SimulationDocument(ResultDocument, kw_only=True):
-    """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the summary is of all."""
+    """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the
+    summary is of all."""
 
     KIND: ClassVar[str] = "Simulation"
     release: str
@@ -207,7 +234,8 @@ class SimulationDocument(ResultDocument, kw_only=True):
     decisions: Sequence[CycleRecord] = ()
     """One entry each, in order: a pod that makes room has two."""
     reasons: tuple[UnplacedPods, ...]
-    """Pods without a node, by the reason that alone keeps them from most nodes, else by the most frequent reason."""
+    """Pods without a node, by the reason that alone keeps them from most nodes, else by the most frequent
+    reason."""
     nodes_by_use_before: NodesByUse
     resources_before: tuple[Usage, ...]
     """As resources of the summary, before the first decision."""
@@ -215,7 +243,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
     summary: Summary
 
 
-# --- why pods have no node ------------------------------------------------------------------------------------------
+# --- why pods have no node ----------------------------------------------------------------------------------
 
 
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
@@ -226,32 +254,46 @@ def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods,
         if outcome.word != "unschedulable":
             continue
         only: Mapping[str, int] = {}
-        if len(outcome.reasons) > 1:  # the reasons that alone keep nodes from the pod; pods of one template share them
+        if (
+            len(outcome.reasons) > 1
+        ):  # the reasons that alone keep nodes from the pod; pods of one template share them
             template = engine.template_of(outcome.pod)
             if template not in alone:
                 alone[template] = engine.only_reasons(outcome.pod)
             only = alone[template]
         found.setdefault(next(iter(leading(outcome.reasons, only)), ""), []).append(outcome.pod.key)
-    return tuple(UnplacedPods(reason, tuple(pods)) for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1])))
+    return tuple(
+        UnplacedPods(reason, tuple(pods))
+        for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1]))
+    )
 
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
-def pod_table(found: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool) -> Table:
+def pod_table(
+    found: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool
+) -> Table:
     """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
-    pods, reasons = found.pods, {pod: one.reason for one in found.reasons for pod in one.pods}
+    pods = found.pods
+    reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
-    columns, cells = list[Column](), list[list[Any]]()
+    columns = list[Column]()
+    cells = list[list[Any]]()
     for name, column in POD_COLUMNS:
         if set(column.forms).isdisjoint(forms):
             continue
         if name == "requests":
-            for resource in dict.fromkeys([*ALWAYS, *(resource for pod in pods for resource in pod.requests)]):
+            for resource in dict.fromkeys(
+                [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
+            ):
                 page = PAGE if any(resource in pod.requests for pod in pods) else ()
                 title = short_name(resource)
                 columns += [Column(title, "amount", forms=WIDE), Column(title, kind_of(resource), forms=page)]
-                cells += [[Amount(resource, pod.requests.get(resource, 0)) for pod in pods], [pod.requests.get(resource) for pod in pods]]
+                cells += [
+                    [Amount(resource, pod.requests.get(resource, 0)) for pod in pods],
+                    [pod.requests.get(resource) for pod in pods],
+                ]
             continue
         if name == "error" and not any(pod.error for pod in pods):
             column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
@@ -265,21 +307,38 @@ def pod_table(found: SimulationDocument, cycles: Sequence[CycleRecord], forms: C
     details = []
     for pod in pods if "page" in forms else ():
         said = {
-            "message": pod.error, "evicted": ", ".join(pod.victims), "evicted by": pod.evicted_by, "evicted from": pod.evicted_from,
-            "replaced by": pod.replacement, "takes the place of": pod.replaces, "nominated for": pod.nominated,
-            "tries": str(pod.tries) if pod.tries > 1 else None, **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
-        }  # fmt: skip
+            "message": pod.error,
+            "evicted": ", ".join(pod.victims),
+            "evicted by": pod.evicted_by,
+            "evicted from": pod.evicted_from,
+            "replaced by": pod.replacement,
+            "takes the place of": pod.replaces,
+            "nominated for": pod.nominated,
+            "tries": str(pod.tries) if pod.tries > 1 else None,
+            **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
+        }
         details.append([[name, text] for name, text in said.items() if text] or None)
     shown = (*(TEXT if in_text else ()), "page", "data")
-    return Table("pods", columns, list(zip(*cells, strict=True)), noun="pod", details=details if any(details) else None, forms=shown)
+    return Table(
+        "pods",
+        columns,
+        list(zip(*cells, strict=True)),
+        noun="pod",
+        details=details if any(details) else None,
+        forms=shown,
+    )
 
 
 def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
     """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
     found: dict[str, str] = {}
-    failed, scores, priorities = cycle.failed or {}, cycle.scores or {}, cycle.priorities or {}
+    failed = cycle.failed or {}
+    scores = cycle.scores or {}
+    priorities = cycle.priorities or {}
     for reason, nodes in Counter(reason for reasons in failed.values() for reason in reasons).most_common():
-        found[reason] = f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
+        found[reason] = (
+            f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
+        )
     if cycle.feasible:
         found["nodes that fit"] = f"{len(set(cycle.feasible)):,}: {_some(cycle.feasible)}"
     for node, total in sorted(scores.items(), key=lambda pair: -pair[1])[:SHOWN]:
@@ -293,16 +352,20 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(shown[:SHOWN]) + (", ..." if len(shown) > SHOWN else "")
 
 
-# --- evictions and cycles -------------------------------------------------------------------------------------------
+# --- evictions and cycles -----------------------------------------------------------------------------------
 
 
 def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
     """Who had to leave, in order: for whom, from where; and what came in its place, where something did."""
     again = any(one.replacement for one in evicted)
     columns = (
-        Column("evicted", "name"), Column("by", "name", filter=True), Column("from", "name", filter=True), Column("priority", "count"),
-        Column("owner", "name"), Column("replaced by", "name", forms=SEEN if again else ()),
-    )  # fmt: skip
+        Column("evicted", "name"),
+        Column("by", "name", filter=True),
+        Column("from", "name", filter=True),
+        Column("priority", "count"),
+        Column("owner", "name"),
+        Column("replaced by", "name", forms=SEEN if again else ()),
+    )
     forms = ("page", *(TEXT if in_text else ())) if evicted else ()
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
 
@@ -310,27 +373,40 @@ def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table
 def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
     """Every cycle in order."""
     columns = (
-        Column("decision", "count"), Column("pod", "name"), Column("result", "tag", filter=True, colours=RESULTS), Column("node", "name"),
-        Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
-    )  # fmt: skip
+        Column("decision", "count"),
+        Column("pod", "name"),
+        Column("result", "tag", filter=True, colours=RESULTS),
+        Column("node", "name"),
+        Column("try", "tag", filter=True),
+        Column("has to leave", "names"),
+        Column("reason", filter=True),
+    )
     rows: list[list[Any]] = []
     for at, cycle in enumerate(cycles, 1):
         room = None if cycle.preemption is None else cycle.preemption.node
-        result = "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
+        result = (
+            "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
+        )
         victims = list(cycle.preemption.victims) if cycle.preemption is not None and room else []
         reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
-        rows.append([at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason])
+        rows.append(
+            [at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]
+        )
     return Table("decisions", columns, rows, noun="decision", forms=PAGE)
 
 
-# --- asking -----------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 TAKES = "takes pods"
 """A node of the map."""
-LISTED, NAMED = 60, 16
+LISTED = 60
+NAMED = 16
 """That many pods are listed under each reason, and are named above all else."""
-REJECTED = "running pod would be rejected by its node now", "running pods would be rejected by their nodes now"
+REJECTED = (
+    "running pod would be rejected by its node now",
+    "running pods would be rejected by their nodes now",
+)
 FEW = 24
 """Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
 
@@ -350,26 +426,31 @@ class SimulationRun:
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
-        given, options = self.given, self.options
+        given = self.given
+        options = self.options
         details = options.details or options.makes("wide")
         self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
         if options.reschedule_evicted:
             self.simulation.replacements = Replacements.beside(
                 (*given.scenario.objects, *given.scenario.pending), given.spec.scheduler_names
-            )  # fmt: skip
+            )
         self._uses = NodeUses(given.engine)
 
     def begin(self, observer: Observer) -> None:
         """Say that all input is read: of lists with some pods alone, with the warnings about those."""
-        options, scenario = self.options, self.given.scenario
+        options = self.options
+        scenario = self.given.scenario
         chooses = options.namespace is not None or (bool(options.selector) and not options.nodes)
         refused = (pod for pod, _ in scenario.refused_pods)
         pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
-        observer.ready(self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None)
+        observer.ready(
+            self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None
+        )
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
-        keeps, scores = self.options.makes("data", "document", "page"), self.options.makes("wide")
+        keeps = self.options.makes("data", "document", "page")
+        scores = self.options.makes("wide")
         with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
             for done, decision in enumerate(self.simulation.decisions(), 1):
                 if self.options.shows(decision.pod):
@@ -392,14 +473,23 @@ class SimulationRun:
 
     def result(self) -> SimulationResult:
         """What came of it."""
-        simulation, options, given, before = self.simulation, self.options, self.given, self._before
-        outcomes, engine, wide = simulation.outcomes, given.engine, options.makes("wide")
+        simulation = self.simulation
+        options = self.options
+        given = self.given
+        before = self._before
+        outcomes = simulation.outcomes
+        engine = given.engine
+        wide = options.makes("wide")
         uses = self._uses.found() if options.nodes or options.makes("data", "page", "wide") else []
-        evictions, shown = list[EvictionRecord](), list[EvictionRecord]()
+        evictions = list[EvictionRecord]()
+        shown = list[EvictionRecord]()
         for one in simulation.evictions:
-            owner, by = one.pod.metadata.controller, outcomes.get(one.by)
+            owner = one.pod.metadata.controller
+            by = outcomes.get(one.by)
             named = f"{owner.kind}/{owner.name}" if owner else None
-            evictions.append(EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement))
+            evictions.append(
+                EvictionRecord(one.pod.key, one.by, one.node, one.pod.priority, named, one.replacement)
+            )
             if options.shows(one.pod) or (by is not None and options.shows(by.pod)):
                 shown.append(evictions[-1])
         pods = []
@@ -412,24 +502,39 @@ class SimulationRun:
             from ...simulation.explain.explain import refused  # it brings in the rules of every release
 
             # The running pods that are shown and that their nodes would no longer take.
-            spec, names = attrs.evolve(given.spec, preemption=False), given.spec.scheduler_names
+            spec = attrs.evolve(given.spec, preemption=False)
+            names = given.spec.scheduler_names
             ours = lambda pod: options.shows(pod) and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in names  # noqa: E731
             found_now = refused(given.scenario, spec.engine(given.scenario.config_maps), ours)
             rejected = [RefusedPod(pod.key, pod.spec.node_name, reasons) for pod, reasons in found_now]
         return SimulationResult(
             outcome=SimulationDocument(
-                warnings=(), release=engine.release.version, pods=tuple(pods), evicted=tuple(shown),
-                reasons=unplaced(outcomes.values(), engine), nodes_by_use_before=before[0], resources_before=before[1],
-                nodes_by_use=nodes_by_use(engine), summary=summarise(simulation), refused=rejected,
+                warnings=(),
+                release=engine.release.version,
+                pods=tuple(pods),
+                evicted=tuple(shown),
+                reasons=unplaced(outcomes.values(), engine),
+                nodes_by_use_before=before[0],
+                resources_before=before[1],
+                nodes_by_use=nodes_by_use(engine),
+                summary=summarise(simulation),
+                refused=rejected,
             ),
-            decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(evictions),
-            uses=tuple(uses), shown_nodes=tuple(
-                NodeRecord(use.node, use.pods, use.resources) for use in uses if not options.nodes or options.matches(use.labels)
+            decisions=tuple(self._kept),
+            outcomes=dict(outcomes),
+            evictions=tuple(evictions),
+            uses=tuple(uses),
+            shown_nodes=tuple(
+                NodeRecord(use.node, use.pods, use.resources)
+                for use in uses
+                if not options.nodes or options.matches(use.labels)
             ),
-            all_placed=simulation.all_placed, warnings=given.warnings, pods_before=self._pods_before,
+            all_placed=simulation.all_placed,
+            warnings=given.warnings,
+            pods_before=self._pods_before,
             options=attrs.evolve(options, scheduler=None, pods=()),
             pods_after=pods_on(engine, [use.node for use in uses]) if options.makes("page") else (),
-        )  # fmt: skip
+        )
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -457,8 +562,8 @@ class SimulationResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether each pod that waited has a node and need not wait there, or another pod in its place that has, and no running one is
-        refused.
+        """Whether each pod that waited has a node and need not wait there, or another pod in its place that
+        has, and no running one is refused.
         """
         return self.all_placed and not self.refused
 
@@ -500,48 +605,87 @@ class SimulationResult(Result):
     @property
     def document(self) -> SimulationDocument:
         nodes = self.shown_nodes if self.options.nodes else UNSET
-        return replace(self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings())
+        return replace(
+            self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings()
+        )
 
     def view(self) -> View:
-        found, options = self.summary, self.options
+        found = self.summary
+        options = self.options
         others = found.placed + found.unschedulable + found.gated
-        parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
-        pages, in_text = options.makes("page"), not options.nodes
+        parts = (
+            ("placed", found.placed, "good"),
+            ("unschedulable", found.unschedulable, "bad"),
+            ("gated", found.gated, "held"),
+        )
+        pages = options.makes("page")
+        in_text = not options.nodes
         return View(
             title=type(self).__name__,
-            verdict=verdict(found, self.outcome.reasons) + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
+            verdict=verdict(found, self.outcome.reasons)
+            + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
             facts={
-                "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
-                "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
+                "release": self.release,
+                "pods": found.pods,
+                "placed": found.placed,
+                "unschedulable": found.unschedulable or None,
+                "gated": found.gated or None,
+                "evicted": found.evicted or None,
+                "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            who=_who(self.outcome), next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
+            who=_who(self.outcome),
+            next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
             sections=list(self._sections(pages, in_text)),
-        )  # fmt: skip
+        )
 
     def _sections(self, pages: bool, in_text: bool) -> Iterator[Section]:
-        options, outcome = self.options, self.outcome
+        options = self.options
+        outcome = self.outcome
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
         if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
             lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
             lists = [
-                BulletList(title=f"{one.reason}: {count_of(len(one.pods), 'pod')}", items=list(one.pods[:LISTED]), folded=True)
-                for one in outcome.reasons if len(one.pods) > 1
-            ]  # fmt: skip
-            rows = [[one.reason, len(one.pods), len(one.pods) / len(outcome.reasons[0].pods)] for one in outcome.reasons]
-            table = Table("reasons", (Column("the reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
+                BulletList(
+                    title=f"{one.reason}: {count_of(len(one.pods), 'pod')}",
+                    items=list(one.pods[:LISTED]),
+                    folded=True,
+                )
+                for one in outcome.reasons
+                if len(one.pods) > 1
+            ]
+            rows = [
+                [one.reason, len(one.pods), len(one.pods) / len(outcome.reasons[0].pods)]
+                for one in outcome.reasons
+            ]
+            table = Table(
+                "reasons",
+                (Column("the reason", "name"), Column("pods", "count"), bar("bad")),
+                rows,
+                forms=PAGE,
+            )
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms=REST)
-        some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
+        some = (
+            "The lists show some of the pods alone; the numbers above are of all."
+            if len(self.outcomes) > len(outcome.pods)
+            else ""
+        )
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]
-        columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would be rejected", filter=True))
+        columns = (
+            Column("running pod", "name"),
+            Column("node", "name", filter=True),
+            Column("why it would be rejected", filter=True),
+        )
         table = Table("refused", columns, refused, noun="running pod", forms=SEEN_AND_DATA if refused else ())
         yield Section("Running pods that their nodes would reject now", [table], lead, name="refused")
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
-        yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
+        yield Section(
+            "Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions"
+        )
         if pages:
             # How many nodes are how full, a chart for each resource in use.
             charts = []
@@ -549,20 +693,28 @@ class SimulationResult(Result):
             for name, counts in self.outcome.nodes_by_use.items():
                 if name in in_use and len(self.uses) > FEW:
                     earlier_counts = self.outcome.nodes_by_use_before.get(name, [0] * 10)
-                    charts.append(Chart(
-                        title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
-                        labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
-                        series={"after": counts, "before": earlier_counts},
-                    ))  # fmt: skip
+                    charts.append(
+                        Chart(
+                            title=f"Nodes by use of {short_name(name)}",
+                            description="how many nodes have how much of it requested",
+                            labels=[f"{10 * tenth}" for tenth in range(10)],
+                            up="nodes",
+                            across=f"percent of {short_name(name)} in use, from",
+                            series={"after": counts, "before": earlier_counts},
+                        )
+                    )
             yield Section("Use of each resource", [_resources(outcome, PAGE), *charts])
         yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
-        if pages and len({one.pod.key for one in self.decisions}) < len(self.decisions):  # else the list of pods has the same rows
+        if pages and len({one.pod.key for one in self.decisions}) < len(
+            self.decisions
+        ):  # else the list of pods has the same rows
             lead = "In the order of the decisions. A pod that makes room is tried again after the others."
             yield Section("Decisions", [cycle_table(self.decision_records)], lead, name="all-decisions")
 
     def _map(self) -> NodeMap:
         """The nodes before and after; resources that no pod requests in the end are left out."""
-        before, after = self.pods_before, self.pods_after
+        before = self.pods_before
+        after = self.pods_after
         taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
         # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
         marks = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
@@ -583,7 +735,8 @@ class SimulationResult(Result):
             lines.append(count_of(len(self.refused), *REJECTED))
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 @asked_by(SimulationOptions, "cluster", "scheduler")
@@ -601,12 +754,13 @@ def simulate(given: Input, options: SimulationOptions, observer: Observer = SILE
     return run.result()
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
     """How many pods find a place, what the others lack, and who has to leave."""
-    placed, missing = summary.placed + summary.waiting, summary.unschedulable
+    placed = summary.placed + summary.waiting
+    missing = summary.unschedulable
     pods = f"{summary.pods:,}"
     having = f"{placed:,}"
     finds = " finds" if placed == 1 else " find"
@@ -637,7 +791,10 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
 def summary_lines(summary: Summary) -> list[str]:
     """The counts in sentences."""
     nodes = count_of(summary.nodes, "node")
-    told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
+    told = [
+        f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}",
+        f"{summary.unschedulable:,} unschedulable",
+    ]
     if summary.waiting:
         told.append(f"{summary.waiting:,} waiting for Permit plugins")
     if summary.gated:
@@ -659,23 +816,32 @@ def _who(found: SimulationDocument) -> PodOutcomes:
     waiting = [PodOutcome(pod, "waits", group.reason) for group in found.reasons for pod in group.pods]
     evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in found.evicted]
     title = "Who finds no node" if waiting else "Who has to leave"
-    return PodOutcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
+    return PodOutcomes(
+        title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions"
+    )
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
     columns = (
-        Column("resource", "name"), Column("requested before", "amount", forms=PAGE), Column("requested", "amount"),
-        Column("allocatable", "amount"), Column("use before", "share", forms=PAGE), Column("use", "share"), bar("good"),
-        Column("emptiest node", "share"), Column("fullest node", "share"),
-    )  # fmt: skip
+        Column("resource", "name"),
+        Column("requested before", "amount", forms=PAGE),
+        Column("requested", "amount"),
+        Column("allocatable", "amount"),
+        Column("use before", "share", forms=PAGE),
+        Column("use", "share"),
+        bar("good"),
+        Column("emptiest node", "share"),
+        Column("fullest node", "share"),
+    )
     rows = []
     for usage in found.summary.resources:
-        name, earlier = usage.resource, before.get(usage.resource)
+        name = usage.resource
+        earlier = before.get(usage.resource)
         first, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
         amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
         rows.append([name, first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])

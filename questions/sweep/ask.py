@@ -22,7 +22,8 @@ from .options import SweepOptions
 from .spec import WEIGHT, Best, SweepConfiguration, best_of, cell, configurations, read_spec
 from .sweep import ERROR, RUN, Sweep
 
-MOST_GROUPS, MOST_NAMED = 3, 2
+MOST_GROUPS = 3
+MOST_NAMED = 2
 """Of configurations that are best in something, in a verdict."""
 GivenSweep = str | os.PathLike[str] | Mapping[str, Any]
 Value = str | float | bool | tuple[str, ...] | None
@@ -87,14 +88,22 @@ class SweepResult(Result):
     def document(self) -> SweepDocument:
         """What the command prints."""
         return SweepDocument(
-            warnings=tuple(group.record() for group in self.warnings), settings=self.settings, objectives=self.objectives,
-            failed=self.failed, runs=[{column: row.get(column) for column in self.columns} for row in self.rows],
-        )  # fmt: skip
+            warnings=tuple(group.record() for group in self.warnings),
+            settings=self.settings,
+            objectives=self.objectives,
+            failed=self.failed,
+            runs=[{column: row.get(column) for column in self.columns} for row in self.rows],
+        )
 
     def origin(self) -> dict[str, Any]:
         unread = [group.text for group in self.warnings if group.is_unread]
         releases = [row["release"] for row in self.rows if row.get("release")]
-        return {"releases": releases, "rules": self.rules, "warnings": [*map(str, self.warnings)], "unread": unread}
+        return {
+            "releases": releases,
+            "rules": self.rules,
+            "warnings": [*map(str, self.warnings)],
+            "unread": unread,
+        }
 
     def asides(self, form: str) -> Iterator[str]:
         yield count_of(len(self.rows), "run") + (f", {self.failed} failed" if self.failed else "")
@@ -115,13 +124,18 @@ class SweepResult(Result):
         columns = [Column(RUN, "count")]
         for key in self.settings:
             columns += [
-                Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+                Column(key, "decimal", forms=("table", "csv")),
+                Column(key, forms=DATA),
                 Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
-            ]  # fmt: skip
+            ]
         for name in self.objectives:
-            columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
+            columns += [
+                Column(name, "decimal", forms=("table", "data", "csv")),
+                Column(name, "count", forms=PAGE),
+            ]
         columns.append(Column(ERROR, forms=("table", "data", "csv") if self.failed else ("data", "csv")))
-        rows, failed = [], []
+        rows = []
+        failed = []
         for row in self.rows:
             given = [row.get(key) for key in self.settings]
             settings = [(cell(value), value, None if value is None else str(cell(value))) for value in given]
@@ -138,20 +152,29 @@ class SweepResult(Result):
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[
-                Section("Which is best in what", [Table("bests", heads, bests, forms=PAGE)], "Over several seeds it is the mean."),
-                Section("Every run", [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))]),
-                Section("Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms=PAGE)]),
+                Section(
+                    "Which is best in what",
+                    [Table("bests", heads, bests, forms=PAGE)],
+                    "Over several seeds it is the mean.",
+                ),
+                Section(
+                    "Every run",
+                    [Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))],
+                ),
+                Section(
+                    "Runs that failed", [*note, Table("failed", lacking, failed, noun="run", forms=PAGE)]
+                ),
             ],
             main="runs",
-        )  # fmt: skip
+        )
 
 
 @asked_by(SweepOptions, "spec", opens=lambda given, options: given)
 def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) -> SweepResult:
     """Run each combination of a grid, and tell what each comes to.
 
-    *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which a cluster may also be a
-    Cluster. A run that fails is a row with its ``error``.
+    *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which
+    a cluster may also be a Cluster. A run that fails is a row with its ``error``.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> found = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
@@ -161,18 +184,28 @@ def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) 
     wanted = read_spec(spec)
     with observer.working("sweeping", "runs") as at:
         told = options.on_progress or at
-        made = Sweep(wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told)
+        made = Sweep(
+            wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told
+        )
         points = list(made.points())
-        rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
-    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()), rules=options.rules)
+        rows = tuple(made.rows(points))
+        settings = tuple(dict.fromkeys(key for point in points for key in point))
+    return SweepResult(
+        rows=rows,
+        settings=settings,
+        objectives=wanted.objectives,
+        warnings=grouped(made.notices()),
+        rules=options.rules,
+    )
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _verdict(found: SweepResult) -> str:
     """Which configuration is best, and in what, in one sentence."""
-    compared, groups = found.compared, defaultdict[tuple[str, ...], list[Best]](list)
+    compared = found.compared
+    groups = defaultdict[tuple[str, ...], list[Best]](list)
     if not compared:
         return f"All {len(found.rows):,} runs failed."
     if len(compared) == 1:

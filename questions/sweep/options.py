@@ -28,8 +28,8 @@ class SweepOptions(AskedOptions):
       seed: [0, 1, 2]
     objectives: [placed, cpu used, fragmentation]
 
-    docs/guides/sweep.md has all keys, and how to search for weights with Optuna. A failed run is a row with its error. The table does not
-    depend on where it runs.
+    docs/guides/sweep.md has all keys, and how to search for weights with Optuna. A failed run is a row with
+    its error. The table does not depend on where it runs.
 
     Exit status 0: every run finished, 1: some failed, 2: bad input, 130: interrupted.
 
@@ -41,21 +41,38 @@ class SweepOptions(AskedOptions):
     """
 
     executor: Executor | None = option(
-        None, "What runs it: an Executor of ``concurrent.futures`` whose processes have kubeclassic, such as a ProcessPoolExecutor or "
-        "``distributed.Client(address).get_executor()``; None: this process. The result is the same.", takes="executor",
-    )  # fmt: skip
+        None,
+        "What runs it: an Executor of ``concurrent.futures`` whose processes have kubeclassic, such as a ProcessPoolExecutor or "
+        "``distributed.Client(address).get_executor()``; None: this process. The result is the same.",
+        takes="executor",
+    )
     rules: Sequence[str] = option(
-        (), "Your own rules, as for simulate: a Catalogue, or plugins.", metavar="FILE.py:NAME",
+        (),
+        "Your own rules, as for simulate: a Catalogue, or plugins.",
+        metavar="FILE.py:NAME",
         converter=texts("rules", "places such as FILE.py:NAME"),
-    )  # fmt: skip
-    catalogue: Catalogue | None = option(None, "Your own predicates and priorities, for releases that have them.", takes="python")
-    plugins: Sequence[type[Plugin]] = option((), "Plugins of your own, for releases of the framework.", takes="python")
+    )
+    catalogue: Catalogue | None = option(
+        None, "Your own predicates and priorities, for releases that have them.", takes="python"
+    )
+    plugins: Sequence[type[Plugin]] = option(
+        (), "Plugins of your own, for releases of the framework.", takes="python"
+    )
     on_progress: Callable[[int, int], None] | None = option(
-        None, "Gets how many runs are finished, and how many there are.", takes="python", types=(Callable,), wanted="a function",
-    )  # fmt: skip
+        None,
+        "Gets how many runs are finished, and how many there are.",
+        takes="python",
+        types=(Callable,),
+        wanted="a function",
+    )
 
 
 QUESTION = Question(
-    options=SweepOptions, ask="sweep:sweep", argument="file", jobs=(None, "one per core"), what="the table",
-    forms=("table", "csv", "json", "yaml", "html"), told_forms="The format; html: a page.",
-)  # fmt: skip
+    options=SweepOptions,
+    ask="sweep:sweep",
+    argument="file",
+    jobs=(None, "one per core"),
+    what="the table",
+    forms=("table", "csv", "json", "yaml", "html"),
+    told_forms="The format; html: a page.",
+)

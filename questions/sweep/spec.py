@@ -44,7 +44,8 @@ Measures = Mapping[str, Any]
 """Objective -> its value in one run; None where there is nothing to measure."""
 
 
-# What runs are measured by: the objectives, what one run comes to, and which configuration is best in what over its seeds.
+# What runs are measured by: the objectives, what one run comes to, and which configuration is best in what
+# over its seeds.
 
 
 def is_objective(name: object) -> bool:
@@ -72,7 +73,7 @@ KNOWN = (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods"
 """Names to suggest for a wrong one."""
 
 
-# --- one run ----------------------------------------------------------------------------------------------------------
+# --- one run ------------------------------------------------------------------------------------------------
 
 
 DIGITS = 6
@@ -82,18 +83,31 @@ EXACT = 15
 
 def simulation_measures(simulation: Simulation) -> Measures:
     """The measures of a finished simulation."""
-    told, scenario, outcomes = summarise(simulation, digits=EXACT), simulation.scenario, simulation.outcomes
+    told = summarise(simulation, digits=EXACT)
+    scenario = simulation.scenario
+    outcomes = simulation.outcomes
     shares = fragmentation(simulation.engine, scenario.pending)
     # The pods that have a node at the end, and which.
-    there = (item for item in scenario.objects if isinstance(item, Pod) and item.key not in {**simulation.evicted, **outcomes})
+    there = (
+        item
+        for item in scenario.objects
+        if isinstance(item, Pod) and item.key not in {**simulation.evicted, **outcomes}
+    )
     hosts = [(pod, pod.spec.node_name) for pod in there]
     hosts += [(outcome.pod, outcome.host) for outcome in outcomes.values() if outcome.host is not None]
     found = {
-        "pods": told.pods, "placed": told.placed, "unschedulable": told.unschedulable, "gated": told.gated, "waiting": told.waiting,
-        "evictions": told.evicted, "fragmentation": _mean(shares.values()),
-        "imbalance": _mean(usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS),
+        "pods": told.pods,
+        "placed": told.placed,
+        "unschedulable": told.unschedulable,
+        "gated": told.gated,
+        "waiting": told.waiting,
+        "evictions": told.evicted,
+        "fragmentation": _mean(shares.values()),
+        "imbalance": _mean(
+            usage.imbalance.standard_deviation for usage in told.resources if usage.resource != PODS
+        ),
         "zone skew": zone_skew(scenario.nodes, hosts),
-    }  # fmt: skip
+    }
     for usage in told.resources:
         found[f"{usage.resource} used"] = round(usage.use, DIGITS)
         found[f"{usage.resource} imbalance"] = round(usage.imbalance.standard_deviation, DIGITS)
@@ -105,11 +119,12 @@ def _mean(values: Iterable[float]) -> float | None:
     return round(sum(found) / len(found), DIGITS) if found else None
 
 
-# --- zones ----------------------------------------------------------------------------------------------------------
+# --- zones --------------------------------------------------------------------------------------------------
 
 
 def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float | None:
-    """How unevenly the pods of an owner lie in the zones: most in one less fewest in one, on average over owners of two pods or more.
+    """How unevenly the pods of an owner lie in the zones: most in one less fewest in one, on average over
+    owners of two pods or more.
 
     *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
@@ -118,30 +133,51 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
     for pod, host in hosts:
         owner = pod.metadata.controller
         if owner is not None and host in zones:
-            counts = owned.setdefault((pod.namespace, owner.kind, owner.name), Counter(dict.fromkeys(zones.values(), 0)))
+            counts = owned.setdefault(
+                (pod.namespace, owner.kind, owner.name), Counter(dict.fromkeys(zones.values(), 0))
+            )
             counts[zones[host]] += 1
     if len(set(zones.values())) < 2:
         return None
-    return _mean(max(counts.values()) - min(counts.values()) for counts in owned.values() if counts.total() > 1)
+    return _mean(
+        max(counts.values()) - min(counts.values()) for counts in owned.values() if counts.total() > 1
+    )
 
 
 def replay_measures(replay: Replay) -> Measures:
     """The measures of a replay that is over.
 
-    ``placed`` counts how often a pod got a node; use is the average over time, the skew of zones is that at the end.
+    ``placed`` counts how often a pod got a node; use is the average over time, the skew of zones is that at
+    the end.
     """
-    tally, ledger = replay.cluster.tally, replay.cluster.ledger
-    use, waits = tally.mean_use(), tally.wait_record()
+    tally = replay.cluster.tally
+    ledger = replay.cluster.ledger
+    use = tally.mean_use()
+    waits = tally.wait_record()
     hosts = [(life.original, life.node) for life in replay.pods.all.values() if life.node]
-    shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
+    shares = (
+        {}
+        if use is None
+        else {
+            f"{name} used": round(float(share), DIGITS)
+            for name, share in zip(ledger.resources, use, strict=True)
+        }
+    )
     return {
-        "pods": tally.events["Arrived"], "placed": tally.events["Scheduled"], "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), hosts), **shares,
-        **{f"waiting {name}": waits.get(name) for name in ("mean", *(f"p{share}" for share in PERCENTILES), "max")},
-    }  # fmt: skip
+        "pods": tally.events["Arrived"],
+        "placed": tally.events["Scheduled"],
+        "unschedulable": ledger.waiting_pods + tally.never_scheduled,
+        "evictions": tally.evicted,
+        "zone skew": zone_skew(replay.engine.nodes(), hosts),
+        **shares,
+        **{
+            f"waiting {name}": waits.get(name)
+            for name in ("mean", *(f"p{share}" for share in PERCENTILES), "max")
+        },
+    }
 
 
-# --- configurations -------------------------------------------------------------------------------------------------
+# --- configurations -----------------------------------------------------------------------------------------
 
 
 Row = Mapping[str, Any]
@@ -166,7 +202,9 @@ class Best:
     names: tuple[str, ...]
 
 
-def configurations(rows: Sequence[Row], settings: Sequence[str], objectives: Sequence[str]) -> list[SweepConfiguration]:
+def configurations(
+    rows: Sequence[Row], settings: Sequence[str], objectives: Sequence[str]
+) -> list[SweepConfiguration]:
     """Each configuration that has a run without an error."""
     kept = [key for key in settings if key != "seed"]
     groups: dict[tuple[str, ...], list[Row]] = {}
@@ -177,7 +215,11 @@ def configurations(rows: Sequence[Row], settings: Sequence[str], objectives: Seq
     found = []
     for name, group in zip(names, groups.values(), strict=True):
         values = {one: [row[one] for row in group if row[one] is not None] for one in objectives}
-        found.append(SweepConfiguration(name, {one: round(fmean(each), DIGITS) for one, each in values.items() if each}))
+        found.append(
+            SweepConfiguration(
+                name, {one: round(fmean(each), DIGITS) for one, each in values.items() if each}
+            )
+        )
     return found
 
 
@@ -185,11 +227,14 @@ def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> l
     """Who is best in each objective in which configurations differ and of which one way is better."""
     answer = []
     for objective in objectives:
-        values, more = [one.values[objective] for one in found if objective in one.values], more_is_better(objective)
+        values = [one.values[objective] for one in found if objective in one.values]
+        more = more_is_better(objective)
         if more is None or len(set(values)) < 2:
             continue
         best = max(values) if more else min(values)
-        answer.append(Best(objective, best, tuple(one.name for one in found if one.values.get(objective) == best)))
+        answer.append(
+            Best(objective, best, tuple(one.name for one in found if one.values.get(objective) == best))
+        )
     return answer
 
 
@@ -213,7 +258,9 @@ def short_names(rows: Sequence[Row]) -> list[str]:
         words = []
         for key in kept:
             told = "none" if row[key] is None else str(cell(row[key]))
-            words.append(told if key in SPOKEN and row[key] is not None else f"{key.removeprefix('weights.')} {told}")
+            words.append(
+                told if key in SPOKEN and row[key] is not None else f"{key.removeprefix('weights.')} {told}"
+            )
         names.append(", ".join(words) or f"configuration {at}")
     return names
 
@@ -226,7 +273,11 @@ def cell(value: Any) -> Any:
 
 
 SECTIONS = ("cluster", "pods", "trace", "until", "grid", "runs", "objectives")
-NAME, SEED, ORDER, EDITS, SHUFFLED = "name", "seed", "order", "set", "shuffled"
+NAME = "name"
+SEED = "seed"
+ORDER = "order"
+EDITS = "set"
+SHUFFLED = "shuffled"
 WEIGHT = "weights."
 """What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
 FILES = ("policy", "profile", "config")
@@ -237,7 +288,7 @@ _LONGEST = 100
 """Characters of a list or an object that is shown as it is."""
 
 
-# --- what can vary --------------------------------------------------------------------------------------------------
+# --- what can vary ------------------------------------------------------------------------------------------
 
 
 Axis = tuple[str, Callable[[Any], bool]]
@@ -249,7 +300,10 @@ def _is_text(value: Any) -> bool:
 
 
 def _whole(least: int, most: int) -> Axis:
-    return f"a whole number from {least} to {most}", lambda value: type(value) is int and least <= value <= most
+    return (
+        f"a whole number from {least} to {most}",
+        lambda value: type(value) is int and least <= value <= most,
+    )
 
 
 def _one_of(*names: str) -> Axis:
@@ -267,16 +321,24 @@ def _are_edits(value: Any) -> bool:
 _FILE = _or_null("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike))
 _SWITCH = ("true or false", lambda value: isinstance(value, bool))
 _WORDS = {
-    "file": _FILE, "flag": _SWITCH, "no-flag": _SWITCH, "whole": _whole(0, 2**63 - 1), "positive": _whole(1, 2**63 - 1),
-    "bytes": _whole(0, 2**63 - 1), "choice": _one_of(*TIE_BREAKS),
+    "file": _FILE,
+    "flag": _SWITCH,
+    "no-flag": _SWITCH,
+    "whole": _whole(0, 2**63 - 1),
+    "positive": _whole(1, 2**63 - 1),
+    "bytes": _whole(0, 2**63 - 1),
+    "choice": _one_of(*TIE_BREAKS),
     "places": _or_null("a place such as FILE.py:NAME, or a list of them", _are_edits),
-}  # fmt: skip
+}
 """What an option takes -> its values; others are texts."""
 _KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
 OPTIONS: Mapping[str, str] = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
 """Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 AXES: Mapping[str, Axis] = {
-    **{key: _WORDS.get(declared_of(FIELDS[name]).takes, _or_null("a text", _is_text)) for key, name in OPTIONS.items()},
+    **{
+        key: _WORDS.get(declared_of(FIELDS[name]).takes, _or_null("a text", _is_text))
+        for key, name in OPTIONS.items()
+    },
     "release": ('a text such as "1.16"', _is_text),
     "provider": _or_null("a name such as DefaultProvider", _is_text),
     "feature-gates": _or_null("a text such as EvenPodsSpread=true", _is_text),
@@ -289,7 +351,7 @@ AXES: Mapping[str, Axis] = {
 KEYS = (*AXES, f"{WEIGHT}NAME")
 
 
-# --- the file -------------------------------------------------------------------------------------------------------
+# --- the file -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -336,7 +398,9 @@ class _Reader:
         kind, stop, why = wanted.partition(": ")
         text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
         told = text if 0 < len(text) <= _LONGEST else shown(got)
-        raise ManifestError(f"{self.where}{path and f': {path}'}: expected {kind}, got {told}{stop}{why}{near}")
+        raise ManifestError(
+            f"{self.where}{path and f': {path}'}: expected {kind}, got {told}{stop}{why}{near}"
+        )
 
     def spec(self) -> Spec:
         if not isinstance(self.data, Mapping):
@@ -367,7 +431,8 @@ class _Reader:
 
     def _placed(self, key: str) -> GivenCluster:
         """What is given with paths as seen from the current folder; they must exist."""
-        given, found = self.data.get(key, ()), list[Any]()
+        given = self.data.get(key, ())
+        found = list[Any]()
         if isinstance(given, Cluster):
             return given
         try:
@@ -387,21 +452,25 @@ class _Reader:
         return found
 
     def _grid(self) -> dict[str, tuple[Any, ...]]:
-        given, found = self.data.get("grid", {}), {}
+        given = self.data.get("grid", {})
+        found = {}
         if not isinstance(given, Mapping):
             self.refuse("grid", given, "an object with a value or a list of values for each key")
         for key, values in given.items():
             listed = values if isinstance(values, list | tuple) else [values]
             if not listed:
                 self.refuse(f"grid.{key}", listed, "a value at least")
-            found[key] = tuple(self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed))
+            found[key] = tuple(
+                self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed)
+            )
             for number, value in enumerate(found[key]):
                 if value in found[key][:number]:
                     self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
         return found
 
     def _runs(self, grid: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-        given, found = self.data.get("runs", []), list[Mapping[str, Any]]()
+        given = self.data.get("runs", [])
+        found = list[Mapping[str, Any]]()
         if not isinstance(given, list | tuple):
             self.refuse("runs", given, "a list of objects such as {name: today, policy: policy.yaml}")
         for number, run in enumerate(given):
@@ -413,7 +482,12 @@ class _Reader:
             for key in run:
                 if key in grid:
                     self.refuse(path, key, f"a key that is not in the grid too: {key} is")
-            found.append({key: value if key == NAME else self._value(path, key, f".{key}", value) for key, value in run.items()})
+            found.append(
+                {
+                    key: value if key == NAME else self._value(path, key, f".{key}", value)
+                    for key, value in run.items()
+                }
+            )
         return tuple(found)
 
     def _value(self, parent: str, key: Any, step: str, value: Any) -> Any:
@@ -424,5 +498,7 @@ class _Reader:
         if not holds(value):
             self.refuse(parent + step, value, wanted)
         if key in FILES and value is not None and not os.path.isfile(self.folder / value):
-            self.refuse(parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}")
+            self.refuse(
+                parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}"
+            )
         return str(value) if isinstance(value, os.PathLike) else value

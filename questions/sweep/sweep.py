@@ -34,7 +34,20 @@ from ...simulation.sides import SUCCESSORS
 from ...simulation.simulate import Simulation
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..replay.replay import Replay
-from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Measures, Spec, replay_measures, simulation_measures
+from .spec import (
+    EDITS,
+    FILES,
+    OPTIONS,
+    ORDER,
+    RULES,
+    SEED,
+    SHUFFLED,
+    WEIGHT,
+    Measures,
+    Spec,
+    replay_measures,
+    simulation_measures,
+)
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""
@@ -88,10 +101,11 @@ def _unknown(name: str, version: str, known: Iterable[str]) -> UnknownNameError:
 Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``name``."""
 Row = dict[str, Any]
-RUN, ERROR = "run", "error"
+RUN = "run"
+ERROR = "error"
 
 
-# --- one run --------------------------------------------------------------------------------------------------------
+# --- one run ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -121,9 +135,12 @@ class Task:
         return Place(spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ()))
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
-        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
+        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release
+        refuses."""
         spec = self.scheduler_spec.settled(config_maps)
-        weights = {key.removeprefix(WEIGHT): value for key, value in self.settings.items() if key.startswith(WEIGHT)}
+        weights = {
+            key.removeprefix(WEIGHT): value for key, value in self.settings.items() if key.startswith(WEIGHT)
+        }
         if not weights:
             return spec.engine(config_maps)
         if spec.profiles is not None:
@@ -148,7 +165,8 @@ class Shared:
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
-        names, priorities = place.scheduler_names, place.priorities
+        names = place.scheduler_names
+        priorities = place.priorities
         if place in self.read:
             return
         try:
@@ -159,7 +177,8 @@ class Shared:
             elif place.edits:
                 self.read[place] = f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace"
             else:
-                choice, objects = InputOptions(priorities=priorities, scheduler_names=names), objects_of("trace", spec.trace, defaults=True)
+                choice = InputOptions(priorities=priorities, scheduler_names=names)
+                objects = objects_of("trace", spec.trace, defaults=True)
                 self.read[place] = read_inputs(paths_among("trace", spec.trace), choice, objects=objects)
         except KubeclassicError as error:
             self.read[place] = str(error)
@@ -179,7 +198,9 @@ class Shared:
 
     def run(self, task: Task) -> Measures | str:
         """The measures of *task*, or the error that it came to."""
-        given, settings, spec = self.read[task.place], task.settings, task.scheduler_spec
+        given = self.read[task.place]
+        settings = task.settings
+        spec = task.scheduler_spec
         try:
             if isinstance(given, str):
                 return given
@@ -192,7 +213,8 @@ class Shared:
                 return replay_measures(replay)
             order = settings.get(ORDER, "input")
             if order == SHUFFLED:
-                order, pending = "input", list(given.pending)
+                order = "input"
+                pending = list(given.pending)
                 random.Random(settings.get(SEED, 0)).shuffle(pending)
                 given = attrs.evolve(given, pending=tuple(pending))
             simulation = Simulation(given, engine, order)
@@ -205,12 +227,14 @@ class Shared:
             return f"{type(error).__name__}: {error}"
 
 
-def _shared(files: Mapping[str, str], until: float | None, read: dict[Place, Scenario | Inputs | str]) -> Shared:
+def _shared(
+    files: Mapping[str, str], until: float | None, read: dict[Place, Scenario | Inputs | str]
+) -> Shared:
     execute_files(files)
     return Shared(until, read)
 
 
-# --- all runs -------------------------------------------------------------------------------------------------------
+# --- all runs -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -244,14 +268,17 @@ class Sweep:
 
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
-        found, tasks = dict[int, Measures | str](), dict[int, Task]()
+        found = dict[int, Measures | str]()
+        tasks = dict[int, Task]()
         for number, point in enumerate(points):
             task = self._task(point)
             if isinstance(task, str):
                 found[number] = task
                 continue
             tasks[number] = task
-            self._planned.setdefault((task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task)
+            self._planned.setdefault(
+                (task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task
+            )
             self.shared.take(self.spec, task.place)
         if points and not tasks:
             raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {found[0]}")
@@ -263,12 +290,21 @@ class Sweep:
         for number, point in enumerate(points):
             result = found[number]
             measures, error = ({}, result) if isinstance(result, str) else (result, None)
-            rows.append({RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: error})
+            rows.append(
+                {
+                    RUN: number + 1,
+                    **point,
+                    **{name: measures.get(name) for name in self.spec.objectives},
+                    ERROR: error,
+                }
+            )
         return rows
 
     def notices(self) -> list[Notice]:
         """What is odd in the input, and what of it some release of the runs does not read."""
-        return list(dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task)))
+        return list(
+            dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task))
+        )
 
     def _task(self, settings: Settings) -> Task | str:
         """The run of *settings*, or why it cannot begin."""
@@ -276,15 +312,18 @@ class Sweep:
             # A scheduler with these settings, and the rules that its release can have.
             options: dict[str, Any] = {
                 OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
-                for key, value in settings.items() if key in OPTIONS and value is not None
-            }  # fmt: skip
-            folder, given = self.spec.folder, edits_of(options.pop(RULES, ()))
+                for key, value in settings.items()
+                if key in OPTIONS and value is not None
+            }
+            folder = self.spec.folder
+            given = edits_of(options.pop(RULES, ()))
             own = [os.path.join(folder, place) if ".py:" in place else place for place in given]
             places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
             is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
             options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
             options |= {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
-            spec, order = spec_of(options_of(options)), settings.get(ORDER, "input")
+            spec = spec_of(options_of(options))
+            order = settings.get(ORDER, "input")
             if self.spec.trace and order != "input":
                 return f"{ORDER}: got {order} for a trace, whose pods come in their own order"
             return Task(spec, settings)

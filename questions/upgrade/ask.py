@@ -47,19 +47,34 @@ from ..result import NOTHING_TRIED, Result
 from .facts import EARLIER
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
-from .upgrade import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, MovedPod, Upgrade, UpgradeDocument, upgraded
+from .upgrade import (
+    ELSEWHERE,
+    GAINED,
+    LOST,
+    MAKES_ROOM,
+    OTHER_ROOM,
+    MovedPod,
+    Upgrade,
+    UpgradeDocument,
+    upgraded,
+)
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
-    WORDS[GAINED]: MEANINGS["good"], WORDS[LOST]: MEANINGS["bad"], WORDS[ELSEWHERE]: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
-}  # fmt: skip
+    WORDS[GAINED]: MEANINGS["good"],
+    WORDS[LOST]: MEANINGS["bad"],
+    WORDS[ELSEWHERE]: MEANINGS["near"],
+    OTHER_ROOM: MEANINGS["held"],
+}
 MODES_TOLD = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
     "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
 }
-SAME, OTHER, NONE = "on the first node", "on another node", "without a node"
+SAME = "on the first node"
+OTHER = "on another node"
+NONE = "without a node"
 WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
 NO_NODE = "<none>"
 """In place of a node where the pod has none."""
@@ -81,7 +96,8 @@ class UpgradeResult(Result):
         return self.document.same if not self.pod else self.first_step(self.pod) is None
 
     def why(self, found: MovedPod) -> str:
-        """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
+        """Why a decision became another one: the fact of the release, and how many points its node gains by
+        it."""
         if found.effect == EARLIER:
             return "an earlier decision differs, so the nodes are filled differently"
         fact = next((one for one in self.document.facts if one.id == found.fact), None)
@@ -102,19 +118,33 @@ class UpgradeResult(Result):
     def view(self) -> View:
         document = self.document
         shown = [found for found in document.moved if self.pod in ("", found.pod)]
-        steps, causes, moved = _steps(document), _causes(document), _moved(self, shown)
-        moving, ends = len(document.ways), ("--from", document.stages[0].release, "--to", document.stages[-1].release)
+        steps = _steps(document)
+        causes = _causes(document)
+        moved = _moved(self, shown)
+        moving = len(document.ways)
+        ends = ("--from", document.stages[0].release, "--to", document.stages[-1].release)
         counts = {"decisions that differ": len(document.moved), "pods that move": moving}
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
-            title=type(self).__name__, verdict=_verdict(document), lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"], facts=facts,
-            shares=[Share("stay", document.pods - moving, "same"), Share("move", moving, "near")] if moving else [],
-            who=_who(document), main="moved",
-            next=[NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in document.moved[:1]],
+            title=type(self).__name__,
+            verdict=_verdict(document),
+            lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"],
+            facts=facts,
+            shares=[Share("stay", document.pods - moving, "same"), Share("move", moving, "near")]
+            if moving
+            else [],
+            who=_who(document),
+            main="moved",
+            next=[
+                NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod))
+                for one in document.moved[:1]
+            ],
             sections=[*self._text(shown, steps, causes, moved), *_sections(document, steps, causes, moved)],
-        )  # fmt: skip
+        )
 
-    def _text(self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
+    def _text(
+        self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table
+    ) -> Iterator[Section]:
         document = self.document
         if self.pod:
             yield block(*_of_pod(self, shown))
@@ -126,7 +156,9 @@ class UpgradeResult(Result):
         yield block(causes)
         yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
         if self.show is not None and len(shown) > self.show:
-            yield block(f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them.")
+            yield block(
+                f"{count_of(len(shown) - self.show, 'more decision')}: --show, -o csv or -o json has them."
+            )
 
 
 def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
@@ -134,9 +166,19 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
     columns = "Each column is a release, each band a group of pods."
     words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
     yield Section("The way", [*on_page(words), _bands(found)], name="way")
-    first, others = found.stages[0], [f"{text}." for text in other_patches(found)]
-    yield Section("Step by step", [steps, *on_page(f"{first.release} is as {first.like}.", *others)], name="steps", forms=REST)
-    fixed = "Some of these were bugs, which a later release took back." if any(fact.fixed for fact in found.facts) else ""
+    first = found.stages[0]
+    others = [f"{text}." for text in other_patches(found)]
+    yield Section(
+        "Step by step",
+        [steps, *on_page(f"{first.release} is as {first.like}.", *others)],
+        name="steps",
+        forms=REST,
+    )
+    fixed = (
+        "Some of these were bugs, which a later release took back."
+        if any(fact.fixed for fact in found.facts)
+        else ""
+    )
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
     yield Section(parts=[_ways(found)])
@@ -145,8 +187,10 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
 
 def _bands(found: UpgradeDocument) -> Bands:
     """The pods in each release; those that never move stay where the first release puts them."""
-    first, ways = found.stages[0], [
-        [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts] for hosts in found.ways.values()
+    first = found.stages[0]
+    ways = [
+        [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
+        for hosts in found.ways.values()
     ]
     unplaced = sum(way[0] == NONE for way in ways)
     still = Counter({SAME: first.placed - (len(ways) - unplaced), NONE: first.unplaced - unplaced})
@@ -158,37 +202,59 @@ def _bands(found: UpgradeDocument) -> Bands:
 
 def _who(found: UpgradeDocument) -> PodOutcomes:
     """The pods that do not end where the first release puts them, those that lose their node first."""
-    pods, steps = list[PodOutcome](), {one.pod: one for one in found.moved}
+    pods = list[PodOutcome]()
+    steps = {one.pod: one for one in found.moved}
     for pod, hosts in found.ways.items():
-        first, last, step = hosts[0], hosts[-1], steps[pod]
+        first = hosts[0]
+        last = hosts[-1]
+        step = steps[pod]
         room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
         if first != last:
-            change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
-            text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
+            change = (
+                "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
+            )
+            text = [
+                word
+                for word in (
+                    first and first != room and f"from {first}",
+                    last and f"to {last}",
+                    room and f"on {room}",
+                )
+                if word
+            ]
             pods.append(PodOutcome(pod, change, " ".join(text)))
     order = list(CHANGES)
     return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words --------------------------------------------------------------------------------------------------
 
 
 def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
-    """What other patch levels of the releases on the way decide otherwise; *under_policy*: of those that run a Policy alone."""
-    return [stage.other_patches for stage in found.stages if stage.other_patches and (stage.runs == POLICY or not under_policy)]
+    """What other patch levels of the releases on the way decide otherwise; *under_policy*: of those that run
+    a Policy alone."""
+    return [
+        stage.other_patches
+        for stage in found.stages
+        if stage.other_patches and (stage.runs == POLICY or not under_policy)
+    ]
 
 
 def _verdict(found: UpgradeDocument) -> str:
-    first, last = found.stages[0].release, found.stages[-1].release
+    first = found.stages[0].release
+    last = found.stages[-1].release
     if not found.pods:
         return NOTHING_TRIED
     if found.same:
         return f"No decision changes from {first} to {last}"
-    count, steps = len(found.moved), ", ".join([step.after for step in found.steps if step.differ])
+    count = len(found.moved)
+    steps = ", ".join([step.after for step in found.steps if step.differ])
     if count == 1:
         return f"From {first} to {last} 1 decision changes: {found.moved[0].pod}, in {steps}"
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
-    pods = f"{away:,} of {found.pods:,} pods {'goes' if away == 1 else 'go'} elsewhere in {last} than in {first}"
+    pods = (
+        f"{away:,} of {found.pods:,} pods {'goes' if away == 1 else 'go'} elsewhere in {last} than in {first}"
+    )
     return f"{pods}; {count:,} decisions change on the way, in {steps}"
 
 
@@ -201,28 +267,39 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     first = moved[0]
     yield f"{result.pod}: {first.after} is the first release that decides differently."
     yield ""
-    before, room, by_release = "", "", {found.after: found for found in moved}
+    before = ""
+    room = ""
+    by_release = {found.after: found for found in moved}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
-            room = f", {WORDS[MAKES_ROOM]} on {its.new}" if its.new and its.change in (MAKES_ROOM, OTHER_ROOM) else ""
+            room = (
+                f", {WORDS[MAKES_ROOM]} on {its.new}"
+                if its.new and its.change in (MAKES_ROOM, OTHER_ROOM)
+                else ""
+            )
         now = host or f"{NO_NODE}{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
         before = now
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------------------
 
 
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     columns = [
-        Column("step", "name"), Column("differ", "count"), Column(WORDS[GAINED], "count", field="gained"),
-        Column(WORDS[LOST], "count", field="lost"), Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
-        Column(WORDS[ELSEWHERE], "count", field="elsewhere"), Column("placed", "name"), Column("decides as", "name"),
+        Column("step", "name"),
+        Column("differ", "count"),
+        Column(WORDS[GAINED], "count", field="gained"),
+        Column(WORDS[LOST], "count", field="lost"),
+        Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
+        Column(WORDS[ELSEWHERE], "count", field="elsewhere"),
+        Column("placed", "name"),
+        Column("decides as", "name"),
         Column("patch level", "name", forms=("wide", "page", "data")),
-    ]  # fmt: skip
+    ]
     rows: list[list[Any]] = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
@@ -234,37 +311,62 @@ def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
     columns = [
-        Column("decisions", "count"), Column("release", "name", filter=True), Column("rule", "name", filter=True),
-        Column("because", "name"), Column("fixed in", "name", forms=("wide", "page", "data")),
-    ]  # fmt: skip
+        Column("decisions", "count"),
+        Column("release", "name", filter=True),
+        Column("rule", "name", filter=True),
+        Column("because", "name"),
+        Column("fixed in", "name", forms=("wide", "page", "data")),
+    ]
     rows = list[list[Any]]()
     for step in found.steps:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
-            told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
-            rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
+            told = (
+                fact.sentence
+                if fact
+                else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
+            )
+            rows.append(
+                [cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None]
+            )
     return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
     columns = [
-        Column("release", "name", filter=True), Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN), Column("change", forms=("data", "csv")),
-        Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
-        Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
-    ]  # fmt: skip
+        Column("release", "name", filter=True),
+        Column("pod", "name"),
+        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN),
+        Column("change", forms=("data", "csv")),
+        Column("from", "host"),
+        Column("to", "host"),
+        Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
+        Column("fact", "name", filter=True, forms=("wide", "data", "csv")),
+        Column("why"),
+    ]
     rows = list[list[Any]]()
     for one in moved:
-        told = f"no longer {WORDS[MAKES_ROOM]}" if one.change == GAINED and one.old else WORDS.get(one.change, one.change)
-        rows.append([one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)])
+        told = (
+            f"no longer {WORDS[MAKES_ROOM]}"
+            if one.change == GAINED and one.old
+            else WORDS.get(one.change, one.change)
+        )
+        rows.append(
+            [one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
+        )
     return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
 
 
 def _nodes(found: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
     nodes = () if found.nodes is UNSET else found.nodes
-    columns = [Column("release", "name", filter=True), Column("node", "name"), Column("before", "name"), Column("then", "name")]
+    columns = [
+        Column("release", "name", filter=True),
+        Column("node", "name"),
+        Column("before", "name"),
+        Column("then", "name"),
+    ]
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
     return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
 
@@ -272,21 +374,28 @@ def _nodes(found: UpgradeDocument) -> Table:
 def _ways(found: UpgradeDocument) -> Table:
     """Where each pod that moves is in each release."""
     columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
-    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA)
+    return Table(
+        "ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA
+    )
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 def _scenario(cluster: GivenCluster, options: UpgradeOptions) -> Scenario:
     return scenario_of(
-        cluster, options.waiting(), scheduler_names=[DEFAULT_SCHEDULER], defaults=options.defaults, edits=options.edits
-    )  # fmt: skip
+        cluster,
+        options.waiting(),
+        scheduler_names=[DEFAULT_SCHEDULER],
+        defaults=options.defaults,
+        edits=options.edits,
+    )
 
 
 @asked_by(UpgradeOptions, "cluster", "start", "end", opens=_scenario, show=None)
 def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SILENT) -> UpgradeResult:
-    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why."""
+    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves
+    which pod, and why."""
     start = options.start or ("" if options.steps else _start(scenario, options, observer))
     steps = tuple(part for text in options.steps for part in text.split(","))
     profile = options.profile
@@ -303,20 +412,28 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     pod = _checked_pod(options.pod or "", scenario)
     document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
-        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in asked.differing(found))
+        nodes = tuple(
+            node
+            for found in document.moved
+            if found.pod == pod and not found.retry
+            for node in asked.differing(found)
+        )
         document = replace(document, nodes=nodes)
     return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
 
 
 def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:
-    """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if it is the last one."""
+    """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if
+    it is the last one."""
     runs = telling_versions((node.status.kubelet_version for node in scenario.nodes), options.server)
     nearest = nearest_release(runs) if options.policy is None else None
     start = DEFAULT_RELEASE if nearest is None else nearest[0].version
     if nearest is not None:
         observer.remark(f"from {start}: the cluster runs {nearest[1]}")
     if start == find_any_release(options.end).version:
-        raise UnknownNameError(f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}")
+        raise UnknownNameError(
+            f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
+        )
     return start
 
 

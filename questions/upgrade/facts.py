@@ -1,7 +1,7 @@
 """By which fact of a release a decision became another one.
 
-The first rule that differs says which facts may be the reason. A fact that cells of the table say is tried: the newer release without it
-decides as the older one did, or sees the node as the older one saw it.
+The first rule that differs says which facts may be the reason. A fact that cells of the table say is tried:
+the newer release without it decides as the older one did, or sees the node as the older one saw it.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ BY_FACT: Final = "fact"
 EARLIER: Final = "earlier decision"
 UNKNOWN: Final = "unknown"
 FEW = 40
-"""Up to that many decisions are looked at one by one. All steps without one fact cost as much as some hundred of them."""
+"""Up to that many decisions are looked at one by one. All steps without one fact cost as much as some hundred
+of them."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
-"""For this many decisions of a step the views of both releases are compared, which say the rule and its points, and facts are tried in
-their order; of all others those come first that explained the most."""
+"""For this many decisions of a step the views of both releases are compared, which say the rule and its
+points, and facts are tried in their order; of all others those come first that explained the most."""
 ABOUT: Mapping[CauseKind, str] = {TIE: TIES, SAMPLING: SEARCH, PREEMPTION: OF_PREEMPTION}
 """Kind of a cause without a rule -> what facts say that they are about."""
 
@@ -57,7 +58,8 @@ class FoundCause:
     fact: Fact | None
     cause: Cause
     points: int | None = None
-    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no score."""
+    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no score.
+    """
 
 
 @attrs.define(eq=False, repr=False)
@@ -78,7 +80,8 @@ class UpgradeTrial:
     _told: int = 0
 
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[FoundCause]:
-        """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both decide is with them."""
+        """Why the newer release decides otherwise in each of the steps *numbers*, which rise; what both
+        decide is with them."""
         known = self._at_once(numbers) if len(numbers) > FEW else {}
         for number, outcomes in numbers.items():
             fact = known.get(number)
@@ -99,9 +102,10 @@ class UpgradeTrial:
         return found
 
     def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
-        """The facts that fit and explain some of the first few steps, those that explain most first; the rest is not looked for where
-        one of them explains them all."""
-        first, explained = list(numbers)[:FEW], dict[Fact, int]()
+        """The facts that fit and explain some of the first few steps, those that explain most first; the rest
+        is not looked for where one of them explains them all."""
+        first = list(numbers)[:FEW]
+        explained = dict[Fact, int]()
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
@@ -110,9 +114,14 @@ class UpgradeTrial:
         return sorted((fact for fact in explained if explained[fact]), key=lambda fact: -explained[fact])
 
     def _explained(
-        self, fact: Fact, numbers: Mapping[int, tuple[Decided, Decided]], among: Sequence[int], end: int | None = None
+        self,
+        fact: Fact,
+        numbers: Mapping[int, tuple[Decided, Decided]],
+        among: Sequence[int],
+        end: int | None = None,
     ) -> Sequence[int]:
-        """The steps *among* those before *end* that are decided as before without *fact*; none if the release cannot run without it."""
+        """The steps *among* those before *end* that are decided as before without *fact*; none if the release
+        cannot run without it."""
         try:
             each = self.without([fact]).steps(end).each
         except KubeclassicError:
@@ -120,20 +129,26 @@ class UpgradeTrial:
         return [number for number in among if each[number].outcome == numbers[number][0]]
 
     def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> FoundCause:
-        """Why the newer release's decision in the step *number*, the *other*, differs; both are its latest, with details."""
-        wanted, found = decided(one), decided(other)
+        """Why the newer release's decision in the step *number*, the *other*, differs; both are its latest,
+        with details."""
+        wanted = decided(one)
+        found = decided(other)
         if wanted == found:
             return FoundCause(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
         nodes = nodes_of(wanted, found)
-        first, second = SideView(self.older.side, one, nodes), SideView(self.newer.side, other, nodes)
+        first = SideView(self.older.side, one, nodes)
+        second = SideView(self.newer.side, other, nodes)
         cause = cause_of(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
         return FoundCause(UNKNOWN if fact is None else BY_FACT, fact, cause, _points(cause, first, second))
 
-    # --- which fact -------------------------------------------------------------------------------------------------
+    # --- which fact -----------------------------------------------------------------------------------------
 
-    def _fact(self, cause: Cause, first: SideView, second: SideView, nodes: list[str], number: int) -> Fact | None:
-        """The fact without which the older decision, or the older view of the node, is restored; what fits the cluster is tried first."""
+    def _fact(
+        self, cause: Cause, first: SideView, second: SideView, nodes: list[str], number: int
+    ) -> Fact | None:
+        """The fact without which the older decision, or the older view of the node, is restored; what fits
+        the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
         decides = self._decides_as(first)
         tries = decides, self._sees_as(first, cause, nodes)
@@ -149,10 +164,13 @@ class UpgradeTrial:
                     if self._tried(restores, (fact,), number):
                         self._restored[fact,] += 1
                         return fact
-            if (found := self.untried(cause, first, second, among) or self._of_several(sure, decides, number)) is not None:
+            if (
+                found := self.untried(cause, first, second, among) or self._of_several(sure, decides, number)
+            ) is not None:
                 return found
         every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
-        # An earlier step, in which one of them looked at more nodes or ended by an error, has left the next search at another node.
+        # An earlier step, in which one of them looked at more nodes or ended by an error, has left the next
+        # search at another node.
         as_older = self._decides_as(first, self.older)
         return (
             self._of_several(every, decides, number)
@@ -161,7 +179,8 @@ class UpgradeTrial:
         )
 
     def untried(self, cause: Cause, first: SideView, second: SideView, among: Sequence[Fact]) -> Fact | None:
-        """The fact *among* those that no cells say, between releases of different kinds: about the rule, or about all scores."""
+        """The fact *among* those that no cells say, between releases of different kinds: about the rule, or
+        about all scores."""
         about = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
         general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
         if cause.kind not in ("score", "tie"):
@@ -170,7 +189,8 @@ class UpgradeTrial:
         return told[0] if told else None
 
     def ranked(self, cause: Cause, among: Sequence[Fact]) -> list[Fact]:
-        """Facts about the rule come first, then those about everything; of each kind those of the newest release."""
+        """Facts about the rule come first, then those about everything; of each kind those of the newest
+        release."""
 
         def rank(fact: Fact) -> tuple[int, int]:
             kind = 0 if self.is_about(fact, cause) else 1 if fact.is_about(EVERYTHING) else 2
@@ -183,11 +203,19 @@ class UpgradeTrial:
         return any(fact.is_about(name) for name in _names(cause))
 
     def _of_several(
-        self, facts: Sequence[Fact], decides: Callable[[FollowingSide, int], bool], number: int, *, least: int = 2, whole_first: bool = True
+        self,
+        facts: Sequence[Fact],
+        decides: Callable[[FollowingSide, int], bool],
+        number: int,
+        *,
+        least: int = 2,
+        whole_first: bool = True,
     ) -> Fact | None:
-        """The last of the first few facts, *least* or more, that must all be undone; None if that does not restore the older decision.
+        """The last of the first few facts, *least* or more, that must all be undone; None if that does not
+        restore the older decision.
 
-        *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler of its own.
+        *whole_first*: None, too, where undoing all of them does not, as each set of facts takes a scheduler
+        of its own.
         """
         if whole_first and not self._tried(decides, tuple(facts), number):
             return None
@@ -198,8 +226,11 @@ class UpgradeTrial:
                 return facts[count - 1]
         return None
 
-    def _tried(self, restores: Callable[[FollowingSide, int], bool], facts: tuple[Fact, ...], number: int) -> bool:
-        """Whether the newer release without *facts* restores the older decision; one that cannot run without them does not."""
+    def _tried(
+        self, restores: Callable[[FollowingSide, int], bool], facts: tuple[Fact, ...], number: int
+    ) -> bool:
+        """Whether the newer release without *facts* restores the older decision; one that cannot run without
+        them does not."""
         try:
             names = frozenset(fact.id for fact in facts)
             if names not in self._tries:
@@ -208,18 +239,23 @@ class UpgradeTrial:
         except KubeclassicError:  # such as a default plugin of the older release that is gone since, in a step over several releases
             return False
 
-    def _decides_as(self, first: SideView, like: FollowingSide | None = None) -> Callable[[FollowingSide, int], bool]:
+    def _decides_as(
+        self, first: SideView, like: FollowingSide | None = None
+    ) -> Callable[[FollowingSide, int], bool]:
         wanted = decided(first.decision)
         return lambda judge, number: decided(judge.ask(number, like)) == wanted
 
-    def _sees_as(self, first: SideView, cause: Cause, nodes: list[str]) -> Callable[[FollowingSide, int], bool]:
+    def _sees_as(
+        self, first: SideView, cause: Cause, nodes: list[str]
+    ) -> Callable[[FollowingSide, int], bool]:
         """Whether a try sees the node in question as the older release does, by the rule in question."""
 
         def sees(judge: FollowingSide, number: int) -> bool:
             node = cause.node
             if node is None or node not in nodes:
                 return False
-            view, wanted = node_view(judge.side.engine, judge.ask(number), node), first.nodes[node]
+            view = node_view(judge.side.engine, judge.ask(number), node)
+            wanted = first.nodes[node]
             if cause.kind == "score" and cause.rule is not None:
                 ours = total_of_rule(cause.rule, view)
                 return ours is not None and ours == total_of_rule(cause.rule, wanted)
@@ -245,7 +281,10 @@ def _assumed(fact: Fact, old: Decided, new: Decided) -> Cause:
     kind = next((kind for kind, about in ABOUT.items() if about == fact.plugin), None)
     if kind is not None:
         return Cause(kind)
-    return Cause("score" if old[0] is not None and new[0] is not None else "predicate", None if fact.is_about(EVERYTHING) else fact.plugin)
+    return Cause(
+        "score" if old[0] is not None and new[0] is not None else "predicate",
+        None if fact.is_about(EVERYTHING) else fact.plugin,
+    )
 
 
 def _is_finer_alone(cause: Cause, first: SideView, second: SideView) -> bool:
@@ -253,8 +292,13 @@ def _is_finer_alone(cause: Cause, first: SideView, second: SideView) -> bool:
     ratio = second.side.engine.max_score // first.side.engine.max_score
     if cause.kind != "score" or ratio <= 1:
         return False
-    older, newer = ({node: _scores(cause.rule, view) for node, view in judged.nodes.items()} for judged in (first, second))
-    return all(scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]] for node, scores in older.items())
+    older, newer = (
+        {node: _scores(cause.rule, view) for node, view in judged.nodes.items()} for judged in (first, second)
+    )
+    return all(
+        scores and [one.score for one in scores] == [one.score // ratio for one in newer[node]]
+        for node, scores in older.items()
+    )
 
 
 def _scores(rule: str | None, view: JudgedNode) -> list[WeighedScore]:
@@ -269,7 +313,8 @@ def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
 
 
 def _points(cause: Cause, first: SideView, second: SideView) -> int | None:
-    """How many points of 100 more the rule gives the second's node beside the first's node, by weight; None if it is not about scores."""
+    """How many points of 100 more the rule gives the second's node beside the first's node, by weight; None
+    if it is not about scores."""
     hosts = first.decision.host, second.decision.host
     if cause.kind != "score" or cause.rule is None or hosts[0] is None or hosts[1] is None:
         return None

@@ -28,7 +28,7 @@ from ...simulation.scenario import Scenario
 from ...simulation.sides import FREE, Decided, Side, decided, follow
 from ...simulation.simulate import Simulation
 
-# --- the releases -----------------------------------------------------------------------------------------------------
+# --- the releases -------------------------------------------------------------------------------------------
 
 Json = Mapping[str, Any]
 POLICY = "the Policy"
@@ -46,7 +46,8 @@ class SideSpec:
     text: str = "the default profile"
     """What it runs."""
     given: Policy | Json | None = None
-    """The Policy or the profile that the first release runs; a release that is not quite the same makes its own of it."""
+    """The Policy or the profile that the first release runs; a release that is not quite the same makes its
+    own of it."""
     first: str = ""
     """The number of that release."""
 
@@ -74,9 +75,12 @@ class SideSpec:
 
         if isinstance(self.given, Policy) and release.policies is not None:
             return configuration_of_policy(self.given, release, percentage=kept.percentage)
-        document, target = None, release
+        document = None
+        target = release
         if release.configuration.lists_points != self.release.configuration.lists_points:
-            target = self.release  # a migration does not go back to profiles that list their plugins point by point
+            target = (
+                self.release
+            )  # a migration does not go back to profiles that list their plugins point by point
         if self.given is not None:
             document = _carried(self.given, ALL_RELEASES[self.first], target)
         found = read_configuration(document, None, release)
@@ -91,7 +95,8 @@ def _thawed(version: str, spec: Frozen, *rest: Any) -> SideSpec:
 def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
     """The releases from *start* to *end*, or those of *steps* alone.
 
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or a way that does not go forward.
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown release, or a way that does not go
+    forward.
 
     >>> way_of("1.14", "1.16")
     ['1.14', '1.15', '1.16']
@@ -101,7 +106,9 @@ def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
         found = [find_any_release(step).version for step in steps]
         places = [known.index(version) for version in found]
         if len(found) < 2 or places != sorted(set(places)):
-            raise UnknownNameError(f"steps: expected two releases or more, oldest first, got {','.join(steps)}")
+            raise UnknownNameError(
+                f"steps: expected two releases or more, oldest first, got {','.join(steps)}"
+            )
         return found
     first, last = (known.index(find_any_release(name).version) for name in (start, end))
     if first >= last:
@@ -110,10 +117,15 @@ def way_of(start: str, end: str, steps: Sequence[str] = ()) -> list[str]:
 
 
 def specs_of(
-    versions: Sequence[str], policy: Policy | None = None, profile: Json | None = None, percentage: int | None = None
+    versions: Sequence[str],
+    policy: Policy | None = None,
+    profile: Json | None = None,
+    percentage: int | None = None,
 ) -> list[SideSpec]:
-    """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile* in its JSON form."""
-    found, first = list[SideSpec](), ALL_RELEASES[versions[0]]
+    """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
+    in its JSON form."""
+    found = list[SideSpec]()
+    first = ALL_RELEASES[versions[0]]
     for version in versions:
         try:
             found.append(_spec_of(ALL_RELEASES[version], first, policy, profile, percentage))
@@ -123,12 +135,16 @@ def specs_of(
     return found
 
 
-def _spec_of(release: Release, first: Release, policy: Policy | None, profile: Json | None, percentage: int | None) -> SideSpec:
+def _spec_of(
+    release: Release, first: Release, policy: Policy | None, profile: Json | None, percentage: int | None
+) -> SideSpec:
     version = release.version
     kind = Classic if version in RELEASES else Framework
 
     def spec(**options: Any) -> SchedulerSpec:
-        return SchedulerSpec.of(kind(release=version, percentage_of_nodes_to_score=percentage, **options), UNCALLED)
+        return SchedulerSpec.of(
+            kind(release=version, percentage_of_nodes_to_score=percentage, **options), UNCALLED
+        )
 
     if kind is Classic:
         made = spec(policy=policy)
@@ -138,7 +154,9 @@ def _spec_of(release: Release, first: Release, policy: Policy | None, profile: J
         return SideSpec(release, spec(policy=policy), POLICY, policy, version)
     if policy is not None:
         document = _carried(policy, first, release)
-        return SideSpec(release, spec(profile=document), "the Policy, migrated to a profile", policy, first.version)
+        return SideSpec(
+            release, spec(profile=document), "the Policy, migrated to a profile", policy, first.version
+        )
     if profile is not None:
         document = _carried(profile, first, release)
         is_kept = document.get("profiles") == profile.get("profiles")
@@ -160,7 +178,7 @@ def _carried(given: Policy | Json, first: Release, target: Release) -> Json:
     return migrate_profile(running(given, first, AlgorithmConfiguration()), target).document
 
 
-# --- steps ----------------------------------------------------------------------------------------------------------
+# --- steps --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -173,7 +191,8 @@ class SideStep:
     """How far the visiting order and the tie-break had moved before it."""
     outcome: Decided
     decision: Any = None
-    """The :class:`~kubeclassic.core.decision.decision.Decision`, of a side that leads: others decide on the states that it leads to."""
+    """The :class:`~kubeclassic.core.decision.decision.Decision`, of a side that leads: others decide on the
+    states that it leads to."""
 
 
 @attrs.frozen(repr=False)
@@ -188,9 +207,12 @@ class Steps:
 NO_STEPS = Steps()
 
 
-def lead(spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None) -> Steps:
+def lead(
+    spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
+) -> Steps:
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
-    each, tries = list[SideStep](), Counter[str]()
+    each = list[SideStep]()
+    tries = Counter[str]()
     with settled():
         side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
         for step in observer.following(follow([side], FREE), len(scenario.pending)):
@@ -204,7 +226,8 @@ def lead(spec: SideSpec, scenario: Scenario, order: str, observer: Observer, unt
 
 @attrs.define(eq=False, repr=False, slots=False)
 class FollowingSide:
-    """A side that decides on the states of another one, *led*: in each step, or in single ones about which it is asked."""
+    """A side that decides on the states of another one, *led*: in each step, or in single ones about which it
+    is asked."""
 
     spec: SideSpec
     scenario: Scenario
@@ -221,30 +244,39 @@ class FollowingSide:
         engine = self.spec.engine(self.scenario.config_maps, self.release)
         return Side(self.spec.version, Simulation(self.scenario, engine))
 
-    def steps(self, end: int | None = None, look: Callable[[int, Decision], object] | None = None, like: Steps = NO_STEPS) -> Steps:
+    def steps(
+        self,
+        end: int | None = None,
+        look: Callable[[int, Decision], object] | None = None,
+        like: Steps = NO_STEPS,
+    ) -> Steps:
         """Its steps up to *end*.
 
         *look* sees its decision, with details, in each step in which *like* decides otherwise.
         """
         self.own = each = list[SideStep]()
         differing = 0
-        run, engine = self.side.run, self.side.engine
+        run = self.side.run
+        engine = self.side.engine
         with settled():
             for number, led in enumerate(self.led.each[:end]):
                 position = engine.position
-                # Details cost as much as the decision: they are asked for at once where they are likely to be wanted.
+                # Details cost as much as the decision: they are asked for at once where they are likely to be
+                # wanted.
                 run.details = look is not None and 2 * differing > number and led.decision.host is not None
                 with run.following(led.decision.pod, led.decision) as decision:
                     each.append(SideStep(led.at, position, decided(decision)))
                     if look is not None and each[-1].outcome != like.each[number].outcome:
-                        differing, after = differing + 1, engine.position
+                        differing = differing + 1
+                        after = engine.position
                         look(number, decision if decision.has_details else self.ask(number))
                         engine.move(*after)
                 self._done = number + 1
         return Steps(each, {step.at[0]: step.outcome[0] for step in each})
 
     def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
-        """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from where that one did."""
+        """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from
+        where that one did."""
         self._carry_out(number)
         if own := (like or self).own:
             _move(self.side.engine, *own[number].position)
@@ -255,7 +287,11 @@ class FollowingSide:
         run = self.side.run
         for led in self.led.each[self._done : number]:
             pod = led.decision.pod
-            if pod.spec.rule_volumes or pod.spec.resource_claims or run.engine.template_of(pod).device_resources:
+            if (
+                pod.spec.rule_volumes
+                or pod.spec.resource_claims
+                or run.engine.template_of(pod).device_resources
+            ):
                 run.follow(pod, led.decision)  # what its claims get is decided in the cycle itself
             else:
                 run.carry_out(pod, led.decision)
@@ -263,7 +299,8 @@ class FollowingSide:
 
 
 def _move(engine: Engine, order: Any, ties: int) -> None:
-    """Let the next search begin where one of another side began, perhaps of a release with another list of nodes.
+    """Let the next search begin where one of another side began, perhaps of a release with another list of
+    nodes.
 
     Where lists are read on by a cursor, a position has that of the node tree, besides the place in the list.
     """

@@ -1,4 +1,5 @@
-"""What a cluster has for which releases differ: by it the likely facts are tried first where a decision differs."""
+"""What a cluster has for which releases differ: by it the likely facts are tried first where a decision
+differs."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def _preferences(pod: Pod) -> object:
 
 
 def _statuses(pod: Pod) -> object:
-    return pod.status.resources or any(one.requests is not None or one.allocated_resources for one in _status(pod))
+    return pod.status.resources or any(
+        one.requests is not None or one.allocated_resources for one in _status(pod)
+    )
 
 
 def _status(pod: Pod) -> Iterable[ContainerStatus]:
@@ -66,7 +69,9 @@ def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
 OF_PODS: Mapping[str, OnPod] = {
     "comparing tolerations": lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
     "constraints": lambda pod: pod.spec.topology_spread_constraints,
-    "declared features": lambda pod: pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod)),
+    "declared features": lambda pod: (
+        pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod))
+    ),
     "devices": lambda pod: pod.spec.resource_claims,
     "fine amounts": _fine,
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
@@ -79,7 +84,9 @@ OF_PODS: Mapping[str, OnPod] = {
     "overhead": lambda pod: pod.spec.overhead,
     "pod affinity": _affinity_to_pods,
     "pod resources": lambda pod: pod.spec.requests,
-    "pods without cpu and memory": lambda pod: not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY)),
+    "pods without cpu and memory": lambda pod: (
+        not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY))
+    ),
     "ports": lambda pod: any(port.host_port for one in _containers(pod) for port in one.ports),
     "requests": lambda pod: any(one.requests for one in _containers(pod)),
     "resized pods": _statuses,
@@ -88,7 +95,9 @@ OF_PODS: Mapping[str, OnPod] = {
     "terminating": lambda pod: pod.is_terminating,
     "node selectors": lambda pod: pod.spec.node_selector,
     "volumes": lambda pod: pod.spec.rule_volumes,
-    "zero scalars": lambda pod: any(not quantity.nanos and name not in NATIVE for name, quantity in _amounts(pod)),
+    "zero scalars": lambda pod: any(
+        not quantity.nanos and name not in NATIVE for name, quantity in _amounts(pod)
+    ),
 }
 """Trait -> whether a pod gives it to its cluster."""
 OF_KINDS: Mapping[str, tuple[str, ...]] = {
@@ -115,12 +124,22 @@ OF_NODES: Mapping[str, Callable[[Node], object]] = {
     "taints": lambda node: node.spec.taints or node.spec.unschedulable,
     "unschedulable": lambda node: node.spec.unschedulable,
     "huge nodes": lambda node: any(quantity.nanos > HUGE for quantity in node.status.allocatable.values()),
-    "lacking nodes": lambda node: not {CPU, MEMORY} <= {name for name, found in node.status.allocatable.items() if found.nanos},
+    "lacking nodes": lambda node: (
+        not {CPU, MEMORY} <= {name for name, found in node.status.allocatable.items() if found.nanos}
+    ),
     "preferring taints": lambda node: any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints),
     "zones": lambda node: any("zone" in label or "region" in label for label in node.labels),
 }
 """Trait -> whether a node gives it."""
-OF_CONFIGURATIONS = ("policy", "profile", "events", "gates set", "equivalence cache", "no scores", "extenders")
+OF_CONFIGURATIONS = (
+    "policy",
+    "profile",
+    "events",
+    "gates set",
+    "equivalence cache",
+    "no scores",
+    "extenders",
+)
 """Traits of what is asked for, not of the cluster."""
 OF_ALL = ("priorities", "orphans", "disrupted pods", "100 nodes", "two nodes", "overcommitted nodes")
 TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_DEVICES, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
@@ -135,7 +154,9 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
     found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
     there = {item.kind for item in scenario.objects}
     found |= {name for name, kinds in OF_KINDS.items() if not there.isdisjoint(kinds)}
-    devices = [device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices]
+    devices = [
+        device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices
+    ]
     found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
     names = {node.name for node in nodes}
     if len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods):

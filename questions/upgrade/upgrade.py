@@ -1,4 +1,5 @@
-"""The same pods through each release of an upgrade, and for each decision that one of them changes the cause; all of it as data.
+"""The same pods through each release of an upgrade, and for each decision that one of them changes the cause;
+all of it as data.
 
 The parts do not depend on each other, so that this process runs them, or others, or Dask.
 """
@@ -40,7 +41,7 @@ Causes = Mapping[int, FoundCause]
 """Number of a step of the side that leads -> why it is decided otherwise."""
 
 
-# --- as data --------------------------------------------------------------------------------------------------------
+# --- as data ------------------------------------------------------------------------------------------------
 
 Change = Annotated[
     Literal["gained", "lost", "makes room", "elsewhere", "other room"],
@@ -55,7 +56,8 @@ class UpgradeCause(Record):
     """How often a step changes decisions for one reason."""
 
     effect: Effect
-    """A fact of the release; or an earlier decision, after which the nodes were filled differently; or unknown."""
+    """A fact of the release; or an earlier decision, after which the nodes were filled differently; or
+    unknown."""
     fact: str | None
     """Its id."""
     rule: str | None
@@ -152,7 +154,7 @@ class UpgradeDocument(ResultDocument):
     """With --pod: the nodes that differ in the steps that move it."""
 
 
-# --- the upgrade ----------------------------------------------------------------------------------------------------
+# --- the upgrade --------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, repr=False)
@@ -166,7 +168,8 @@ class Upgrade:
     configuration: Sequence[str] = ()
     """Traits of what the sides run."""
     shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
-    """Whether a release shares the steps of the one before it where none of its facts concerns the cluster."""
+    """Whether a release shares the steps of the one before it where none of its facts concerns the cluster.
+    """
     traits: frozenset[str] = attrs.field(init=False)
     """Of the cluster too."""
     _led: Steps | None = None
@@ -177,13 +180,17 @@ class Upgrade:
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: each lets the first side lead by itself."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self)) if field.name != "_led"}
+        return {
+            field.name: getattr(self, field.name)
+            for field in attrs.fields(type(self))
+            if field.name != "_led"
+        }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for name, value in {**state, "_led": None}.items():
             setattr(self, name, value)
 
-    # --- the steps of each side -------------------------------------------------------------------------------------
+    # --- the steps of each side -----------------------------------------------------------------------------
 
     def led(self, observer: Observer = SILENT) -> Steps | None:
         """The steps on whose states all sides decide; None: each goes its own way."""
@@ -191,7 +198,9 @@ class Upgrade:
             self._led = lead(self.specs[0], self.scenario, self.order, observer)
         return self._led
 
-    def steps(self, number: int, observer: Observer = SILENT, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
+    def steps(
+        self, number: int, observer: Observer = SILENT, before: Steps = NO_STEPS
+    ) -> tuple[Steps, Causes | None]:
         """The steps of the side *number*; *before*: those of the one before it, if known.
 
         With them the cause of each difference to those, where causes are found on the way.
@@ -205,26 +214,32 @@ class Upgrade:
         fitting, _ = self.facts(number)
         if len(fitting) < 2 or any(fact.cells for fact in fitting):
             return FollowingSide(self.specs[number], self.scenario, led).steps(), None
-        # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is taken.
+        # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is
+        # taken.
         before = before if before.each else FollowingSide(self.specs[number - 1], self.scenario, led).steps()
-        trial, found = self.trial(number, led, before), dict[int, FoundCause]()
+        trial = self.trial(number, led, before)
+        found = dict[int, FoundCause]()
 
         def look(at: int, decision: Decision) -> None:
             found[at] = trial.compared(at, trial.older.ask(at), decision)
 
         return trial.newer.steps(None, look, before), found
 
-    # --- from one side to the next ----------------------------------------------------------------------------------
+    # --- from one side to the next --------------------------------------------------------------------------
 
     def facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
-        """What the side *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
+        """What the side *number* does otherwise than the one before it: what fits the cluster, and what does
+        not seem to."""
         facts = list(facts_between(self.specs[number - 1].version, self.specs[number].version))
         fitting = [fact for fact in facts if concerns(fact, self.traits)]
         return fitting, [fact for fact in facts if fact not in fitting]
 
-    def trial(self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS) -> UpgradeTrial:
+    def trial(
+        self, number: int, led: Steps, before: Steps = NO_STEPS, after: Steps = NO_STEPS
+    ) -> UpgradeTrial:
         """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
-        spec, (fitting, others) = self.specs[number], self.facts(number)
+        spec = self.specs[number]
+        (fitting, others) = self.facts(number)
         older = FollowingSide(self.specs[number - 1], self.scenario, led, own=before.each)
         newer = FollowingSide(spec, self.scenario, led, own=after.each)
 
@@ -233,33 +248,55 @@ class Upgrade:
 
         return UpgradeTrial([*fitting, *others], fitting, older, newer, without)
 
-    def moved(self, number: int, before: Steps, after: Steps, causes: Causes | None = None) -> tuple[MovedPod, ...]:
-        """Each decision that the side *number* changes, in order; *before*, *after*: the steps on both sides; *causes*: if known."""
+    def moved(
+        self, number: int, before: Steps, after: Steps, causes: Causes | None = None
+    ) -> tuple[MovedPod, ...]:
+        """Each decision that the side *number* changes, in order; *before*, *after*: the steps on both sides;
+        *causes*: if known."""
         theirs = {step.at: step.outcome for step in after.each}
         changed = [step for step in before.each if step.at in theirs and theirs[step.at] != step.outcome]
         if not changed:
             return ()
-        led, beside = self.led(), after
+        led = self.led()
+        beside = after
         with settled():
-            if led is None:  # the newer side went its own way: what decides it on the states of the older one?
+            if (
+                led is None
+            ):  # the newer side went its own way: what decides it on the states of the older one?
                 led = before if before.each[0].decision else self.steps(number - 1)[0]
                 beside, causes = self._followed(number, led, before)
             numbers = {step.at: at for at, step in enumerate(led.each)}
             if causes is None:
                 outcomes = {step.at: step.outcome for step in beside.each}
-                direct = {numbers[one.at]: (one.outcome, outcomes[one.at]) for one in changed if outcomes[one.at] != one.outcome}
-                causes = dict(zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True))
+                direct = {
+                    numbers[one.at]: (one.outcome, outcomes[one.at])
+                    for one in changed
+                    if outcomes[one.at] != one.outcome
+                }
+                causes = dict(
+                    zip(direct, self.trial(number, led, before, beside).attribute(direct), strict=True)
+                )
         versions = self.specs[number - 1].version, self.specs[number].version
         return tuple(
-            moved_pod(*versions, step.at, step.outcome, theirs[step.at], causes.get(numbers[step.at], BY_EARLIER)) for step in changed
-        )  # fmt: skip
+            moved_pod(
+                *versions, step.at, step.outcome, theirs[step.at], causes.get(numbers[step.at], BY_EARLIER)
+            )
+            for step in changed
+        )
 
     def differing(self, found: MovedPod) -> Iterator[DifferingNode]:
-        """The nodes that the newer side of *found* judges otherwise, on the state in which the pod's turn comes."""
+        """The nodes that the newer side of *found* judges otherwise, on the state in which the pod's turn
+        comes."""
         number = [spec.version for spec in self.specs].index(found.after)
-        led = lead(self.specs[0 if self.mode == LOCKED else number - 1], self.scenario, self.order, SILENT, found.pod)
-        before, after = (FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number))
-        trial, names, at = self.trial(number, led, before, after), [node.name for node in self.scenario.nodes], len(led.each) - 1
+        led = lead(
+            self.specs[0 if self.mode == LOCKED else number - 1], self.scenario, self.order, SILENT, found.pod
+        )
+        before, after = (
+            FollowingSide(self.specs[at], self.scenario, led).steps() for at in (number - 1, number)
+        )
+        trial = self.trial(number, led, before, after)
+        names = [node.name for node in self.scenario.nodes]
+        at = len(led.each) - 1
         older, newer = (SideView(one.side, one.ask(at), names) for one in (trial.older, trial.newer))
         rule = found.rule if found.kind == SCORE else None
         for name in names:
@@ -267,10 +304,11 @@ class Upgrade:
             if old != new:
                 yield DifferingNode(found.after, name, old, new)
 
-    # --- here or elsewhere ------------------------------------------------------------------------------------------
+    # --- here or elsewhere ----------------------------------------------------------------------------------
 
     def run(self, task: Task) -> Any:
-        """What a method comes to in another process; or its error, which the process that asked raises. A defect is a RuntimeError."""
+        """What a method comes to in another process; or its error, which the process that asked raises. A
+        defect is a RuntimeError."""
         name, *arguments = task
         try:
             return getattr(self, name)(*arguments)
@@ -282,7 +320,8 @@ class Upgrade:
     def results(self, tasks: Sequence[Task], executor: Executor | None, observer: Observer) -> Iterator[Any]:
         """What each of *tasks*, methods with their arguments, comes to, in order.
 
-        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
+        that is lost.
         """
         if executor is None:
             for name, *arguments in tasks:
@@ -300,20 +339,32 @@ Task = Sequence[Any]
 
 
 def upgraded(
-    asked: Upgrade, observer: Observer = SILENT, warnings: tuple[InputWarning, ...] = (), executor: Executor | None = None
+    asked: Upgrade,
+    observer: Observer = SILENT,
+    warnings: tuple[InputWarning, ...] = (),
+    executor: Executor | None = None,
 ) -> UpgradeDocument:
     """The answer to what is *asked*; *executor*: what runs it, this process by default.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process
+    that is lost.
     """
     with settled():
         each, causes = _steps(asked, observer, executor)
         numbers = [number for number in range(1, len(each)) if each[number] is not each[number - 1]]
         moved: dict[int, tuple[MovedPod, ...]] = {}
-        for is_known, runs in ((False, executor), (True, None)):  # where causes are known there is too little left to hand over
+        for is_known, runs in (
+            (False, executor),
+            (True, None),
+        ):  # where causes are known there is too little left to hand over
             those = [number for number in numbers if (causes.get(number) is not None) == is_known]
             tasks = [
-                ("moved", number, *(_plain(one, runs is not None) for one in each[number - 1 : number + 1]), causes.get(number))
+                (
+                    "moved",
+                    number,
+                    *(_plain(one, runs is not None) for one in each[number - 1 : number + 1]),
+                    causes.get(number),
+                )
                 for number in those
             ]
             moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
@@ -322,20 +373,28 @@ def upgraded(
 
 def _plain(steps: Steps, strips: bool) -> Steps:
     """*steps* as another process gets them: without decisions, which are larger than all the rest."""
-    return attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each]) if strips else steps
+    return (
+        attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each])
+        if strips
+        else steps
+    )
 
 
-def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tuple[list[Steps], Mapping[int, Causes | None]]:
+def _steps(
+    asked: Upgrade, observer: Observer, executor: Executor | None
+) -> tuple[list[Steps], Mapping[int, Causes | None]]:
     """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
     asked.led(observer)
-    # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are run.
+    # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are
+    # run.
     shares = asked.shares and asked.specs[0].given is None
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
     made: dict[int, tuple[Steps, Causes | None]] = {}
     if executor is not None:
         tasks = [("steps", number) for number in own]
         made.update(zip(own, asked.results(tasks, executor, observer), strict=True))
-    each, causes = [asked.steps(0, observer)[0]], dict[int, Causes | None]()
+    each = [asked.steps(0, observer)[0]]
+    causes = dict[int, Causes | None]()
     for number in range(1, len(asked.specs)):
         steps = each[-1]
         if number in own:
@@ -345,28 +404,58 @@ def _steps(asked: Upgrade, observer: Observer, executor: Executor | None) -> tup
 
 
 def _document(
-    asked: Upgrade, each: Sequence[Steps], moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]
+    asked: Upgrade,
+    each: Sequence[Steps],
+    moved: Mapping[int, tuple[MovedPod, ...]],
+    warnings: tuple[InputWarning, ...],
 ) -> UpgradeDocument:
-    found, specs, same_as = [one for its in moved.values() for one in its], asked.specs, None
-    sides, steps = list[UpgradeStage](), list[UpgradeStep]()
+    found = [one for its in moved.values() for one in its]
+    specs = asked.specs
+    same_as = None
+    sides = list[UpgradeStage]()
+    steps = list[UpgradeStep]()
     for at, (spec, its) in enumerate(zip(specs, each, strict=True)):
-        placed, changed = sum(host is not None for host in its.hosts.values()), moved.get(at, ())
+        placed = sum(host is not None for host in its.hosts.values())
+        changed = moved.get(at, ())
         same_as = None if not at or changed else same_as or specs[at - 1].version
-        like, other = ALL_PATCH_LEVELS[spec.version], OTHER_PATCHES.get(spec.version, "")
-        sides.append(UpgradeStage(spec.version, like, spec.text, placed, len(its.hosts) - placed, same_as, other))
+        like = ALL_PATCH_LEVELS[spec.version]
+        other = OTHER_PATCHES.get(spec.version, "")
+        sides.append(
+            UpgradeStage(spec.version, like, spec.text, placed, len(its.hosts) - placed, same_as, other)
+        )
         if at:
             counts = Counter(one.change for one in changed)
-            causes = Counter((one.effect, one.fact, one.rule or (BY_ID[one.fact].plugin if one.fact else None)) for one in changed)
-            steps.append(UpgradeStep(
-                specs[at - 1].version, spec.version, len(changed), counts[GAINED], counts[LOST], counts[MAKES_ROOM], counts[ELSEWHERE],
-                counts[OTHER_ROOM], tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
-            ))  # fmt: skip
+            causes = Counter(
+                (one.effect, one.fact, one.rule or (BY_ID[one.fact].plugin if one.fact else None))
+                for one in changed
+            )
+            steps.append(
+                UpgradeStep(
+                    specs[at - 1].version,
+                    spec.version,
+                    len(changed),
+                    counts[GAINED],
+                    counts[LOST],
+                    counts[MAKES_ROOM],
+                    counts[ELSEWHERE],
+                    counts[OTHER_ROOM],
+                    tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
+                )
+            )
     told = dict.fromkeys(one.fact for one in found if one.fact is not None)
     return UpgradeDocument(
-        warnings=warnings, mode=asked.mode, same=not found, pods=len(each[0].hosts), stages=tuple(sides), steps=tuple(steps),
-        moved=tuple(found), facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
-        ways={pod: tuple(its.hosts.get(pod) for its in each) for pod in dict.fromkeys(one.pod for one in found)},
-    )  # fmt: skip
+        warnings=warnings,
+        mode=asked.mode,
+        same=not found,
+        pods=len(each[0].hosts),
+        stages=tuple(sides),
+        steps=tuple(steps),
+        moved=tuple(found),
+        facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
+        ways={
+            pod: tuple(its.hosts.get(pod) for its in each) for pod in dict.fromkeys(one.pod for one in found)
+        },
+    )
 
 
 def _told(rule: str | None, view: SideView, node: str) -> str:
@@ -377,7 +466,9 @@ def _told(rule: str | None, view: SideView, node: str) -> str:
     return ": ".join(filter(None, [found.state, "; ".join(found.reasons)]))
 
 
-def moved_pod(before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: FoundCause) -> MovedPod:
+def moved_pod(
+    before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: FoundCause
+) -> MovedPod:
     """The decision *new* of the release *after*, in the step *at*, in place of *old*."""
     change: Change = ELSEWHERE
     cause = why.cause
@@ -386,6 +477,18 @@ def moved_pod(before: str, after: str, at: tuple[str, int], old: Decided, new: D
     elif new[0] is None:
         change = LOST if new[1] is None else MAKES_ROOM
     return MovedPod(
-        at[0], before, after, at[1] > 0, change, old[0] or old[1], new[0] or new[1], why.effect,
-        why.fact.id if why.fact else None, cause.kind, cause.rule, cause.node, why.points, cause.text,
-    )  # fmt: skip
+        at[0],
+        before,
+        after,
+        at[1] > 0,
+        change,
+        old[0] or old[1],
+        new[0] or new[1],
+        why.effect,
+        why.fact.id if why.fact else None,
+        cause.kind,
+        cause.rule,
+        cause.node,
+        why.points,
+        cause.text,
+    )

@@ -40,9 +40,13 @@ from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help
 
 GROUPS = {
-    1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:",
+    1: "Change the pod:",
+    2: "Change a node:",
+    3: "Change other pods:",
+    4: "Add a node:",
+    5: "Change the scheduler:",
     COSTLY: "At a cost: other pods lose their nodes, or this pod does not keep its own:",
-}  # fmt: skip
+}
 """By the group of a suggestion."""
 
 
@@ -79,19 +83,32 @@ class WhatIfResult(Result):
 
     @property
     def document(self) -> WhatIfDocument:
-        decision, close, keeps = self.explanation.decision, self.explanation.close_up, None
+        decision = self.explanation.decision
+        close = self.explanation.close_up
+        keeps = None
         if close is not None and not self.fits:
             short = tuple(room for room in close.room if room.missing and not close.fits)
             keeps = Keeps(close.fits, close.reasons, short, close.total, close.against, close.leads)
         return WhatIfDocument(
-            warnings=self.told_warnings(), pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
-            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
-            keeps=keeps, missing=self.explanation.missing,
-            causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
-        )  # fmt: skip
+            warnings=self.told_warnings(),
+            pod=decision.pod.key,
+            host=decision.host,
+            error=decision.error,
+            release=self.explanation.release,
+            **attrs.asdict(self.explanation.question),
+            want=self.want,
+            fits=self.fits,
+            keeps=keeps,
+            missing=self.explanation.missing,
+            causes=self.explanation.causes,
+            tried=self.tried,
+            suggestions=self.suggestions,
+        )
 
     def view(self) -> View:
-        found, pod, count = self.explanation, self.explanation.decision.pod.key, len(self.suggestions)
+        found = self.explanation
+        pod = self.explanation.decision.pod.key
+        count = len(self.suggestions)
         start = f"{pod} makes room on {found.room}; " if found.room else f"{pod} finds no node; "
         start = f"{pod} does not get {self.want}; " if self.want and self.host else start
         verdict = f"{start}{found.missing[0] if found.missing else 'no change helps, nor do two together.'}"
@@ -108,49 +125,71 @@ class WhatIfResult(Result):
         names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
         rows = [
             [
-                one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
+                one.change,
+                one.patch,
+                one.host,
+                one.kind,
+                one.disturbs,
+                one.victims,
+                one.verified,
+                one.evicted_by,
                 one.effect.words if one.effect else None,
             ]
             for one in self.suggestions
-        ]  # fmt: skip
+        ]
         table = Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))
         return View(
             title=type(self).__name__,
             verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
-            facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count}, lead=lead, main="suggestions",
-            next=[NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else [],
+            facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count},
+            lead=lead,
+            main="suggestions",
+            next=[NextStep("See what the first change does to all pods:", ("simulate", *edits))]
+            if edits
+            else [],
             sections=[*_parts(self), Section(parts=[table]), *self._page_sections()],
-        )  # fmt: skip
+        )
 
     def _page_sections(self) -> Iterator[Section]:
         tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
             lead = "Least disturbing first. Each was tested when it is the pod's turn; one is enough."
-            lists, at = list[BulletList](), 1
+            lists = list[BulletList]()
+            at = 1
             for group, members in groupby(self.suggestions, key=lambda one: one.group):
                 items = [
-                    Words(f"{one.change[0].upper()}{one.change[1:]}: then it gets ", outcome_of(one),
-                          *(Words(" ", _how(one, text)) for text in one.patch))
+                    Words(
+                        f"{one.change[0].upper()}{one.change[1:]}: then it gets ",
+                        outcome_of(one),
+                        *(Words(" ", _how(one, text)) for text in one.patch),
+                    )
                     for one in members
-                ]  # fmt: skip
+                ]
                 lists.append(BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at))
                 at += len(items)
             yield Section("What would help", [*lists, *on_page(tried)], lead)
         elif not self.fits and not self.explanation.missing:
-            yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
+            yield Section(
+                "What would help", on_page(f"No change helps, nor do two together: {tried}", look="note")
+            )
         if self.explained is not None:
-            yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
+            yield from (
+                attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms
+            )
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 @asked_by(WhatIfOptions, "cluster", "pod", "scheduler", what_if=True)
 def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
-    """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+    """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least
+    come first.
 
     Where no single one is enough, two together are tried.
 
-    They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it is scheduled first.
+    They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it
+    is scheduled first.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> container = {"name": "web", "resources": {"requests": {"cpu": "6"}}}
@@ -163,8 +202,20 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     with observer.telling("trying changes") as tell:
         scenario, subject, alone = with_all_pods(given, subject, options.alone)
         question = subject.question(given.spec.scheduler_names)
-        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults, observer)
-        explanation, suggestions, tried = what_would_help(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
+        asked = ScheduledPod(
+            scenario,
+            given.spec,
+            question,
+            given.order,
+            alone,
+            options.want,
+            options.every,
+            given.defaults,
+            observer,
+        )
+        explanation, suggestions, tried = what_would_help(
+            asked, subject.pod, Simulation(scenario, given.engine, given.order), tell
+        )
     found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
     if not options.makes("page"):
         return found
@@ -174,7 +225,9 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
     return attrs.evolve(found, explained=explain.ask(fresh, why))
 
 
-def explained_or_helped(given: Input, options: WhatIfOptions, observer: Observer) -> ExplainResult | WhatIfResult:
+def explained_or_helped(
+    given: Input, options: WhatIfOptions, observer: Observer
+) -> ExplainResult | WhatIfResult:
     """What the command answers: why, or what would help."""
     return (what_if if options.what_if or options.want is not None else explain).ask(given, options, observer)
 
@@ -185,7 +238,7 @@ def helping(found: Sequence[Suggestion]) -> str:
     return f" change{' helps' if len(found) == 1 else 's help'}{f', {costly:,} at a cost' if costly else ''}."
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def _how(one: Suggestion, patch: str) -> CodeText | str:
@@ -196,7 +249,9 @@ def _how(one: Suggestion, patch: str) -> CodeText | str:
 def _parts(found: WhatIfResult) -> Iterator[Section]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     explained = found.explanation
-    decision, question, close = explained.decision, explained.question, explained.close_up
+    decision = explained.decision
+    question = explained.question
+    close = explained.close_up
     first: list[Item] = [Paragraph(where_to(explained), wraps=False)]
     if question.ignored is not None:
         yield block(*first, Paragraph(question.not_scheduled, hanging=""))
@@ -217,7 +272,9 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
             lines = [f"{close.node} does not fit: {'; '.join(close.reasons)}."]
             for room in close.room:
                 if room.missing:
-                    missing, needs, free = (rounded(room.resource, number) for number in (room.missing, room.asked, room.free))
+                    missing, needs, free = (
+                        rounded(room.resource, number) for number in (room.missing, room.asked, room.free)
+                    )
                     lines.append(f"  {missing} {room.resource} more would do (needs {needs}, free {free})")
         elif close.place is None:
             lines = [f"{close.node} fits, but the search had found enough nodes before it came there."]
@@ -226,15 +283,21 @@ def _parts(found: WhatIfResult) -> Iterator[Section]:
         yield block(*paragraphs(lines, ("table",)))
         yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(explained, close))
     if not found.suggestions:
-        yield block(*paragraphs([f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried."]))
+        yield block(
+            *paragraphs([f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried."])
+        )
         return
-    told, number = list[Item](), 0
+    told = list[Item]()
+    number = 0
     for group, members in groupby(found.suggestions, key=lambda one: one.group):
         told.append(Paragraph(GROUPS[group], wraps=False))
         for one in members:
             number += 1
             line = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}"
-            told += [Paragraph(line, hanging="     "), *(Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch)]
+            told += [
+                Paragraph(line, hanging="     "),
+                *(Paragraph(f"     {_how(one, text)}", wraps=False) for text in one.patch),
+            ]
     last = f"(each was tested when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield block(*told, Paragraph(last, wraps=False))
 
@@ -249,5 +312,7 @@ def outcome_of(one: Suggestion) -> str:
     if one.taken_by is not UNSET:
         told.append(f", but {one.taken_by or 'another pod'} would take the room first")
     if one.placed is not UNSET:
-        told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
+        told.append(
+            f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node"
+        )
     return "".join(told) + (f"; {one.effect.words}" if one.effect else "")

@@ -1,4 +1,5 @@
-"""Changes of the scheduler: a rule less, another weight, a feature gate, preemption. Each is tried by a simulation from the start."""
+"""Changes of the scheduler: a rule less, another weight, a feature gate, preemption. Each is tried by a
+simulation from the start."""
 
 from __future__ import annotations
 
@@ -16,22 +17,42 @@ from ...simulation.explain.values import NodeReport
 from .suggestion import Change, WhatIfContext
 
 GATES = (
-    "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
-    "MatchLabelKeysInPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
-    "NonPreemptingPriority", "PodOverhead", "PodPriority", "PodSchedulingReadiness", "ReadWriteOncePod",
-    "ResourceLimitsPriorityFunction", "TaintNodesByCondition", "VolumeCapacityPriority", "VolumeScheduling",
-)  # fmt: skip
+    "AttachVolumeLimit",
+    "BalanceAttachedNodeVolumes",
+    "BlockVolume",
+    "CSINodeInfo",
+    "EvenPodsSpread",
+    "InPlacePodVerticalScaling",
+    "MatchLabelKeysInPodTopologySpread",
+    "MinDomainsInPodTopologySpread",
+    "NodeInclusionPolicyInPodTopologySpread",
+    "NonPreemptingPriority",
+    "PodOverhead",
+    "PodPriority",
+    "PodSchedulingReadiness",
+    "ReadWriteOncePod",
+    "ResourceLimitsPriorityFunction",
+    "TaintNodesByCondition",
+    "VolumeCapacityPriority",
+    "VolumeScheduling",
+)
 """The feature gates that scheduling reads; a release has some of them."""
 NEEDED = {DynamicResources.name}
 """Rules without which a pod gets a node and cannot start there."""
 OVERCOMMITS = "pods will request more than their nodes have"
 WITHOUT = {
-    "NodeResourcesFit": OVERCOMMITS, "PodFitsResources": OVERCOMMITS, "GeneralPredicates": OVERCOMMITS,
-    "NodePorts": "two pods may want one port of a node", "PodFitsHostPorts": "two pods may want one port of a node",
-    "TaintToleration": "taints keep no pod away", "PodToleratesNodeTaints": "taints keep no pod away",
-    "NodeAffinity": "pods do not go where they ask for", "MatchNodeSelector": "pods do not go where they ask for",
-    "VolumeBinding": "volumes may not be reached", "CheckVolumeBinding": "volumes may not be reached",
-}  # fmt: skip
+    "NodeResourcesFit": OVERCOMMITS,
+    "PodFitsResources": OVERCOMMITS,
+    "GeneralPredicates": OVERCOMMITS,
+    "NodePorts": "two pods may want one port of a node",
+    "PodFitsHostPorts": "two pods may want one port of a node",
+    "TaintToleration": "taints keep no pod away",
+    "PodToleratesNodeTaints": "taints keep no pod away",
+    "NodeAffinity": "pods do not go where they ask for",
+    "MatchNodeSelector": "pods do not go where they ask for",
+    "VolumeBinding": "volumes may not be reached",
+    "CheckVolumeBinding": "volumes may not be reached",
+}
 """Rule -> what happens to every pod without it."""
 GENERAL = "GeneralPredicates"
 PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
@@ -51,23 +72,32 @@ class Configurations:
         if not self.spec.preemption or self.spec.config.disable_preemption:
             config = attrs.evolve(self.spec.config, disable_preemption=False)
             spec = attrs.evolve(self.spec, preemption=True, config=config)
-            yield Change("preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec)
+            yield Change(
+                "preemption", "switch preemption on", setting=("preemption: on",), evicts=True, spec=spec
+            )
         yield from self._gates()
         yield from self._rules()
 
-    # --- variants ---------------------------------------------------------------------------------------------------
+    # --- variants -------------------------------------------------------------------------------------------
 
     def _gates(self) -> Iterator[Change]:
-        algorithm, config, profiles = self.context.engine.algorithm, self.spec.config, self.spec.profiles
+        algorithm = self.context.engine.algorithm
+        config = self.spec.config
+        profiles = self.spec.profiles
         for name in GATES:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
-                told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
+                told = f"switch feature gate {name} {'on' if value else 'off'}"
+                patch = f"feature gate: {name}={str(value).lower()}"
                 if profiles is None:
-                    spec = attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
+                    spec = attrs.evolve(
+                        self.spec, config=attrs.evolve(config, gates={**config.gates, name: value})
+                    )
                 else:
-                    spec = attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+                    spec = attrs.evolve(
+                        self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value})
+                    )
                 yield Change("gate", told, setting=(patch,), spec=spec)
 
     def _rules(self) -> Iterator[Change]:
@@ -78,9 +108,13 @@ class Configurations:
 
                 def change(plugins: Plugins, rule: str = rule) -> Plugins:
                     sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
-                    return {**plugins, **{
-                        point: PluginSet(_but(given, rule), (*given.disabled, PluginEntry(rule))) for point, given in sets.items()
-                    }}  # fmt: skip
+                    return {
+                        **plugins,
+                        **{
+                            point: PluginSet(_but(given, rule), (*given.disabled, PluginEntry(rule)))
+                            for point, given in sets.items()
+                        },
+                    }
 
                 told = f"disable plugin {rule} at preFilter and filter{f' ({WITHOUT[rule]})' if rule in WITHOUT else ''}"
                 patch = f"profile: preFilter and filter without {rule}"
@@ -91,14 +125,30 @@ class Configurations:
             for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
                 rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
                 told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{f' ({WITHOUT[part]})' if part in WITHOUT else ''}"
-                patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
-                spec = attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
+                patch = (
+                    f"policy: {', '.join(rest)} in place of {GENERAL}"
+                    if rest
+                    else f"policy: without predicate {rule}"
+                )
+                spec = attrs.evolve(
+                    self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest)))
+                )
                 yield Change("rule", told, setting=(patch,), spec=spec)
 
     def _weights(self) -> Iterator[Change]:
-        """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
-        ours = next((report for report in self.context.reports if report.name == self.context.want and report.total is not None), None)
-        others = [report for report in self.context.reports if report.total is not None and report is not ours]
+        """Another weight of one rule, as near to the present one as possible, with which the wanted node is
+        the best."""
+        ours = next(
+            (
+                report
+                for report in self.context.reports
+                if report.name == self.context.want and report.total is not None
+            ),
+            None,
+        )
+        others = [
+            report for report in self.context.reports if report.total is not None and report is not ours
+        ]
         if ours is None or not others:
             return
         for rule, score in ours.scores.items():
@@ -110,46 +160,65 @@ class Configurations:
 
                     def change(plugins: Plugins, rule: str = rule, weight: int = weight) -> Plugins:
                         given = plugins.get("score", PluginSet())
-                        return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
+                        return {
+                            **plugins,
+                            "score": PluginSet(
+                                (*_but(given, rule), PluginEntry(rule, weight)), given.disabled
+                            ),
+                        }
 
                     spec = self._profile(change)
                 else:
                     policy = self._policy()
-                    changed = (replace(one, weight=weight) if one.name == rule else one for one in policy.priorities or ())
+                    changed = (
+                        replace(one, weight=weight) if one.name == rule else one
+                        for one in policy.priorities or ()
+                    )
                     spec = attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
                 told = f"give {rule} weight {weight} in place of {score.weight}"
-                yield Change("weight", told, setting=(f"weight: {rule}={weight}",), size=abs(step) + size, spec=spec)
+                yield Change(
+                    "weight", told, setting=(f"weight: {rule}={weight}",), size=abs(step) + size, spec=spec
+                )
 
-    # --- policies and profiles --------------------------------------------------------------------------------------
+    # --- policies and profiles ------------------------------------------------------------------------------
 
     def _policy(self) -> Policy:
         """The Policy that says what runs now, with both lists written out."""
-        spec, algorithm = self.spec, self.context.engine.algorithm
+        spec = self.spec
+        algorithm = self.context.engine.algorithm
         found = spec.policy or spec.config.policy(self.config_maps) or Policy()
-        predicates, priorities = found.predicates, found.priorities
+        predicates = found.predicates
+        priorities = found.priorities
         if predicates is None:
             predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
         if priorities is None:
-            priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
+            priorities = tuple(
+                PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities
+            )
         return replace(found, predicates=predicates, priorities=priorities)
 
     def _profile(self, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
         """The spec whose profile for the pod is changed."""
-        config, name = self.spec.profiles, self.context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        config = self.spec.profiles
+        name = self.context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         assert config is not None
 
         changed = (
-            attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
+            attrs.evolve(profile, plugins=change(profile.plugins))
+            if profile.scheduler_name == name
+            else profile
             for profile in config.profiles
-        )  # fmt: skip
+        )
         return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(changed)))
 
 
 def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
-    """By how much the weight of *rule* has to change so that *ours* has the best total: with a tie, and alone; nothing if it cannot."""
+    """By how much the weight of *rule* has to change so that *ours* has the best total: with a tie, and
+    alone; nothing if it cannot."""
     found: list[int] = []
     for margin in (0, 1):
-        low, high = -(1 << 62), 1 << 62
+        low = -(1 << 62)
+        high = 1 << 62
         for other in others:
             gap = (other.total or 0) - (ours.total or 0) + margin
             ahead = ours.scores[rule].reduced - other.scores[rule].reduced
@@ -158,7 +227,8 @@ def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
             elif ahead < 0:
                 high = min(high, gap // ahead)
             elif gap > 0:
-                low, high = 1, 0
+                low = 1
+                high = 0
         if low <= high:
             found.append(low if low > 0 else min(high, 0))
     return list(dict.fromkeys(step for step in found if step))

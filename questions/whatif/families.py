@@ -29,7 +29,14 @@ from ...simulation.explain.clusterfacts import (
     toleration_text,
 )
 from ...simulation.explain.explain import freed
-from ...simulation.explain.faileddemands import count_of_spec, node_labels, node_terms, pod_terms, resources_of, text_of
+from ...simulation.explain.faileddemands import (
+    count_of_spec,
+    node_labels,
+    node_terms,
+    pod_terms,
+    resources_of,
+    text_of,
+)
 from ...simulation.explain.values import NodeReport, NodeShortage
 from ...simulation.nodekinds import HOSTNAME, PASSING
 from ...simulation.reasons import shortage_of
@@ -47,9 +54,15 @@ def corrected(context: WhatIfContext) -> Iterator[Change]:
     """The pod with everything put right that nothing in the cluster is called, and with each of these alone."""
     found = [*_labels(context), *_taints_and_resources(context)]
     edits = tuple(edit for one in found for edit in one.edits)
-    together = [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)] if len(found) > 1 else []
+    together = (
+        [_Correction(found[0].kind, "; and ".join(one.words for one in found), edits)]
+        if len(found) > 1
+        else []
+    )
     for one in [*together, *found]:
-        yield attrs.evolve(context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True)
+        yield attrs.evolve(
+            context.of_pod(one.kind, one.words, *one.edits, size=-float(len(one.edits))), corrects=True
+        )
 
 
 def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
@@ -62,7 +75,9 @@ def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> st
     return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
 
 
-def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Iterator[_Correction]:
+def _of_pairs(
+    facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None
+) -> Iterator[_Correction]:
     """Labels that are wanted at *path* of a pod."""
     for key, value in (pairs or {}).items():
         near = facts.near(key, value)
@@ -72,8 +87,10 @@ def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str
 
 
 def _labels(context: WhatIfContext) -> Iterator[_Correction]:
-    """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods to be near to."""
-    pod, facts = context.pod, node_labels(context.engine)
+    """Labels of nodes that are selected, keys by which pods are spread or kept together, and labels of pods
+    to be near to."""
+    pod = context.pod
+    facts = node_labels(context.engine)
     yield from _of_pairs(facts, "nodeSelector", "nodeSelector", pod.spec.node_selector)
     for at, term in enumerate(node_terms(pod)):
         for number, expression in enumerate(term.match_expressions):
@@ -81,7 +98,11 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
             for place, value in enumerate(expression.values if expression.operator == "In" else ()):
                 near = facts.near(expression.key, value)
                 if near is not None:
-                    edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
+                    edit = (
+                        f"{path}.values[{place}]={near[1]}"
+                        if near[0] == expression.key
+                        else f"{path}.key={near[0]}"
+                    )
                     yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
     close = {f"affinity.podAffinity.{REQUIRED}[{at}]": one for at, one in enumerate(pod_terms(pod))}
     spread = enumerate(pod.spec.topology_spread_constraints)
@@ -95,19 +116,25 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
             yield _Correction(kind, words, (f"{path}.topologyKey={meant}",))
     for path, wanted in close.items():
         namespaces = set(wanted.namespaces) or {pod.namespace}
-        others = LabelFacts.of((other.labels for other in context.engine.pods() if other.namespace in namespaces), "pod")
+        others = LabelFacts.of(
+            (other.labels for other in context.engine.pods() if other.namespace in namespaces), "pod"
+        )
         pairs = None if wanted.label_selector is None else wanted.label_selector.match_labels
         yield from _of_pairs(others, "podAffinity", f"{path}.labelSelector.matchLabels", pairs)
 
 
 def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
-    """Taints that a toleration misses by its key, its value or its effect, and resources that a container requests."""
+    """Taints that a toleration misses by its key, its value or its effect, and resources that a container
+    requests."""
     taints = Counter(taint for node in context.nodes() for taint in node.spec.taints)
     for toleration in idle_tolerations(context.pod, taints):
         for taint in (one for one in taints if is_meant(toleration, one)):
             words = f"tolerate {_instead(taint_text(taint), toleration_text(toleration), taints[taint]).removeprefix('ask for ')}"
-            yield _Correction("toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",))
-    there, of_devices = resources_of(context.engine), context.engine.template_of(context.pod).device_resources
+            yield _Correction(
+                "toleration", words.replace(", not for ", ", not ", 1), (f"tolerations+={taint_text(taint)}",)
+            )
+    there = resources_of(context.engine)
+    of_devices = context.engine.template_of(context.pod).device_resources
     for container in context.pod.spec.containers:
         for name in container.requests:
             is_unknown = "/" in name and not there[name] and name not in of_devices
@@ -120,7 +147,7 @@ def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
                 yield _Correction("request", _instead(meant, name, there[meant]), tuple(edits))
 
 
-# --- what the pod demands ---------------------------------------------------------------------------------------------
+# --- what the pod demands -----------------------------------------------------------------------------------
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -131,23 +158,30 @@ def dropped_gates(context: WhatIfContext) -> Iterator[Change]:
     """All scheduling gates removed."""
     gates = [gate.name for gate in context.pod.spec.scheduling_gates]
     if gates:
-        yield context.of_pod("schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+        yield context.of_pod(
+            "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-"
+        )
 
 
 def tolerations(context: WhatIfContext) -> Iterator[Change]:
-    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are enough elsewhere.
+    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are
+    enough elsewhere.
 
     Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
     """
     found = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
-    sets = dict.fromkeys(taints for taints in found if taints and not any(is_state(taint) for taint in taints))
+    sets = dict.fromkeys(
+        taints for taints in found if taints and not any(is_state(taint) for taint in taints)
+    )
     enough: list[frozenset[Taint]] = []
     for taints in sorted(sets, key=len):
         if any(fewer < taints for fewer in enough):
             continue
         texts = sorted(map(taint_text, taints))
         edits = [f"tolerations+={text}" for text in texts]
-        change = context.of_pod("toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints))
+        change = context.of_pod(
+            "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints)
+        )
         yield change
         if any(taints < more for more in sets) and context.helpful(change) is not None:
             enough.append(taints)
@@ -169,11 +203,15 @@ def dropped_node_selectors(context: WhatIfContext) -> Iterator[Change]:
 def dropped_node_affinity(context: WhatIfContext) -> Iterator[Change]:
     """One expression of the required node affinity removed."""
     for at, term in enumerate(node_terms(context.pod)):
-        fields = () if is_daemon(context.pod) else term.match_fields  # these say for which node its controller made the pod
+        fields = (
+            () if is_daemon(context.pod) else term.match_fields
+        )  # these say for which node its controller made the pod
         for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", fields)):
             for number, expression in enumerate(expressions):
                 path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
-                yield context.of_pod("nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
+                yield context.of_pod(
+                    "nodeAffinity", f"remove the required node affinity {text_of(expression)}", path
+                )
 
 
 def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
@@ -182,7 +220,9 @@ def dropped_pod_affinity(context: WhatIfContext) -> Iterator[Change]:
     if affinity is None:
         return
     kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
-    for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
+    for kind, word, part in zip(
+        kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True
+    ):
         for at, term in enumerate(part.required if part is not None else ()):
             told = f"remove the required {word} to pods by {term.topology_key}"
             yield context.of_pod(kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
@@ -197,7 +237,9 @@ def dropped_ports(context: WhatIfContext) -> Iterator[Change]:
             for at, port in enumerate(container.ports):
                 if port.host_port:
                     told = f"remove the host port {port.host_port} of container {container.name}"
-                    yield context.of_pod("hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+                    yield context.of_pod(
+                        "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-"
+                    )
 
 
 def looser_spread(context: WhatIfContext) -> Iterator[Change]:
@@ -205,7 +247,8 @@ def looser_spread(context: WhatIfContext) -> Iterator[Change]:
     for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
             continue
-        place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
+        place = f"topologySpreadConstraints[{at}]"
+        key = constraint.topology_key
         now = constraint.max_skew
         most = now + sum(len(context.on(node.name)) for node in context.nodes()) + 1
 
@@ -217,7 +260,11 @@ def looser_spread(context: WhatIfContext) -> Iterator[Change]:
             told = f"raise the maxSkew over {key} from {now} to {skew}"
             yield context.of_pod("spread", told, f"{place}.maxSkew={skew}", size=skew)
         for policy, given, what in (
-            ("nodeTaintsPolicy", constraint.node_taints_policy, "nodes with taints that the pod does not tolerate"),
+            (
+                "nodeTaintsPolicy",
+                constraint.node_taints_policy,
+                "nodes with taints that the pod does not tolerate",
+            ),
             ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
         ):
             if given != "Honor":
@@ -227,7 +274,7 @@ def looser_spread(context: WhatIfContext) -> Iterator[Change]:
         yield context.of_pod("spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
 
-# --- requests -------------------------------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------------------
 
 
 _PROBE = Container(resources=ResourceRequirements(requests=Map({CPU: Quantity.of(1)})))
@@ -237,7 +284,8 @@ MIB = 1 << 20
 
 
 def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
-    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
+    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the
+    way.
 
     Of two nodes where the same or more has to go, only the better one counts.
     """
@@ -248,10 +296,14 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
             continue
         seen += 1
         missing = {short.resource: short.missing for short in report.shortages}
-        if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
+        if any(
+            all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing})
+            for other in found
+        ):
             continue
         for shortages in _shared(context, report):
-            edits, told = list[list[str] | None](), list[str]()
+            edits = list[list[str] | None]()
+            told = list[str]()
             for short in shortages:
                 name = short.resource
                 edits.append(_edits(context, short))
@@ -268,22 +320,30 @@ def lowered_requests(context: WhatIfContext) -> Iterator[Change]:
 
 def is_short_only(report: NodeReport) -> bool:
     """Whether nothing but too little of resources is against a node."""
-    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(report.reasons)
+    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(
+        report.reasons
+    )
     return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
 
 
 def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
-    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not one that has too little."""
+    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not
+    one that has too little."""
     extended = [short.resource for short in report.shortages if "/" in short.resource]
     having = {
-        name: {node.name for node in context.nodes() if (held := node.status.allocatable.get(name)) is not None and held.value() > 0}
+        name: {
+            node.name
+            for node in context.nodes()
+            if (held := node.status.allocatable.get(name)) is not None and held.value() > 0
+        }
         for name in extended
     }
     return any(names and report.name not in names for names in having.values())
 
 
 def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
-    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits, and all that wait."""
+    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits,
+    and all that wait."""
     siblings = {one.key for one in context.siblings}
     there = sum(entry.pod.key in siblings for entry in context.on(report.name))
     waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
@@ -297,14 +357,22 @@ def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeSh
 
 
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
-    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
-    name, spec = short.resource, context.pod.spec
+    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as
+    they are."""
+    name = short.resource
+    spec = context.pod.spec
     if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
         target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
-        return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
+        return (
+            None
+            if target < 0
+            else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
+        )
     pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
-    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(
+        context.engine, PodSpec(init_containers=(_PROBE,)), CPU
+    )
     first: list[tuple[Container, int]] = []
     """The init containers that end, each with what the sidecars before it ask for."""
     running = 0
@@ -314,7 +382,9 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
         else:
             first.append((container, running))
     asked = [units(name, container.requests) for container in spec.containers]
-    around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
+    around = short.asked - max(
+        [running + sum(asked), *(before + units(name, container.requests) for container, before in first)]
+    )
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
     target = max(short.free, 0) - around
     if name == "pods" or target < running or around < 0:
@@ -336,7 +406,10 @@ def _set(field: str, container: Container, name: str, number: int, *, alone: boo
     """The edits of one container's request, and of its limit where the two must be equal."""
     before = "" if alone else f"spec.{field}[{container.name}].resources."
     both = name in container.limits and ("/" in name or name.startswith("hugepages-"))
-    return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
+    return [
+        f"{before}{which}.{name}={amount(name, number)}"
+        for which in ("requests", *(["limits"] if both else []))
+    ]
 
 
 def units(name: str, amounts: Map[Quantity]) -> int:
@@ -347,32 +420,50 @@ def units(name: str, amounts: Map[Quantity]) -> int:
     return found.milli_value() if name == CPU else found.value()
 
 
-# --- other pods -----------------------------------------------------------------------------------------------------
+# --- other pods ---------------------------------------------------------------------------------------------
 
 
 def leaving(context: WhatIfContext) -> list[tuple[Pod, str]]:
-    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+    """Pods that could go with their nodes, one of several equal ones on a node; first those of lower
+    priority, then the smaller ones.
 
-    Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
+    Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that
+    cannot make enough room.
     """
-    hopeful = {one.name: one for one, _ in context.targets() if not one.fits and all(against.evictable for against in one.objections)}
+    hopeful = {
+        one.name: one
+        for one, _ in context.targets()
+        if not one.fits and all(against.evictable for against in one.objections)
+    }
     is_local = all(map(is_short_only, hopeful.values()))
-    table, found = context.engine.fresh_table(), dict[Hashable, tuple[int, float, str, Pod, str]]()
+    table = context.engine.fresh_table()
+    found = dict[Hashable, tuple[int, float, str, Pod, str]]()
     for name in hopeful if is_local else [node.name for node in context.nodes()]:
-        row, report = table.row_of[name], hopeful.get(name)
+        row = table.row_of[name]
+        report = hopeful.get(name)
         shortages = report.shortages if report is not None and is_short_only(report) else ()
         for entry in context.on(name):
             frees = {**entry.template.footprint, "pods": 1}
-            if not stays_with_node(entry.pod) and all(frees.get(short.resource, 0) >= short.missing for short in shortages):
+            if not stays_with_node(entry.pod) and all(
+                frees.get(short.resource, 0) >= short.missing for short in shortages
+            ):
                 has = {key: max(int(table.allocatable[at, row]), 1) for key, at in table.resources.items()}
-                share = max((used / has[key] for key, used in entry.template.footprint.items() if key in has), default=0.0)
-                found.setdefault((name, entry.template, entry.priority), (entry.priority, share, entry.pod.key, entry.pod, name))
+                share = max(
+                    (used / has[key] for key, used in entry.template.footprint.items() if key in has),
+                    default=0.0,
+                )
+                found.setdefault(
+                    (name, entry.template, entry.priority),
+                    (entry.priority, share, entry.pod.key, entry.pod, name),
+                )
     return [(pod, name) for _, _, _, pod, name in sorted(found.values(), key=lambda one: one[:3])]
 
 
 def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) -> Helpful | None:
-    """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
-    words, size = f"delete pod {pod.key} on {node}", float(place)
+    """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does
+    not help."""
+    words = f"delete pod {pod.key} on {node}"
+    size = float(place)
     found = context.helpful(Change("delete", words, (f"delete pod {pod.key}",), size=size))
     if found is None or len(found.suggestion.patch) > 1:
         return found
@@ -383,7 +474,10 @@ def moved_or_deleted(context: WhatIfContext, pod: Pod, node: str, place: int) ->
     if target is None and any(pod.key == sibling.key for sibling in context.siblings):
         return None  # it comes back, and waits in place of the pod
     if target is None and pod.metadata.controller is not None:
-        return Helpful.of(attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"), host)
+        return Helpful.of(
+            attrs.evolve(found.change, words=f"{words}; the pod that its controller makes again then waits"),
+            host,
+        )
     if target is None or target == node:
         return found
     words = f"move pod {pod.key} from {node} to {target}"
@@ -396,11 +490,16 @@ def without_anti_affinity(context: WhatIfContext) -> Iterator[Change]:
         for entry in context.on(node.name):
             for at, term in enumerate(entry.template.required_anti_affinity):
                 told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
-                yield Change("otherAntiAffinity", told, (f"pod {entry.pod.key} affinity.podAntiAffinity.{REQUIRED}[{at}]-",))
+                yield Change(
+                    "otherAntiAffinity",
+                    told,
+                    (f"pod {entry.pod.key} affinity.podAntiAffinity.{REQUIRED}[{at}]-",),
+                )
 
 
 def higher_priority(context: WhatIfContext) -> Iterator[Change]:
-    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
+    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does
+    without."""
     if context.pod.spec.preemption_policy == "Never":
         told = "let the pod evict others (preemptionPolicy)"
         yield context.of_pod("priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
@@ -410,10 +509,16 @@ def higher_priority(context: WhatIfContext) -> Iterator[Change]:
         yield context.of_pod("priority", told, f"priority={priority}", size=priority, evicts=True)
 
 
-# --- nodes ------------------------------------------------------------------------------------------------------------
+# --- nodes --------------------------------------------------------------------------------------------------
 
 
-FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
+FIXED = (
+    HOSTNAME,
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+)
 """Labels that say what a node is: they are not changed to make a pod fit."""
 PLACES = ("/zone", "/region", "/instance-type")
 """Endings of labels that may be added where they are missing, but do not change."""
@@ -430,7 +535,8 @@ def uncordoned(context: WhatIfContext) -> Iterator[Change]:
 
 
 def untainted(context: WhatIfContext) -> Iterator[Change]:
-    """A node without the taints that the pod does not tolerate; those that say how it is are not removed by hand."""
+    """A node without the taints that the pod does not tolerate; those that say how it is are not removed by
+    hand."""
     for _, node in context.targets():
         taints = [taint for taint in untolerated(context.pod, node) if taint in node.spec.taints]
         if not taints or (node.spec.unschedulable and taints == [UNSCHEDULABLE]):
@@ -452,20 +558,25 @@ def raised(context: WhatIfContext) -> Iterator[Change]:
     for report, node in context.targets():
         if not is_short_only(report) or lacks_kind(context, report):
             continue
-        edits, told, shares = [], [], []
+        edits = []
+        told = []
+        shares = []
         for short in report.shortages:
             before = units(short.resource, node.status.allocatable)
             edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
             told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
             shares.append(short.missing / max(before, 1))
-        yield context.of_node(node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares))
+        yield context.of_node(
+            node, "allocatable", f"give node {node.name} {' and '.join(told)}", *edits, size=max(shares)
+        )
 
 
-# --- labels ---------------------------------------------------------------------------------------------------------
+# --- labels -------------------------------------------------------------------------------------------------
 
 
 def labelled(context: WhatIfContext) -> Iterator[Change]:
-    """A node with the labels that the pod asks for, or with a label by which pods are spread or kept together."""
+    """A node with the labels that the pod asks for, or with a label by which pods are spread or kept
+    together."""
     pod = context.pod
     spread = (one.topology_key for one in pod.spec.topology_spread_constraints)
     by = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *spread])
@@ -477,14 +588,25 @@ def labelled(context: WhatIfContext) -> Iterator[Change]:
                 values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
                 wanted += [{key: value} for value in values[:MOST_VALUES]]
         for labels in wanted:
-            edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
-            told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
-            yield context.of_node(node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+            edits = [
+                f"labels.{key}-" if value is None else f"labels.{key}={value}"
+                for key, value in labels.items()
+            ]
+            told = [
+                f"remove label {key}" if value is None else f"set label {key}={value}"
+                for key, value in labels.items()
+            ]
+            yield context.of_node(
+                node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels)
+            )
 
 
 def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
-    """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity; None: the label goes."""
-    wrong: Labels = {key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value}
+    """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity;
+    None: the label goes."""
+    wrong: Labels = {
+        key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value
+    }
     terms = node_terms(pod)
     if not terms or any(compile_node_term(term)(node.labels, node.name) for term in terms):
         yield wrong
@@ -514,7 +636,7 @@ def _for_expression(expression: Requirement) -> Labels | None:
     return {expression.key: str(number)} if number >= 0 else None
 
 
-# --- devices --------------------------------------------------------------------------------------------------------
+# --- devices ------------------------------------------------------------------------------------------------
 
 
 def more_devices(context: WhatIfContext) -> Iterator[Change]:
@@ -523,7 +645,12 @@ def more_devices(context: WhatIfContext) -> Iterator[Change]:
         for account in report.devices or ():
             # A device that matches the request, free or not; there may be none on any node.
             asked = account.claim, account.request
-            same = [one for other in context.reports for one in other.devices or () if (one.claim, one.request) == asked]
+            same = [
+                one
+                for other in context.reports
+                for one in other.devices or ()
+                if (one.claim, one.request) == asked
+            ]
             like = next((name for one in (account, *same) for name in one.matching), None)
             if like is not None:
                 count = max(account.wanted - len(account.usable), 1)
@@ -532,11 +659,12 @@ def more_devices(context: WhatIfContext) -> Iterator[Change]:
                 yield Change("device", f"give node {node.name} {told}", (edit,), size=count)
 
 
-# --- one more node --------------------------------------------------------------------------------------------------
+# --- one more node ------------------------------------------------------------------------------------------
 
 
 def one_more(context: WhatIfContext) -> Iterator[Change]:
-    """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
+    """A new node like one of each kind: nodes are of one kind if they differ in their names alone. The
+    smallest comes first."""
     kinds: dict[Hashable, tuple[list[int], str]] = {}
     for node in context.nodes():
         has = node.status.allocatable
@@ -548,7 +676,7 @@ def one_more(context: WhatIfContext) -> Iterator[Change]:
         yield Change("addNode", f"add a node like {like}", (f"copy node {like}",), size=number)
 
 
-# --- one node before others -----------------------------------------------------------------------------------------
+# --- one node before others ---------------------------------------------------------------------------------
 
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -573,7 +701,11 @@ def preferring(context: WhatIfContext) -> Iterator[Change]:
         told = f"prefer {context.want} with weight {weight}"
         return context.of_pod("preference", told, f"affinity.nodeAffinity.{PREFERRED}+={text}", size=weight)
 
-    helps = None if context.pin is None else smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
+    helps = (
+        None
+        if context.pin is None
+        else smallest(0, HIGHEST, lambda weight: context.helpful(preference(weight)) is not None)
+    )
     if helps is not None:
         yield preference(helps)
 
@@ -583,7 +715,9 @@ def dropped_preferences(context: WhatIfContext) -> Iterator[Change]:
     affinity = context.pod.spec.affinity
     if affinity is None:
         return
-    near, away, nodes = affinity.pod_affinity, affinity.pod_anti_affinity, affinity.node_affinity
+    near = affinity.pod_affinity
+    away = affinity.pod_anti_affinity
+    nodes = affinity.node_affinity
     for name, part in (("nodeAffinity", nodes), ("podAffinity", near), ("podAntiAffinity", away)):
         for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
             told = f"remove preference {at + 1} of {name}, which has weight {weight}"
@@ -598,27 +732,40 @@ def avoided(context: WhatIfContext) -> Iterator[Change]:
         if taints:
             texts = [taint_text(taint) for taint in taints]
             together = " and ".join(texts)
-            yield context.of_pod("toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts))
+            yield context.of_pod(
+                "toleration", f"tolerate the taint {together}", *(f"tolerations+={text}" for text in texts)
+            )
             told = f"remove the taint {together} of node {node.name}"
             yield context.of_node(node, "taint", told, *(f"taints-={text}" for text in texts))
 
 
-# --- all of them ---------------------------------------------------------------------------------------------------------
+# --- all of them --------------------------------------------------------------------------------------------
 
 
 Family = Callable[[WhatIfContext], Iterator[Change]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("names that nothing has", corrected),
-    ("scheduling gates", dropped_gates), ("requests", lowered_requests), ("tolerations", tolerations),
-    ("node selectors", dropped_node_selectors), ("node affinity", dropped_node_affinity),
-    ("spread", looser_spread), ("affinity", dropped_pod_affinity), ("host ports", dropped_ports),
-    ("cordons", uncordoned), ("taints", untainted),
-    ("allocatable", raised), ("devices", more_devices), ("affinity of others", without_anti_affinity),
-    ("labels", labelled), ("new nodes", one_more),
-)  # fmt: skip
+    ("scheduling gates", dropped_gates),
+    ("requests", lowered_requests),
+    ("tolerations", tolerations),
+    ("node selectors", dropped_node_selectors),
+    ("node affinity", dropped_node_affinity),
+    ("spread", looser_spread),
+    ("affinity", dropped_pod_affinity),
+    ("host ports", dropped_ports),
+    ("cordons", uncordoned),
+    ("taints", untainted),
+    ("allocatable", raised),
+    ("devices", more_devices),
+    ("affinity of others", without_anti_affinity),
+    ("labels", labelled),
+    ("new nodes", one_more),
+)
 """The families of changes that are tried on the cluster as it is, in words."""
 WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("hostname", selecting), ("preferences", preferring), ("own preferences", dropped_preferences),
+    ("hostname", selecting),
+    ("preferences", preferring),
+    ("own preferences", dropped_preferences),
     ("taints that put off", avoided),
-)  # fmt: skip
+)
 """Those that make one node win among the nodes that fit."""

@@ -1,4 +1,5 @@
-"""A change that might help, how much each kind disturbs, what is told of one that helps, and trials when the pod's turn comes."""
+"""A change that might help, how much each kind disturbs, what is told of one that helps, and trials when the
+pod's turn comes."""
 
 from __future__ import annotations
 
@@ -37,20 +38,59 @@ from ...simulation.input import SILENT
 from ...simulation.nodekinds import HOSTNAME
 
 ChangeKind = Literal[
-    "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",
+    "schedulingGates",
+    "request",
+    "toleration",
+    "preference",
+    "nodeSelector",
+    "nodeAffinity",
+    "spread",
+    "podAffinity",
+    "podAntiAffinity",
     "hostPort",
-    "uncordon", "taint", "label", "allocatable", "device", "move", "otherAntiAffinity", "priority", "delete", "addNode", "weight",
-    "preemption", "gate", "rule",
-]  # fmt: skip
+    "uncordon",
+    "taint",
+    "label",
+    "allocatable",
+    "device",
+    "move",
+    "otherAntiAffinity",
+    "priority",
+    "delete",
+    "addNode",
+    "weight",
+    "preemption",
+    "gate",
+    "rule",
+]
 DISTURBS: Mapping[ChangeKind, int] = {
-    "schedulingGates": 10, "request": 11, "toleration": 12, "preference": 13, "nodeSelector": 14, "nodeAffinity": 15, "spread": 16,
-    "podAffinity": 17, "podAntiAffinity": 18, "hostPort": 19,
-    "uncordon": 20, "taint": 21, "label": 22, "allocatable": 23, "device": 24,
-    "move": 30, "otherAntiAffinity": 31, "priority": 32, "delete": 33,
+    "schedulingGates": 10,
+    "request": 11,
+    "toleration": 12,
+    "preference": 13,
+    "nodeSelector": 14,
+    "nodeAffinity": 15,
+    "spread": 16,
+    "podAffinity": 17,
+    "podAntiAffinity": 18,
+    "hostPort": 19,
+    "uncordon": 20,
+    "taint": 21,
+    "label": 22,
+    "allocatable": 23,
+    "device": 24,
+    "move": 30,
+    "otherAntiAffinity": 31,
+    "priority": 32,
+    "delete": 33,
     "addNode": 40,
-    "weight": 50, "preemption": 51, "gate": 52, "rule": 53,
-}  # fmt: skip
-"""Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node, the scheduler."""
+    "weight": 50,
+    "preemption": 51,
+    "gate": 52,
+    "rule": 53,
+}
+"""Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node, the
+scheduler."""
 COSTLY = 6
 """The group of the suggestions that cost other pods their node, or do not last."""
 
@@ -126,7 +166,8 @@ class Suggestion(Record, kw_only=True):
     """The node that the pod gets after it."""
     kind: ChangeKind
     disturbs: int
-    """How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the scheduler."""
+    """How much it disturbs. The tens: 1 the pod alone, 2 a node, 3 other pods, 4 one more node, 5 the
+    scheduler."""
     victims: Names = ()
     """The pods that have to leave."""
     verified: bool = True
@@ -134,7 +175,8 @@ class Suggestion(Record, kw_only=True):
     evicted_by: str | None = None
     """The pod that preempts it later; null: it stays."""
     taken_by: str | UnsetType = UNSET
-    """The earlier pod that would take the room if the change were made before anything runs; empty: not one pod alone."""
+    """The earlier pod that would take the room if the change were made before anything runs; empty: not one
+    pod alone."""
     placed: Count | UnsetType = UNSET
     """Of a workload: how many of its pods have a node after the change, once all have had their turn."""
     effect: Effect | UnsetType = UNSET
@@ -149,7 +191,9 @@ class Suggestion(Record, kw_only=True):
     def is_costly(self) -> bool:
         """Whether it costs more of the others their node than it spares, or does not last."""
         effect = self.effect
-        harms = len(effect.without_node + effect.evicted) > len(effect.spared) if effect else bool(self.victims)
+        harms = (
+            len(effect.without_node + effect.evicted) > len(effect.spared) if effect else bool(self.victims)
+        )
         return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
 
     @property
@@ -171,17 +215,23 @@ class Helpful:
     def of(cls, change: Change, host: str, victims: tuple[str, ...] = ()) -> Helpful:
         """That *change* makes *host* the pod's node."""
         suggestion = Suggestion(
-            change=change.words, patch=change.patch, host=host, kind=change.kind, disturbs=change.disturbs, victims=victims
+            change=change.words,
+            patch=change.patch,
+            host=host,
+            kind=change.kind,
+            disturbs=change.disturbs,
+            victims=victims,
         )
         return cls(suggestion, change)
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
-        """Orders suggestions: by their groups, then those that are enough for all pods of a workload, then by how much and by size."""
+        """Orders suggestions: by their groups, then those that are enough for all pods of a workload, then by
+        how much and by size."""
         return self.suggestion.group, not self.is_enough, self.suggestion.disturbs, self.change.size
 
 
-# --- the whole answer -------------------------------------------------------------------------------------------------
+# --- the whole answer ---------------------------------------------------------------------------------------
 
 
 class Keeps(Record):
@@ -200,7 +250,8 @@ class Keeps(Record):
 
 
 class WhatIfDocument(ResultDocument, kw_only=True):
-    """The smallest changes after which a pod gets a node, least disturbing first; two together where no single one helps.
+    """The smallest changes after which a pod gets a node, least disturbing first; two together where no
+    single one helps.
 
     Resources are in millicores, bytes or pieces.
     """
@@ -234,7 +285,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     suggestions: tuple[Suggestion, ...]
 
 
-# --- trials -----------------------------------------------------------------------------------------------------------
+# --- trials -------------------------------------------------------------------------------------------------
 
 # Trials of changes at the moment when the pod's turn comes. After a trial all is as it was before.
 
@@ -264,17 +315,24 @@ class WhatIfContext:
         """The scheduler."""
         return self.run.engine
 
-    # --- what is there ----------------------------------------------------------------------------------------------
+    # --- what is there --------------------------------------------------------------------------------------
 
     @cached_property
     def siblings(self) -> list[Pod]:
-        """The other pods of its controller, on nodes or not: what changes the pod's template changes them too."""
-        owner, space = self.pod.metadata.controller, self.pod.namespace
-        pods = (item for item in self.there if isinstance(item, Pod) and item.key != self.pod.key and item.namespace == space)
+        """The other pods of its controller, on nodes or not: what changes the pod's template changes them
+        too."""
+        owner = self.pod.metadata.controller
+        space = self.pod.namespace
+        pods = (
+            item
+            for item in self.there
+            if isinstance(item, Pod) and item.key != self.pod.key and item.namespace == space
+        )
         return [pod for pod in pods if owner is not None and pod.metadata.controller == owner]
 
     def targets(self) -> Iterator[tuple[NodeReport, Node]]:
-        """The nodes that a change could make the host, the nearest to fitting first: those that do not fit, or the one that is wanted."""
+        """The nodes that a change could make the host, the nearest to fitting first: those that do not fit,
+        or the one that is wanted."""
         for report in self.reports:
             node = self.engine.node(report.name)
             if node is not None and (report.name == self.want if self.want is not None else not report.fits):
@@ -294,11 +352,17 @@ class WhatIfContext:
         """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
         node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
-        return value if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1 else None
+        return (
+            value
+            if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1
+            else None
+        )
 
-    # --- changes ----------------------------------------------------------------------------------------------------
+    # --- changes --------------------------------------------------------------------------------------------
 
-    def of_pod(self, kind: ChangeKind, words: str, *fields: str, size: float = 0.0, evicts: bool = False) -> Change:
+    def of_pod(
+        self, kind: ChangeKind, words: str, *fields: str, size: float = 0.0, evicts: bool = False
+    ) -> Change:
         """Changes of *fields* of the pod, and of all pods of its controller: they have one template."""
         name = f"{LIKE if self.siblings else ''}{self.pod.key}"
         return Change(kind, words, (" ".join(["pod", name, *map(_word, fields)]),), size=size, evicts=evicts)
@@ -307,11 +371,12 @@ class WhatIfContext:
         """Changes of *fields* of *node*."""
         return Change(kind, words, (" ".join(["node", node.name, *map(_word, fields)]),), size=size)
 
-    # --- trials -----------------------------------------------------------------------------------------------------
+    # --- trials ---------------------------------------------------------------------------------------------
 
     @contextmanager
     def after(self, *edits: str) -> Iterator[WhatIfContext]:
-        """A context in which the cluster is as *edits* make it, as it is then. Raises :class:`EditError` if one does nothing."""
+        """A context in which the cluster is as *edits* make it, as it is then. Raises :class:`EditError` if
+        one does nothing."""
         pairs, told = Edits.parse(edits, defaults=self.defaults).pairs(self.there, priorities=self.priorities)
         for edited in told:
             if not edited.changed:
@@ -319,10 +384,13 @@ class WhatIfContext:
         there = applied(self.there, pairs) if pairs else self.there
         pod = next((item for item in there if isinstance(item, Pod) and item.key == self.pod.key), self.pod)
         with self.run.edited(pairs):
-            yield WhatIfContext(self.run, pod, there, self.defaults, self.priorities, self.want, self.reports, self.pause)
+            yield WhatIfContext(
+                self.run, pod, there, self.defaults, self.priorities, self.want, self.reports, self.pause
+            )
 
     def ask(self, pod: Pod | None = None, *, makes_room: bool = False) -> Decision:
-        """What would be decided on *pod*, or on the pod as it is, now; *makes_room*: and who would have to leave."""
+        """What would be decided on *pod*, or on the pod as it is, now; *makes_room*: and who would have to
+        leave."""
         self.pause()
         asked = self.pod if pod is None else pod
         self.tried += 1
@@ -330,11 +398,14 @@ class WhatIfContext:
             return self.engine.schedule(asked, details=False, only_host=not makes_room)
 
     def helpful(self, change: Change) -> Helpful | None:
-        """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned to it as well."""
+        """What comes of *change*, if it helps; where another node than the wanted one wins, the pod is pinned
+        to it as well."""
         try:
             for pins in (False, True):
                 if pins:
-                    if self.pin is None or any(report.fits for report in self.reports if report.name == self.want):
+                    if self.pin is None or any(
+                        report.fits for report in self.reports if report.name == self.want
+                    ):
                         return None  # or a pin alone would do
                     pin = self.of_pod(change.kind, "", f"nodeSelector.{HOSTNAME}={self.pin}")
                     words = f"{change.words}, and select {self.want} by its hostname"
@@ -350,8 +421,10 @@ class WhatIfContext:
         return None
 
     def outcome(self, change: Change, decision: Decision) -> Helpful | None:
-        """What *change* comes to by *decision* after it, with room made if it *evicts*; None if that is not what is asked for."""
-        host, victims = decision.host, tuple[Pod, ...]()
+        """What *change* comes to by *decision* after it, with room made if it *evicts*; None if that is not
+        what is asked for."""
+        host = decision.host
+        victims = tuple[Pod, ...]()
         if change.evicts:
             plan = decision.preemption
             if host is not None or plan is None or plan.node is None or self.want not in (None, plan.node):

@@ -1,4 +1,5 @@
-"""What would help a pod: every family of changes is tried, and what helps comes in the order of how much it disturbs."""
+"""What would help a pod: every family of changes is tried, and what helps comes in the order of how much it
+disturbs."""
 
 from __future__ import annotations
 
@@ -22,7 +23,16 @@ from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from .configurations import Configurations
-from .families import FAMILIES, WANTED_FAMILIES, Family, corrected, dropped_gates, higher_priority, leaving, moved_or_deleted
+from .families import (
+    FAMILIES,
+    WANTED_FAMILIES,
+    Family,
+    corrected,
+    dropped_gates,
+    higher_priority,
+    leaving,
+    moved_or_deleted,
+)
 from .suggestion import DISTURBS, Change, Effect, Helpful, Suggestion, WhatIfContext
 
 FIRSTS = 4
@@ -32,10 +42,11 @@ SECONDS = 10
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
-"""How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
+"""How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to
+fitting."""
 
 
-# --- from the beginning -----------------------------------------------------------------------------------------------
+# --- from the beginning -------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
@@ -62,10 +73,13 @@ class Start:
             with self.run.savepoint():
                 yield self.run
         finally:
-            engine, feed = self.run.engine, self.run.feed
-            outer, engine.point = engine.point, None  # all is as at the start then: there is nothing to undo
+            engine = self.run.engine
+            feed = self.run.feed
+            outer = engine.point
+            engine.point = None  # all is as at the start then: there is nothing to undo
             for name, there in engine.pods_by_node().items():
-                # Taking back leaves pods in another order than they came; of equal ones the first in order is evicted.
+                # Taking back leaves pods in another order than they came; of equal ones the first in order is
+                # evicted.
                 if [pod.key for pod in there] != [pod.key for pod in self.pods.get(name, ())]:
                     for pod in there:
                         feed.delete(pod)
@@ -73,7 +87,8 @@ class Start:
             engine.point = outer
 
     def whole(self, edits: Edits) -> Simulation:
-        """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises :class:`EditError`."""
+        """All pods that wait, each at its turn, after *edits* that are made before anything runs. Raises
+        :class:`EditError`."""
         given = self.simulation
         objects = (*given.scenario.objects, *given.scenario.pending)
         pairs, _ = edits.pairs(objects, priorities=keeps_priorities(given.engine.gates))
@@ -92,7 +107,7 @@ class Start:
         return simulation
 
 
-# --- one pod ----------------------------------------------------------------------------------------------------------
+# --- one pod ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -119,43 +134,63 @@ class ScheduledPod:
     def turn(self, start: Start, pod: Pod) -> Iterator[WhatIfContext]:
         """A context at the moment when it is the turn of *pod*."""
         with start.trying() as run:
-            others = () if self.alone or pod.spec.node_name else takewhile(lambda one: one.key != pod.key, start.simulation.pods())
+            others = (
+                ()
+                if self.alone or pod.spec.node_name
+                else takewhile(lambda one: one.key != pod.key, start.simulation.pods())
+            )
             for other in others:
                 self.observer.pause()
                 run.cycle(other)
             asked = freed(pod) if pod.spec.node_name else pod
             engine = run.engine
             there = {one.key: one for one in (*self.scenario.pending, asked, *engine.pods())}
-            rest = (run.feed.listed(item) or item for item in self.scenario.objects if not isinstance(item, Node | Pod))
+            rest = (
+                run.feed.listed(item) or item
+                for item in self.scenario.objects
+                if not isinstance(item, Node | Pod)
+            )
             objects = (*engine.nodes(), *there.values(), *rest)
             priorities = keeps_priorities(engine.gates)
-            yield WhatIfContext(run, asked, objects, self.defaults, priorities, self.want, pause=self.observer.pause)
+            yield WhatIfContext(
+                run, asked, objects, self.defaults, priorities, self.want, pause=self.observer.pause
+            )
 
 
 Found = tuple[Explanation, tuple[Suggestion, ...], int]
-"""The decision before any change, with a wanted node all about that one; what helps, and how many decisions were asked for."""
+"""The decision before any change, with a wanted node all about that one; what helps, and how many decisions
+were asked for."""
 
 
 def what_would_help(
     asked: ScheduledPod, pod: Pod, simulation: Simulation, tell: Callable[[str], None]
 ) -> Found:
-    """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of changes before it is tried.
+    """What would help *pod*; *simulation* is a new one of *asked*. *tell* is called with each family of
+    changes before it is tried.
 
-    The observer learns of each change that helps as soon as it is found, before it is known what it does to the other pods.
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the wanted one.
+    The observer learns of each change that helps as soon as it is found, before it is known what it does to
+    the other pods. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node as the
+    wanted one.
     """
     if asked.question.ignored is not None:
         release = simulation.engine.release.version
-        return Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question), (), 0
+        return (
+            Explanation(Decision(pod), (), was_scored=False, release=release, question=asked.question),
+            (),
+            0,
+        )
     start = Start.of(simulation, pod, asked.observer.pause)
     with asked.turn(start, pod) as context:
-        explanation = attrs.evolve(explain(context.engine, context.pod, node=asked.want), question=asked.question)
+        explanation = attrs.evolve(
+            explain(context.engine, context.pod, node=asked.want), question=asked.question
+        )
         explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
         host = explanation.decision.host
         if explanation.missing or (host is not None and asked.want in (None, host)):
             return explanation, (), 0
         context.reports = explanation.nodes
-        found, starts = list[Helpful](), dict[int, Start]()
+        found = list[Helpful]()
+        starts = dict[int, Start]()
 
         def take(helpful: Iterable[Helpful]) -> None:
             for one in helpful:
@@ -171,10 +206,14 @@ def what_would_help(
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
         once.setdefault(frozenset(one.suggestion.patch), one)
-    seen, is_alone = list(once.values()), all(other.key == pod.key for other in asked.scenario.pending)
+    seen = list(once.values())
+    is_alone = all(other.key == pod.key for other in asked.scenario.pending)
     if seen and not (is_alone or asked.alone or asked.question.placed_on):
         before = start.whole(Edits())
-        seen = sorted((_in_whole_run(asked, pod, one, before, starts.get(id(one.change), start)) for one in seen), key=lambda one: one.rank)
+        seen = sorted(
+            (_in_whole_run(asked, pod, one, before, starts.get(id(one.change), start)) for one in seen),
+            key=lambda one: one.rank,
+        )
     return explanation, tuple(one.suggestion for one in seen), context.tried
 
 
@@ -201,7 +240,9 @@ def _suggestions(
         yield from helpful(higher_priority, 1)
 
 
-def _by_another_scheduler(asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]) -> Iterator[Helpful]:
+def _by_another_scheduler(
+    asked: ScheduledPod, context: WhatIfContext, pod: Pod, starts: dict[int, Start]
+) -> Iterator[Helpful]:
     """Changes of the scheduler that help; *starts*: where the whole run of each begins."""
     maps = asked.scenario.config_maps
     for change in Configurations(asked.spec.settled(maps), context, maps).changes():
@@ -219,29 +260,44 @@ def _by_another_scheduler(asked: ScheduledPod, context: WhatIfContext, pod: Pod,
             yield helps
 
 
-# --- two changes together ---------------------------------------------------------------------------------------------
+# --- two changes together -----------------------------------------------------------------------------------
 
 
-def _pairs(context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]) -> Iterator[Helpful]:
-    """Two changes together, where no single one helps but another scheduler, or where putting names right is not all."""
+def _pairs(
+    context: WhatIfContext, found: Sequence[Helpful], tell: Callable[[str], None]
+) -> Iterator[Helpful]:
+    """Two changes together, where no single one helps but another scheduler, or where putting names right is
+    not all."""
     families = [family for _, family in FAMILIES]
     wrong = [] if any(one.change.corrects for one in found) else list(islice(corrected(context), 1))
-    of_the_pod = ((change for change in family(context) if change.disturbs < DISTURBS["uncordon"]) for family in families)
-    firsts = wrong if found else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
+    of_the_pod = (
+        (change for change in family(context) if change.disturbs < DISTURBS["uncordon"])
+        for family in families
+    )
+    firsts = (
+        wrong
+        if found
+        else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
+    )
     if firsts:
         tell("two changes together")
     yield from islice(chain.from_iterable(together(context, first, families) for first in firsts), SHOWN)
 
 
 def together(context: WhatIfContext, first: Change, families: Sequence[Family]) -> Iterator[Helpful]:
-    """Pairs that help: *first*, which is about the pod itself, and the smallest second one of each of *families*."""
+    """Pairs that help: *first*, which is about the pod itself, and the smallest second one of each of
+    *families*."""
     helpful: list[Helpful] = []
     try:
         with context.after(*first.edits) as after:
             after.reports = explain(context.engine, after.pod, node=context.want).nodes
             for family in families:
-                changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
-                helpful += islice((one for change in changes if (one := after.helpful(change)) is not None), 1)
+                changes = sorted(
+                    islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size)
+                )
+                helpful += islice(
+                    (one for change in changes if (one := after.helpful(change)) is not None), 1
+                )
     except EditError:
         return
     context.tried += after.tried
@@ -249,32 +305,45 @@ def together(context: WhatIfContext, first: Change, families: Sequence[Family]) 
         second = found.change
         kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
         corrects = first.corrects and DISTURBS[kind] < DISTURBS["uncordon"]
-        words, edits = f"{first.words}; and {second.words}", (*first.edits, *second.edits)
+        words = f"{first.words}; and {second.words}"
+        edits = (*first.edits, *second.edits)
         both = attrs.evolve(second, kind=kind, words=words, edits=edits, corrects=corrects)
         yield Helpful.of(both, found.suggestion.host, found.suggestion.victims)
 
 
-# --- all pods ---------------------------------------------------------------------------------------------------------
+# --- all pods -----------------------------------------------------------------------------------------------
 
 
 def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, start: Start) -> Helpful:
-    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
+    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a
+    workload find a node."""
     simulation = start.whole(Edits.parse(one.change.edits, defaults=asked.defaults))
-    outcomes, there = simulation.outcomes, before.outcomes
+    outcomes = simulation.outcomes
+    there = before.outcomes
     was_out, is_out = (
         # The pods without a node at the end, and whether each was evicted.
-        {**dict.fromkeys(run.evicted, True), **{key: end.eviction is not None for key, end in run.outcomes.items() if end.host is None}}
+        {
+            **dict.fromkeys(run.evicted, True),
+            **{key: end.eviction is not None for key, end in run.outcomes.items() if end.host is None},
+        }
         for run in (before, simulation)
     )
     owner = pod.metadata.controller
-    own = {pod.key, *(key for key, end in there.items() if owner is not None and end.pod.metadata.controller == owner)}
+    own = {
+        pod.key,
+        *(key for key, end in there.items() if owner is not None and end.pod.metadata.controller == owner),
+    }
     lost = [key for key in is_out if key not in was_out and key != pod.key]
     effect = Effect(
-        len(there), sum(key not in is_out for key in there), sum(key not in was_out for key in there),
-        tuple(key for key in lost if not is_out[key]), tuple(key for key in lost if is_out[key]),
+        len(there),
+        sum(key not in is_out for key in there),
+        sum(key not in was_out for key in there),
+        tuple(key for key in lost if not is_out[key]),
+        tuple(key for key in lost if is_out[key]),
         tuple(key for key in was_out if key not in is_out and key not in own),
-    )  # fmt: skip
-    after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=effect)
+    )
+    after = outcomes[pod.key]
+    suggestion = replace(one.suggestion, effect=effect)
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
@@ -285,7 +354,11 @@ def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulatio
         suggestion = replace(suggestion, host=after.host)
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
-    gone = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}
+    gone = {
+        key
+        for key, found in outcomes.items()
+        if found.word not in ("placed", "waiting") and not found.has_successor
+    }
     placed = len(set(asked.question.workload_pods) - gone)
     is_enough = placed == len(asked.question.workload_pods)
     return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)

@@ -1,4 +1,5 @@
-"""What labels and taints there are, for people: how many have one, and which one is near a label or a toleration that fits none."""
+"""What labels and taints there are, for people: how many have one, and which one is near a label or a
+toleration that fits none."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def have(count: int, noun: str = "") -> str:
 
 @attrs.frozen
 class LabelFacts:
-    """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: what has them."""
+    """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: what has
+    them."""
 
     counts: Mapping[str, Counter[str]]
     noun: str = "node"
@@ -62,13 +64,16 @@ class LabelFacts:
         return self.counts.get(key, Counter())[value]
 
     def near(self, key: str, value: str) -> tuple[str, str] | None:
-        """The label that is probably meant by one that none has: another value of the key, or the value of another key."""
+        """The label that is probably meant by one that none has: another value of the key, or the value of
+        another key."""
         if self.having(key, value):
             return None
         if key in self.counts:
             found = near_names(value, self.counts[key])
             return (key, found[0]) if found else None
-        return next(((other, value) for other in near_keys(key, self.counts) if self.having(other, value)), None)
+        return next(
+            ((other, value) for other in near_keys(key, self.counts) if self.having(other, value)), None
+        )
 
     def note(self, key: str, value: str) -> str:
         """How many have the label; if none, what they have in its place.
@@ -79,7 +84,8 @@ class LabelFacts:
         >>> facts.note("pool", "x"), facts.note("disk", "ssd")
         ('no node has it; pool is general on 2, gpu on 1', 'no node has the label disk')
         """
-        count, near = self.having(key, value), self.near(key, value)
+        count = self.having(key, value)
+        near = self.near(key, value)
         if count:
             return f"{have(count, self.noun)} it"
         if near is not None:
@@ -93,7 +99,11 @@ class LabelFacts:
         'no node has the label zne; there is zone'
         """
         near = near_keys(key, self.counts)
-        return "" if key in self.counts else f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
+        return (
+            ""
+            if key in self.counts
+            else f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
+        )
 
     def note_of(self, expression: Requirement) -> str:
         """The same of an expression over labels; empty where it is about their absence."""
@@ -102,7 +112,9 @@ class LabelFacts:
             return ""
         if expression.operator == "In":
             notes = {value: self.note(key, value) for value in expression.values}
-            return "; ".join(f"{value}: {told}" if len(expression.values) > 1 else told for value, told in notes.items())
+            return "; ".join(
+                f"{value}: {told}" if len(expression.values) > 1 else told for value, told in notes.items()
+            )
         if expression.operator == "Exists" and key in self.counts:
             return f"{have(sum(self.counts[key].values()), self.noun)} the label"
         return self.without(key) or self._values(key)
@@ -110,25 +122,36 @@ class LabelFacts:
     def lacks(self, expression: Requirement) -> bool:
         """Whether none has any of the labels that *expression* asks for."""
         matches = match_expressions_selector((expression,))
-        return expression.operator not in ABSENCE and not any(matches({expression.key: one}) for one in self.counts.get(expression.key, ()))
+        return expression.operator not in ABSENCE and not any(
+            matches({expression.key: one}) for one in self.counts.get(expression.key, ())
+        )
 
     def _values(self, key: str) -> str:
         values = self.counts[key].most_common(MOST_VALUES)
-        more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values" if len(self.counts[key]) > MOST_VALUES else ""
+        more = (
+            f" and {len(self.counts[key]) - MOST_VALUES:,} other values"
+            if len(self.counts[key]) > MOST_VALUES
+            else ""
+        )
         return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
 
 
-# --- taints ---------------------------------------------------------------------------------------------------------
+# --- taints -------------------------------------------------------------------------------------------------
 
 
 SET_BY_CLUSTER: Final = "node.kubernetes.io/"
-"""How the keys of taints begin that the cluster itself sets and takes away, by what the node says of itself."""
+"""How the keys of taints begin that the cluster itself sets and takes away, by what the node says of itself.
+"""
 CONDITIONS = {
-    "node.kubernetes.io/not-ready": "ready", "node.kubernetes.io/unreachable": "reachable",
-    "node.kubernetes.io/memory-pressure": "free of memory pressure", "node.kubernetes.io/disk-pressure": "free of disk pressure",
-    "node.kubernetes.io/pid-pressure": "free of pid pressure", "node.kubernetes.io/network-unavailable": "reachable by network",
-    "node.cloudprovider.kubernetes.io/uninitialized": "initialized", "node.kubernetes.io/out-of-service": "in service",
-}  # fmt: skip
+    "node.kubernetes.io/not-ready": "ready",
+    "node.kubernetes.io/unreachable": "reachable",
+    "node.kubernetes.io/memory-pressure": "free of memory pressure",
+    "node.kubernetes.io/disk-pressure": "free of disk pressure",
+    "node.kubernetes.io/pid-pressure": "free of pid pressure",
+    "node.kubernetes.io/network-unavailable": "reachable by network",
+    "node.cloudprovider.kubernetes.io/uninitialized": "initialized",
+    "node.kubernetes.io/out-of-service": "in service",
+}
 """Key of a taint that says how a node is -> what the node is without it."""
 
 
@@ -147,7 +170,9 @@ def taint_text(taint: Taint) -> str:
     >>> taint_text(Taint(key="dedicated", value="gpu", effect="NoSchedule")), taint_text(Taint(key="k", effect="NoExecute"))
     ('dedicated=gpu:NoSchedule', 'k:NoExecute')
     """
-    return f"{taint.key}{f'={taint.value}' if taint.value else ''}{f':{taint.effect}' if taint.effect else ''}"
+    return (
+        f"{taint.key}{f'={taint.value}' if taint.value else ''}{f':{taint.effect}' if taint.effect else ''}"
+    )
 
 
 def toleration_text(toleration: Toleration) -> str:

@@ -1,4 +1,5 @@
-"""Explains a decision: each node's part in it, what decided among those that fit, and what evicting pods would do."""
+"""Explains a decision: each node's part in it, what decided among those that fit, and what evicting pods
+would do."""
 
 from __future__ import annotations
 
@@ -77,7 +78,8 @@ _WHY = {
 }
 
 
-# Which pod a name means: a pod, waiting or on a node, or a workload of which one pod stands for all; and why a pod is not scheduled.
+# Which pod a name means: a pod, waiting or on a node, or a workload of which one pod stands for all; and why
+# a pod is not scheduled.
 
 
 @attrs.frozen
@@ -96,53 +98,79 @@ class Subject:
 
     @property
     def concerns(self) -> frozenset[str]:
-        """What bears on the pod besides the cluster as a whole: itself, its owners and its claims, by kind and key."""
+        """What bears on the pod besides the cluster as a whole: itself, its owners and its claims, by kind
+        and key."""
         pod = self.pod
-        claims = (f"PersistentVolumeClaim {pod.namespace}/{volume.persistent_volume_claim}" for volume in pod.spec.volumes)
-        resources = (f"ResourceClaim {pod.namespace}/{claim.resource_claim_name}" for claim in pod.spec.resource_claims)
+        claims = (
+            f"PersistentVolumeClaim {pod.namespace}/{volume.persistent_volume_claim}"
+            for volume in pod.spec.volumes
+        )
+        resources = (
+            f"ResourceClaim {pod.namespace}/{claim.resource_claim_name}" for claim in pod.spec.resource_claims
+        )
         owners = (f"{kind} {pod.namespace}/{name}" for kind, name in _owners(pod, {}))
-        return frozenset([f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources])
+        return frozenset(
+            [f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources]
+        )
 
     def question(self, scheduler_names: Collection[str]) -> PodQuestion:
         """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
-        why, node = why_not_waiting(self.pod, scheduler_names), self.pod.spec.node_name
+        why = why_not_waiting(self.pod, scheduler_names)
+        node = self.pod.spec.node_name
         if why == ON_A_NODE:
             is_other = (self.pod.spec.scheduler_name or DEFAULT_SCHEDULER) not in scheduler_names
             why = "for another scheduler" if is_other else None
         ignored = None
         if why is not None:
-            asked, names = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER, ", ".join(sorted(scheduler_names))
+            asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+            names = ", ".join(sorted(scheduler_names))
             ignored = _WHY[why].format(phase=self.pod.status.phase, scheduler=asked, names=names)
             ignored = f"it is on node {node}; {ignored}" if node else ignored
         if self.refused is not None:
             ignored = f"{REFUSED}: {self.refused}"
         if node and MIRROR in self.pod.metadata.annotations:
-            ignored = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
-        waiting, nodes = tuple(pod.key for pod in self.waiting), tuple(name for pod in self.waiting for name in daemon_nodes(pod))
+            ignored = (
+                f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
+            )
+        waiting = tuple(pod.key for pod in self.waiting)
+        nodes = tuple(name for pod in self.waiting for name in daemon_nodes(pod))
         return PodQuestion(
-            node or None, ignored, self.workload, tuple(pod.key for pod in self.pods), waiting or UNSET, nodes or UNSET
-        )  # fmt: skip
+            node or None,
+            ignored,
+            self.workload,
+            tuple(pod.key for pod in self.pods),
+            waiting or UNSET,
+            nodes or UNSET,
+        )
 
     def after(self, simulation: Simulation) -> Subject:
-        """The same about the first pod of the workload that finds no node in a new *simulation* of the whole input, if one does not."""
+        """The same about the first pod of the workload that finds no node in a new *simulation* of the whole
+        input, if one does not."""
         alive = [pod for pod in self.pods if _rank(pod) < OVER]
         if len(alive) < 2 or all(pod.spec.node_name for pod in alive):
             return self
         for _ in simulation.decisions():
             pass
-        words = {key: outcome.word for key, outcome in simulation.outcomes.items() if not outcome.has_successor}
+        words = {
+            key: outcome.word for key, outcome in simulation.outcomes.items() if not outcome.has_successor
+        }
         refused = {pod.key: why for pod, why in refusals(simulation.scenario)}
-        lost = {key: word for key, word in words.items() if word not in ("placed", "waiting")} | dict.fromkeys(refused, "refused")
+        lost = {
+            key: word for key, word in words.items() if word not in ("placed", "waiting")
+        } | dict.fromkeys(refused, "refused")
         place = {key: at for at, key in enumerate(sorted(lost, key=lambda key: lost[key] == "evicted"))}
         waiting = sorted((pod for pod in alive if pod.key in lost), key=lambda pod: place[pod.key])
         if not waiting:
             return self
         first = waiting[0]
-        return attrs.evolve(self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key))
+        return attrs.evolve(
+            self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key)
+        )
 
 
 def find_subject(scenario: Scenario, name: str, namespace: str | None = None) -> Subject:
-    """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with kubectl's names of kinds.
+    """The pod that *name* means: ``name``, ``namespace/name``, ``kind/name`` or ``kind/namespace/name``, with
+    kubectl's names of kinds.
 
     Of several pods of one name, and of a workload's, one that waits is meant. Raises
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
@@ -163,7 +191,9 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
         inside = [pod for pod in everyone if namespace is None or pod.namespace == namespace]
         one = Subject(_one(name, tail or head, inside, namespace)) if kind == "Pod" else None
         found = one or _of_workload(name, kind, tail, inside, scenario)
-    return attrs.evolve(found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None))
+    return attrs.evolve(
+        found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None)
+    )
 
 
 def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
@@ -180,7 +210,13 @@ def daemon_nodes(pod: Pod) -> list[str]:
     owner = pod.metadata.controller
     if owner is None or owner.kind != "DaemonSet":
         return []
-    return [name for term in node_terms(pod) for field in term.match_fields if field.key == "metadata.name" for name in field.values]
+    return [
+        name
+        for term in node_terms(pod)
+        for field in term.match_fields
+        if field.key == "metadata.name"
+        for name in field.values
+    ]
 
 
 def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:
@@ -195,10 +231,12 @@ def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) 
 
 
 def _unknown(name: str, names: Iterable[str], where: str = "") -> UnknownNameError:
-    return UnknownNameError(f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}')
+    return UnknownNameError(
+        f'pod: expected a pod of the input{where}, got "{name}"{did_you_mean(name, names)}'
+    )
 
 
-# --- workloads ------------------------------------------------------------------------------------------------------
+# --- workloads ----------------------------------------------------------------------------------------------
 
 
 def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Scenario) -> Subject:
@@ -212,10 +250,16 @@ def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Sc
     namespaces = sorted({pod.namespace for pod in found})
     if not found:
         word = given.partition("/")[0]
-        near = did_you_mean(given, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names}))
-        raise UnknownNameError(f'{kind}: expected a {kind} that has one, got "{given}", which has no pod in the input{near}')
+        near = did_you_mean(
+            given, sorted({f"{word}/{names[kind]}" for names in owners.values() if kind in names})
+        )
+        raise UnknownNameError(
+            f'{kind}: expected a {kind} that has one, got "{given}", which has no pod in the input{near}'
+        )
     if len(namespaces) > 1:
-        raise UnknownNameError(f'{kind}: expected -n with one of them, got "{given}", which namespaces {", ".join(namespaces)} have')
+        raise UnknownNameError(
+            f'{kind}: expected -n with one of them, got "{given}", which namespaces {", ".join(namespaces)} have'
+        )
     ours = sorted(found, key=_rank)
     return Subject(ours[0], f"{kind} {namespaces[0]}/{name}", tuple(ours))
 
@@ -237,7 +281,8 @@ def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str
         return
     yield owner.kind, owner.name
     if owner.kind == "ReplicaSet":
-        key, ending = f"{pod.namespace}/{owner.name}", f"-{pod.labels.get(HASH_LABEL)}"
+        key = f"{pod.namespace}/{owner.name}"
+        ending = f"-{pod.labels.get(HASH_LABEL)}"
         behind = deployments.get(key, owner.name.removesuffix(ending) if owner.name.endswith(ending) else "")
         if behind:
             yield "Deployment", behind
@@ -245,7 +290,7 @@ def _owners(pod: Pod, deployments: Mapping[str, str]) -> Iterator[tuple[str, str
         yield "CronJob", owner.name.rpartition("-")[0]
 
 
-# --- which pod a name means, and why a pod is not scheduled -----------------------------------------------------------
+# --- which pod a name means, and why a pod is not scheduled -------------------------------------------------
 
 
 _DISK_PLUGINS = (EBSLimits, GCEPDLimits, AzureDiskLimits, CinderLimits)
@@ -273,14 +318,18 @@ class JudgedNodes:
         self.visited = frozenset(self.details.visited)
         self.weights = {priority.name: weight for priority, weight in self.cycle.algorithm.priorities}
 
-    # --- reports ----------------------------------------------------------------------------------------------------
+    # --- reports --------------------------------------------------------------------------------------------
 
     def scored(self, rows: Sequence[int], ranking: Ranking | None) -> dict[int, NodeReport]:
         """The reports of *rows*, which fit, best first; *ranking*: their scores."""
         if ranking is None:
             return {row: self._report(row, True) for row in rows}
-        totals, best_first = ranking.totals.tolist(), sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
-        return {rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at]) for at in best_first}
+        totals = ranking.totals.tolist()
+        best_first = sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
+        return {
+            rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at])
+            for at in best_first
+        }
 
     def scores(self, ranking: Ranking, at: int) -> dict[str, NodeScore]:
         """The scores of the node at index *at* of a ranking."""
@@ -290,15 +339,20 @@ class JudgedNodes:
         }
 
     def unscored(self, rows: Sequence[int]) -> list[NodeReport]:
-        """The reports of other rows: those that fit but were not reached, then those that do not fit, the nearest to fitting first."""
+        """The reports of other rows: those that fit but were not reached, then those that do not fit, the
+        nearest to fitting first."""
         found = []
         for row in rows:
-            refusal, visited = self.details.refusal(row), row in self.visited
+            refusal = self.details.refusal(row)
+            visited = row in self.visited
             if refusal is None:
                 found.append(self._report(row, visited))
                 continue
-            objections, judged = self.objections(row), self.judged(row)
-            reasons = dict.fromkeys([*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)])
+            objections = self.objections(row)
+            judged = self.judged(row)
+            reasons = dict.fromkeys(
+                [*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)]
+            )
             short = []
             for name in map(shortage_of, reasons):
                 if name is not None and judged is not None:
@@ -306,40 +360,61 @@ class JudgedNodes:
                     short.append(NodeShortage(name, asked, free, has_none=not allocatable))
             accounts: tuple[DeviceAccount, ...] = ()
             profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-            if profile is not None and any(objection.rule == DynamicResources.name for objection in objections):
+            if profile is not None and any(
+                objection.rule == DynamicResources.name for objection in objections
+            ):
                 plugin: Any = profile.plugins().get(DynamicResources.name)
                 accounts = () if plugin is None else tuple(plugin.accounts(self.cycle, row))
-            found.append(self._report(
-                row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(short), devices=accounts or UNSET,
-                volumes=tuple(self._excess(row, objections)) or UNSET,
-            ))  # fmt: skip
-        return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
+            found.append(
+                self._report(
+                    row,
+                    visited,
+                    refusal,
+                    reasons=refusal.reasons,
+                    objections=objections,
+                    shortages=tuple(short),
+                    devices=accounts or UNSET,
+                    volumes=tuple(self._excess(row, objections)) or UNSET,
+                )
+            )
+        return [
+            *(node for node in found if node.fits),
+            *sorted((n for n in found if not n.fits), key=lambda node: node.nearness),
+        ]
 
-    def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
+    def _report(
+        self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any
+    ) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
         by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
         return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
 
     def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
         """The volumes that exceed a limit on *row*."""
-        judged, pod = self.judged(row), self.cycle.template
+        judged = self.judged(row)
+        pod = self.cycle.template
         for rule in [one.rule for one in objections if MAX_VOLUME_COUNT_EXCEEDED.text in one.reasons]:
             if judged is None:
                 return
-            nodes, at = judged[0].nodes.some(np.array([judged[1]])), 0
+            nodes = judged[0].nodes.some(np.array([judged[1]]))
+            at = 0
             if rule not in DISKS:
                 yield from (VolumeExcess(*found) for found in csi_excess(pod, nodes, self.cycle, at))
             elif isinstance(count := disk_count(pod, DISKS[rule], nodes, self.cycle), DiskCount):
-                yield VolumeExcess(DISKS[rule].plugin, int(count.attached[at]), int(count.new[at]), int(count.limit[at]))
+                yield VolumeExcess(
+                    DISKS[rule].plugin, int(count.attached[at]), int(count.new[at]), int(count.limit[at])
+                )
 
-    # --- one row ----------------------------------------------------------------------------------------------------
+    # --- one row --------------------------------------------------------------------------------------------
 
     def judged(self, row: int) -> tuple[FilterPass, int] | None:
-        """The pass that counts for a row, with the pods nominated there or without them, and the row's place in it; None without any."""
+        """The pass that counts for a row, with the pods nominated there or without them, and the row's place
+        in it; None without any."""
         if self.details.search is None:
             return None
         verdict = self.details.search.verdict
-        place, trial = verdict.place.get(row), verdict.with_nominated
+        place = verdict.place.get(row)
+        trial = verdict.with_nominated
         if trial is not None and place is not None and not trial.fits[place]:
             return trial, place
         return verdict.plain, row
@@ -349,12 +424,15 @@ class JudgedNodes:
         judged = self.judged(row)
         if judged is None or self.details.search is None:
             return ()
-        found, plain = tuple(self._objections(*judged)), self.details.search.verdict.plain
+        found = tuple(self._objections(*judged))
+        plain = self.details.search.verdict.plain
         if judged[0] is plain:
             return found
         before = {one.rule: one.reasons for one in self._objections(plain, row)}
         added = tuple(edit.entry.pod.key for edit in judged[0].nodes.edits_at(judged[1]))
-        return tuple(replace(one, nominated=added) if before.get(one.rule) != one.reasons else one for one in found)
+        return tuple(
+            replace(one, nominated=added) if before.get(one.rule) != one.reasons else one for one in found
+        )
 
     def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True
@@ -369,68 +447,115 @@ class JudgedNodes:
                 if found is None:
                     reasons = failures.sequences[code]
                     evictable = all(reason.resolvable for reason in reasons)
-                    found = self._known[key] = Objection(predicate.name, tuple(reason.text for reason in reasons), evictable, counted)
+                    found = self._known[key] = Objection(
+                        predicate.name, tuple(reason.text for reason in reasons), evictable, counted
+                    )
                 yield found
                 counted &= judgement.check_all
             elif failures.errors is not None and failures.errors[at]:
-                yield Objection(predicate.name, (failures.texts[int(failures.errors[at]) - 1],), False, counted)
+                yield Objection(
+                    predicate.name, (failures.texts[int(failures.errors[at]) - 1],), False, counted
+                )
                 counted = False
 
     def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
-        """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and how much it has in all."""
+        """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and
+        how much it has in all."""
         if name == "pods":
             places = int(nodes.max_pods[at])
             return 1, places - int(nodes.pod_count[at]), places
         allocatable = int(nodes.allocatable(name)[at])
-        return self.cycle.template.requests.get(name, 0), allocatable - int(nodes.requested(name)[at]), allocatable
-
+        return (
+            self.cycle.template.requests.get(name, 0),
+            allocatable - int(nodes.requested(name)[at]),
+            allocatable,
+        )
 
     def explanation(self, node: str | None) -> Explanation:
         """The whole explanation, with all about *node*."""
-        details, ranking, search = self.details, self.details.ranking, self.details.search
-        rows, rules = details.feasible_rows.tolist(), dict[str, Any]()
+        details = self.details
+        ranking = self.details.ranking
+        search = self.details.search
+        rows = details.feasible_rows.tolist()
+        rules = dict[str, Any]()
         scored = self.scored(rows, ranking or self._shown_only(details.feasible_rows))
         algorithm = self.engine.algorithm_of(self.decision.pod)
         if algorithm is not None and search is not None:
             concerned = {predicate.name for predicate in search.verdict.plain.predicates}
-            rules = {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
-        order = dict.fromkeys([*([] if search is None else search.visited.tolist()), *self.engine.flow.node_list()])
+            rules = {
+                "rules": {rule.name: rule.name in concerned for rule in algorithm.predicates},
+                "asks_all": algorithm.check_all,
+            }
+        order = dict.fromkeys(
+            [*([] if search is None else search.visited.tolist()), *self.engine.flow.node_list()]
+        )
         others = self.unscored([row for row in order if row not in scored])
         with_totals = [report for report in scored.values() if report.total is not None]
         explanation = Explanation(
-            self.decision, (*scored.values(), *others), ranking is not None, self.engine.release.version,
-            choice=choice_among(self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))),
-            eviction=eviction_for(self.cycle, self.decision, others), **rules,
-        )  # fmt: skip
-        return explanation if node is None else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
+            self.decision,
+            (*scored.values(), *others),
+            ranking is not None,
+            self.engine.release.version,
+            choice=choice_among(
+                self.engine, self.decision.host, with_totals, list(dict.fromkeys(details.feasible))
+            ),
+            eviction=eviction_for(self.cycle, self.decision, others),
+            **rules,
+        )
+        return (
+            explanation
+            if node is None
+            else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
+        )
 
-    # --- one node ---------------------------------------------------------------------------------------------------
+    # --- one node -------------------------------------------------------------------------------------------
 
     def _close_up(self, name: str, explanation: Explanation) -> CloseUp:
         report = next(node for node in explanation.nodes if node.name == name)
-        row, algorithm = self.engine.table.row_of[name], self.engine.algorithm_of(self.decision.pod)
-        judged, candidates = self.judged(row), {} if self.decision.preemption is None else self.decision.preemption.candidates
+        row = self.engine.table.row_of[name]
+        algorithm = self.engine.algorithm_of(self.decision.pod)
+        judged = self.judged(row)
+        candidates = {} if self.decision.preemption is None else self.decision.preemption.candidates
         # The reasons that no rule has given when it was asked about the node.
-        told = {reason for objection in report.objections for reason in objection.reasons if objection.counted}
+        told = {
+            reason for objection in report.objections for reason in objection.reasons if objection.counted
+        }
         whole_pod = tuple(reason for reason in report.reasons if reason not in told)
         verdicts = []
         if judged is not None and algorithm is not None:
-            against, asked = {objection.rule: objection for objection in self.objections(row)}, not whole_pod
+            against = {objection.rule: objection for objection in self.objections(row)}
+            asked = not whole_pod
             concerned = {predicate.name for predicate in judged[0].predicates}
             for rule in [predicate.name for predicate in algorithm.predicates]:
                 objection = against.get(rule)
                 outcome: Verdict = "not asked" if not asked else "passes" if objection is None else "fails"
-                verdicts.append(RuleVerdict(rule, outcome, () if objection is None else objection.reasons, rule in concerned))
+                verdicts.append(
+                    RuleVerdict(
+                        rule, outcome, () if objection is None else objection.reasons, rule in concerned
+                    )
+                )
                 asked &= objection is None or algorithm.check_all
-        nodes, at = (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
+        nodes, at = (
+            (Batch.everywhere(self.cycle.table), row) if judged is None else (judged[0].nodes, judged[1])
+        )
         names = [name for name, asked in self.cycle.template.requests.items() if asked]
         return CloseUp(
-            name, report.fits, whole_pod=whole_pod, verdicts=tuple(verdicts), devices=report.devices,
-            room=tuple(RequestedResource(resource, *self.room(resource, nodes, at)) for resource in (*names, "pods")),
-            victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods) if name in candidates else None,
-            no_room=None if name in candidates or explanation.eviction is None else why_no_room(self.cycle, report),
+            name,
+            report.fits,
+            whole_pod=whole_pod,
+            verdicts=tuple(verdicts),
+            devices=report.devices,
+            room=tuple(
+                RequestedResource(resource, *self.room(resource, nodes, at)) for resource in (*names, "pods")
+            ),
+            victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods)
+            if name in candidates
+            else None,
+            no_room=None
+            if name in candidates or explanation.eviction is None
+            else why_no_room(self.cycle, report),
             **self._scoring(row, report, explanation),
-        )  # fmt: skip
+        )
 
     def _shown_only(self, rows: Rows) -> Ranking | None:
         """The scores of *rows* for people, where the scheduler did not need them."""
@@ -443,11 +568,13 @@ class JudgedNodes:
         assert isinstance(found, Ranking)  # only those who compare leave scores for later
         return found
 
-    # --- one node ---------------------------------------------------------------------------------------------------
+    # --- one node -------------------------------------------------------------------------------------------
 
     def _scoring(self, row: int, report: NodeReport, explanation: Explanation) -> dict[str, Any]:
-        """The node's scores, or those that it would have beside the nodes that fit; and how it differs from the host."""
-        scored, host = {node.name: node for node in explanation.scored}, self.decision.host
+        """The node's scores, or those that it would have beside the nodes that fit; and how it differs from
+        the host."""
+        scored = {node.name: node for node in explanation.scored}
+        host = self.decision.host
         found: dict[str, Any] = {"out_of": len(scored)}
         if report.name in scored:
             rival = next((node for node in explanation.scored if node.name != report.name), None)
@@ -458,28 +585,39 @@ class JudgedNodes:
             ranking = self._shown_only(np.array([*self.details.feasible_rows.tolist(), row], np.intp))
             if ranking is None:
                 return found
-            report, other = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1])), None
+            report = replace(report, scores=self.scores(ranking, -1), total=int(ranking.totals[-1]))
+            other = None
             found |= {"would_score": True}
             if host is not None:
                 at = self.details.feasible.index(host)
-                other = NodeReport(host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at]))
+                other = NodeReport(
+                    host, True, True, scores=self.scores(ranking, at), total=int(ranking.totals[at])
+                )
         found |= {"scores": report.scores, "total": report.total}
         return found if other is None else {**found, "against": other.name, "leads": leads(report, other)}
 
 
-# --- the whole ------------------------------------------------------------------------------------------------------
+# --- the whole ----------------------------------------------------------------------------------------------
 
 
 def explain_subject(
-    simulation: Simulation, subject: Subject, scheduler_names: Collection[str], *, node: str | None, alone: bool
+    simulation: Simulation,
+    subject: Subject,
+    scheduler_names: Collection[str],
+    *,
+    node: str | None,
+    alone: bool,
 ) -> Explanation:
-    """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of *scheduler_names*.
+    """Explain *subject*, a pod that waits, has a node or is ignored, in a new *simulation* of the pods of
+    *scheduler_names*.
 
     *node*: look closely at this node. With *alone* the pods that are tried before it are not scheduled first.
     """
     question = subject.question(scheduler_names)
     if question.ignored is not None:
-        found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
+        found = Explanation(
+            Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version
+        )
     else:
         found = explain_in(simulation, subject.pod, node=node, alone=alone)
     return attrs.evolve(found, question=question, missing=missing_in(simulation.scenario, found))
@@ -499,37 +637,54 @@ def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
     return tuple(missing_for(decision.pod, scenario.objects, devices=devices))
 
 
-def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False) -> Explanation:
+def explain_in(
+    simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False
+) -> Explanation:
     """Explain *pod* when it is its turn in a new *simulation*: see :func:`explain`.
 
-    The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked about as if it had none: it is
-    taken off its node first, and no pod is scheduled.
+    The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked
+    about as if it had none: it is taken off its node first, and no pod is scheduled.
     """
-    run, on = begun_without_node(simulation, pod), pod.spec.node_name
+    run = begun_without_node(simulation, pod)
+    on = pod.spec.node_name
     for other in () if alone or on else takewhile(lambda other: other.key != pod.key, simulation.pods()):
         simulation.note(run.cycle(other))
-    return attrs.evolve(explain(run.engine, freed(pod) if on else pod, node=node), question=PodQuestion(placed_on=on or None))
+    return attrs.evolve(
+        explain(run.engine, freed(pod) if on else pod, node=node), question=PodQuestion(placed_on=on or None)
+    )
 
 
 def begun_without_node(simulation: Simulation, pod: Pod) -> Run:
     """The run of a new *simulation*, which has begun, as if *pod* had no node."""
     scenario = simulation.scenario
     if pod.spec.node_name:
-        others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
+        others = tuple(
+            item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key)
+        )
         simulation = attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others))
     return simulation.begin()
 
 
-def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[tuple[Pod, tuple[str, ...]]]:
-    """The running *pods* that *engine*, a new one, would not put on their nodes now, and why; static ones come without a scheduler."""
+def refused(
+    scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]
+) -> Iterator[tuple[Pod, tuple[str, ...]]]:
+    """The running *pods* that *engine*, a new one, would not put on their nodes now, and why; static ones
+    come without a scheduler."""
     run = Run(engine)
     run.feed.put_all(scenario.objects)
     for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
         with run.savepoint():
             run.delete(pod)
-            decision, row = engine.schedule(freed(pod)), engine.table.row_of.get(pod.spec.node_name)
+            decision = engine.schedule(freed(pod))
+            row = engine.table.row_of.get(pod.spec.node_name)
             failure = None if row is None else decision.details.refusal(row)
-            reasons = failure.reasons if failure else () if decision.has_details else tuple(reasons_in(decision.error or ""))
+            reasons = (
+                failure.reasons
+                if failure
+                else ()
+                if decision.has_details
+                else tuple(reasons_in(decision.error or ""))
+            )
         if reasons:
             yield pod, reasons
 
@@ -542,17 +697,24 @@ def freed(pod: Pod) -> Pod:
 def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation:
     """What *engine* would decide for *pod* now, and why; visiting order and round robin do not move.
 
-    With *node* the explanation has all about that node. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
+    With *node* the explanation has all about that node. Raises
+    :class:`~kubeclassic.exceptions.UnknownNameError` if there is no such node.
     """
     engine.fresh_table()
     names = engine.node_names()
     if node is not None and node not in names:
-        raise UnknownNameError(f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, sorted(names))}')
+        raise UnknownNameError(
+            f'node: expected a node of the cluster, got "{node}"{did_you_mean(node, sorted(names))}'
+        )
     with engine.preserving_state(pod):
         decision = engine.schedule(pod)
     release = engine.release.version
     if not decision.has_details:
-        causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
+        causes = (
+            ()
+            if decision.is_gated
+            else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
+        )
         return Explanation(decision, (), was_scored=False, release=release, causes=causes)
     found = JudgedNodes(engine, engine.begin(pod), decision).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)

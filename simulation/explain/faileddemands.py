@@ -1,7 +1,9 @@
-"""What of the pod or of the node is behind a reason: the selector, the term, the constraint, the port or the taint that fails.
+"""What of the pod or of the node is behind a reason: the selector, the term, the constraint, the port or the
+taint that fails.
 
-Selectors of nodes, and taints, are read off the objects. What depends on other pods is asked of the scheduler: the pod is decided once
-more with this one demand in place of all of its kind, and the nodes that are turned down for the same reason are turned down by it.
+Selectors of nodes, and taints, are read off the objects. What depends on other pods is asked of the
+scheduler: the pod is decided once more with this one demand in place of all of its kind, and the nodes that
+are turned down for the same reason are turned down by it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,13 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, selector_matches, tolerates
+from ...api.meaning.labels import (
+    SelectorError,
+    compile_node_term,
+    compile_selector,
+    selector_matches,
+    tolerates,
+)
 from ...api.objects import (
     Affinity,
     Container,
@@ -77,21 +85,43 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
         kind = known.classes.get(claim.storage_class)
         if claim.spec.volume_name or kind is None:
             continue
-        wanted, terms, driver = claim.spec.requests.get("storage"), kind.allowed_topologies, known.csi_drivers.get(kind.provisioner)
+        wanted = claim.spec.requests.get("storage")
+        terms = kind.allowed_topologies
+        driver = known.csi_drivers.get(kind.provisioner)
         note = ""
         if kind.provisioner == STATIC:
-            there = [one for one in known.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
+            there = [
+                one
+                for one in known.volumes
+                if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None
+            ]
             here = [one for one in there if not _needs(one, node)]
-            sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
+            sizes = sorted(
+                (size for one in here if (size := one.spec.capacity.get("storage")) is not None),
+                key=lambda size: size.nanos,
+            )
             if not here:
-                note = f"no free volume of the class here, {len(there):,} elsewhere" if there else "no free volume of the class"
+                note = (
+                    f"no free volume of the class here, {len(there):,} elsewhere"
+                    if there
+                    else "no free volume of the class"
+                )
             elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
                 note = f"the largest free volume here has {sizes[-1]}"
-        elif terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
-            told = (_text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions)
+        elif terms and not any(
+            all(node.labels.get(one.key) in one.values for one in term.match_label_expressions)
+            for term in terms
+        ):
+            told = (
+                _text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions
+            )
             note = f"its class makes volumes at {' or '.join(told)} only"
         elif driver is not None and driver.storage_capacity:
-            found = [one for one in known.csi_capacities if one.storage_class_name == kind.name and one.node_topology is not None]
+            found = [
+                one
+                for one in known.csi_capacities
+                if one.storage_class_name == kind.name and one.node_topology is not None
+            ]
             found = [one for one in found if _selects(one.node_topology, node.labels)]
             published = (one.maximum_volume_size or one.capacity for one in found)
             sizes = sorted((size for size in published if size is not None), key=lambda size: size.nanos)
@@ -109,17 +139,23 @@ def _needs(volume: PersistentVolume, node: Node) -> str:
     terms = () if affinity is None else affinity.node_selector_terms
     if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):
         expressions = ((*term.match_expressions, *term.match_fields) for term in terms)
-        return " or ".join(", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions)
+        return " or ".join(
+            ", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions
+        )
     zones = ((key, volume.labels[key].split("__")) for key in ZONES if key in volume.labels)
     return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
 
 
 def _text(key: str, operator: str, values: Sequence[str]) -> str:
     """``key value`` for one value, else the whole."""
-    return f"{key} {values[0]}" if operator == "In" and len(values) == 1 else f"{key} {operator} [{', '.join(values)}]"
+    return (
+        f"{key} {values[0]}"
+        if operator == "In" and len(values) == 1
+        else f"{key} {operator} [{', '.join(values)}]"
+    )
 
 
-# --- demands ----------------------------------------------------------------------------------------------------------
+# --- demands ------------------------------------------------------------------------------------------------
 
 
 MOST = 5
@@ -143,10 +179,17 @@ class SpreadCounts:
         return 0 if len(self.counts) < self.min_domains else min(self.counts.values())
 
     def note(self, key: str, failing: Collection[str], nodes: Collection[Node], pod: Pod) -> str:
-        """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of *failing* domains fails."""
+        """The counts, which of the emptiest domains the pod cannot use, and the sum by which the emptiest of
+        *failing* domains fails."""
         by_count = sorted(self.counts.items(), key=lambda pair: pair[1])
-        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST]) + (", ..." if len(by_count) > MOST else "")
-        of = {domain: [node for node in nodes if node.labels.get(key) == domain] for domain, count in by_count if count == self.least}
+        told = ", ".join(f"{domain} has {count:,}" for domain, count in by_count[:MOST]) + (
+            ", ..." if len(by_count) > MOST else ""
+        )
+        of = {
+            domain: [node for node in nodes if node.labels.get(key) == domain]
+            for domain, count in by_count
+            if count == self.least
+        }
         tainted = []
         for domain, there in of.items():
             closing = [[*node.spec.taints, *[CORDONED] * node.spec.unschedulable] for node in there]
@@ -154,15 +197,24 @@ class SpreadCounts:
             closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
-        few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0" if len(self.counts) < self.min_domains else ""
+        few = (
+            f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
+            if len(self.counts) < self.min_domains
+            else ""
+        )
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
-        return f"{told}{though}{few}" + ("" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}")
+        return f"{told}{though}{few}" + (
+            "" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}"
+        )
 
 
 def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
-    """Those of *pod*, which has one hard constraint; None where there are no domains, or its selector is invalid."""
+    """Those of *pod*, which has one hard constraint; None where there are no domains, or its selector is
+    invalid."""
     cycle: Any = engine.begin(pod)
-    template, table, key = cycle.template, cycle.table, pod.spec.topology_spread_constraints[0].topology_key
+    template = cycle.template
+    table = cycle.table
+    key = pod.spec.topology_spread_constraints[0].topology_key
     profile = engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
     plugin: Any = None if profile is None else profile.plugins().get(PodTopologySpread.name)
     try:
@@ -170,12 +222,15 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
             constraints = plugin.constraints(template, HARD, cycle)
             (hard,) = framework_constraints(template, constraints, table, plugin.cells)
             (domains,) = domains_shared([hard], table).values()
-            skew, least = hard.constraint.max_skew, hard.constraint.min_domains
+            skew = hard.constraint.max_skew
+            least = hard.constraint.min_domains
             own = skew - hard.most
         else:
             (constraint,) = hard_constraints(template)
             domains = domains_by_key(template, (constraint,), frozenset((pod.namespace,)), table)[key]
-            skew, least, own = constraint.max_skew, 1, int(selector_matches(constraint.label_selector, pod.labels))
+            skew = constraint.max_skew
+            least = 1
+            own = int(selector_matches(constraint.label_selector, pod.labels))
     except SelectorError:
         return None
     if key not in table.labels or not len(domains.values):
@@ -185,11 +240,12 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
     return SpreadCounts(counts, own, skew, least)
 
 
-# --- amounts ----------------------------------------------------------------------------------------------------------
+# --- amounts ------------------------------------------------------------------------------------------------
 
 
 def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
-    """What makes the *counted* amount of a resource, in words; empty if it is what the containers of *pod* request.
+    """What makes the *counted* amount of a resource, in words; empty if it is what the containers of *pod*
+    request.
 
     Of a pod on a node sidecars are containers like others: they run there.
     """
@@ -197,14 +253,17 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     def count(changed: PodSpec) -> int:
         return count_of_spec(engine, changed, name)
 
-    spec, status = pod.spec, pod.status
+    spec = pod.spec
+    status = pod.status
     known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
 
     def given(container: Container) -> Container:
         """The container with what the node has given to it, where it says so."""
         one = known.get(container.name, ContainerStatus())
         amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
-        return replace(container, resources=replace(container.resources, requests=Map({**container.requests, **amounts})))
+        return replace(
+            container, resources=replace(container.resources, requests=Map({**container.requests, **amounts}))
+        )
 
     whole = count(spec)
     if spec.node_name and known:
@@ -213,14 +272,21 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
         if allocated != whole:
             return f"a resize that is not done, {rounded(name, allocated)} allocated"
     sidecars = [one for one in spec.init_containers if one.is_sidecar] if spec.node_name else []
-    if counted == sum(amount(name, one.requests[name]) for one in (*spec.containers, *sidecars) if name in one.requests):
+    if counted == sum(
+        amount(name, one.requests[name]) for one in (*spec.containers, *sidecars) if name in one.requests
+    ):
         return ""
     # Each part of the spec without which the amount would be another one.
     if count(replace(spec, resources=ResourceRequirements())) != whole:
         return "the pod as a whole (spec.resources)"
     makers = []
     for at, container in enumerate(spec.init_containers):
-        if count(replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))) != whole:
+        if (
+            count(
+                replace(spec, init_containers=(*spec.init_containers[:at], *spec.init_containers[at + 1 :]))
+            )
+            != whole
+        ):
             makers.append(f"{'sidecar' if container.is_sidecar else 'init container'} {container.name}")
     if count(replace(spec, overhead=Map())) != whole:
         makers.append("the overhead of its RuntimeClass")
@@ -233,7 +299,7 @@ def count_of_spec(engine: Engine, spec: PodSpec, name: str) -> int:
     return counts.get(name, 0)
 
 
-# --- spreads ----------------------------------------------------------------------------------------------------------
+# --- spreads ------------------------------------------------------------------------------------------------
 
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
@@ -255,7 +321,8 @@ Judged: TypeAlias = "Callable[[Pod], Mapping[str, Sequence[Objection]]]"
 
 @attrs.define(eq=False)
 class Causes:
-    """Finds what is behind the reasons against the nodes of *reports*; *judged* decides a changed pod without a trace."""
+    """Finds what is behind the reasons against the nodes of *reports*; *judged* decides a changed pod without
+    a trace."""
 
     engine: Engine
     pod: Pod
@@ -279,31 +346,43 @@ class Causes:
         for demand, names in self._found.items():
             for name in names:
                 by_node.setdefault(name, []).append(demand.words)
-        told = tuple(replace(one, causes=tuple(by_node[one.name])) if one.name in by_node else one for one in reports)
+        told = tuple(
+            replace(one, causes=tuple(by_node[one.name])) if one.name in by_node else one for one in reports
+        )
         demands = (replace(demand, nodes=len(names)) for demand, names in self._found.items())
         return told, tuple(sorted(demands, key=lambda one: -one.nodes))
 
     def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
         self._found.setdefault(demand, []).extend(report.name for report in reports)
 
-    def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
+    def _against(
+        self, reports: Iterable[NodeReport], rules: Collection[str]
+    ) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that one of *rules* has something against."""
         for report in reports:
             node = self.engine.node(report.name)
             if node is not None and any(objection.rule in rules for objection in report.objections):
                 yield report, node
 
-    # --- what nodes have --------------------------------------------------------------------------------------------
+    # --- what nodes have ------------------------------------------------------------------------------------
 
     def _selectors(self, reports: Sequence[NodeReport], rules: Collection[str]) -> None:
-        """The selectors that fail where a rule says so; what no node has, even if another rule came first on every node."""
+        """The selectors that fail where a rule says so; what no node has, even if another rule came first on
+        every node."""
         selector: Mapping[str, str] = self.pod.spec.node_selector or {}
         terms = node_terms(self.pod)
         if not selector and not terms:
             return
-        facts, names = node_labels(self.engine), self.engine.node_names()
+        facts = node_labels(self.engine)
+        names = self.engine.node_names()
         pairs = [
-            (FailedDemand("nodeSelector", f"{key}={value}", 0, facts.note(key, value), not facts.having(key, value)), key, value)
+            (
+                FailedDemand(
+                    "nodeSelector", f"{key}={value}", 0, facts.note(key, value), not facts.having(key, value)
+                ),
+                key,
+                value,
+            )
             for key, value in selector.items()
         ]
         each = []
@@ -313,7 +392,9 @@ class Causes:
                 each.append((demand, compile_node_term(NodeSelectorTerm(match_expressions=(one,)))))
             for one in term.match_fields:
                 absent = one.operator == "In" and not set(one.values).intersection(names)
-                near = [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
+                near = (
+                    [name for value in one.values for name in near_names(value, names)[:1]] if absent else []
+                )
                 note = "no node has that name" + (f"; there is {near[0]}" if near else "") if absent else ""
                 demand = FailedDemand("nodeAffinity", text_of(one), 0, note, absent)
                 each.append((demand, compile_node_term(NodeSelectorTerm(match_fields=(one,)))))
@@ -340,7 +421,9 @@ class Causes:
                     self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
                     for given in (one for one in idle if is_meant(one, taint)):
                         note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
-                        self._add(FailedDemand("toleration", toleration_text(given), 0, note, absent=True), report)
+                        self._add(
+                            FailedDemand("toleration", toleration_text(given), 0, note, absent=True), report
+                        )
 
     def _resources(self, reports: Sequence[NodeReport]) -> None:
         """Resources that the pod requests, and that no node has."""
@@ -354,10 +437,15 @@ class Causes:
                 note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
-                demand = FailedDemand("request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, "")
+                demand = FailedDemand(
+                    "request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, ""
+                )
             else:
                 continue
-            self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
+            self._add(
+                demand,
+                *(report for report in reports if any(one.resource == name for one in report.shortages)),
+            )
         # The pods on a node that count with more of a resource than their containers have.
         table = self.engine.fresh_table()
         for report in reports[:MOST]:
@@ -370,38 +458,65 @@ class Causes:
                         self._add(FailedDemand("pod", text, 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
-        """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
+        """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which
+        no rule was asked about."""
         for report in reports:
             for one in report.volumes or ():
                 words = f"{one.driver}: {one.attached:,} of {one.limit:,} attached, asks {one.asked:,} more"
                 self._add(FailedDemand("driver", words, 0, ""), report)
-        engine, volumes = self.engine, self.pod.spec.volumes
-        claims, refused = claims_known(engine, self.pod), dict[frozenset[str], list[str]]()
+        engine = self.engine
+        volumes = self.pod.spec.volumes
+        claims = claims_known(engine, self.pod)
+        refused = dict[frozenset[str], list[str]]()
         for report in reports if volumes else ():
-            rules, node = {objection.rule for objection in report.objections}, engine.node(report.name)
+            rules = {objection.rule for objection in report.objections}
+            node = engine.node(report.name)
             if node is None:
                 continue
-            found = [("volume", text) for text in unreached(engine, claims, node)] if rules & VOLUMES or not rules else []
+            found = (
+                [("volume", text) for text in unreached(engine, claims, node)]
+                if rules & VOLUMES or not rules
+                else []
+            )
             found += [("claim", text) for text in unbound(engine, claims, node)] if rules & VOLUMES else []
-            pairs = ((one, other, pod) for pod in engine.pods_on(node.name) for one in volumes for other in pod.spec.volumes)
+            pairs = (
+                (one, other, pod)
+                for pod in engine.pods_on(node.name)
+                for one in volumes
+                for other in pod.spec.volumes
+            )
             if rules & DISKS:
-                found += [("volume", f"{one.name} is a disk that {pod.key} has") for one, other, pod in pairs if disks_conflict(one, other)]
-            # The claims for which reasons leave no node to the pod: those without a volume yet, and those that another pod has.
-            reasons = frozenset([*report.reasons, *(reason for objection in report.objections for reason in objection.reasons)])
+                found += [
+                    ("volume", f"{one.name} is a disk that {pod.key} has")
+                    for one, other, pod in pairs
+                    if disks_conflict(one, other)
+                ]
+            # The claims for which reasons leave no node to the pod: those without a volume yet, and those
+            # that another pod has.
+            reasons = frozenset(
+                [
+                    *report.reasons,
+                    *(reason for objection in report.objections for reason in objection.reasons),
+                ]
+            )
             if reasons not in refused:
-                texts, refused[reasons] = " ".join(reasons), []
+                texts = " ".join(reasons)
+                refused[reasons] = []
                 for claim in claims:
                     if "unbound immediate" in texts and not claim.spec.volume_name:
                         text = f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
                         refused[reasons].append(text)
                     if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
                         users = [pod.key for pod in engine.pods() if claim.key in engine.claims_of(pod)]
-                        refused[reasons] += [f"{claim.name} is for one pod alone, and {user} has it" for user in users[:1]]
+                        refused[reasons] += [
+                            f"{claim.name} is for one pod alone, and {user} has it" for user in users[:1]
+                        ]
             for field, text in [*found, *(("claim", text) for text in refused[reasons])]:
                 self._add(FailedDemand(field, text, 0, ""), report)
 
     def _devices(self, reports: Sequence[NodeReport]) -> None:
-        """The claims to devices of which a node has too few, or enough for each request alone; and the pods nominated to a node.
+        """The claims to devices of which a node has too few, or enough for each request alone; and the pods
+        nominated to a node.
 
         Room was made there for these, and only as they count they are in the way.
         """
@@ -409,26 +524,44 @@ class Causes:
             accounts = report.devices or ()
             few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
             for one in few or accounts:
-                there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}" if few else "devices, but not for all requests together,"
-                self._add(FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""), report)
+                there = (
+                    f"{len(one.usable):,} of {count_of(one.wanted, 'device')}"
+                    if few
+                    else "devices, but not for all requests together,"
+                )
+                self._add(
+                    FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""),
+                    report,
+                )
         for report in reports:
-            for key in dict.fromkeys(key for objection in report.objections for key in objection.nominated or ()):
+            for key in dict.fromkeys(
+                key for objection in report.objections for key in objection.nominated or ()
+            ):
                 self._add(FailedDemand("pod", f"{key} counts: it is nominated to this node", 0, ""), report)
 
-    # --- what pods there are ----------------------------------------------------------------------------------------
+    # --- what pods there are --------------------------------------------------------------------------------
 
     def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
         demands = [(about, demand, pod) for about, demand, pod in self._alone() if rules & about]
         for about, demand, pod in demands:
             found = self.judged(pod)
-            failing = [one for one in reports if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)]
-            behind = [one for one in failing if any(objection.nominated for objection in one.objections if objection.rule in about)]
+            failing = [
+                one
+                for one in reports
+                if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)
+            ]
+            behind = [
+                one
+                for one in failing
+                if any(objection.nominated for objection in one.objections if objection.rule in about)
+            ]
             if behind:
                 self._add(replace(demand, note="only because nominated pods count"), *behind)
             failing = [one for one in failing if one not in behind]
             if about == SPREAD and failing and not demand.absent:
                 # How the peers of the pod, which has one constraint, are spread, as far as it is failing.
-                counts, nodes = spread_counts(self.engine, pod), self.engine.nodes()
+                counts = spread_counts(self.engine, pod)
+                nodes = self.engine.nodes()
                 key = pod.spec.topology_spread_constraints[0].topology_key
                 names = {report.name for report in failing}
                 full = {node.labels[key] for node in nodes if key in node.labels and node.name in names}
@@ -439,8 +572,10 @@ class Causes:
         self._kept_away(reports)
 
     def _alone(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
-        """Each demand about other pods, after the rules that see to it and before the pod with this one alone of its kind."""
-        spec, affinity = self.pod.spec, self.pod.spec.affinity
+        """Each demand about other pods, after the rules that see to it and before the pod with this one alone
+        of its kind."""
+        spec = self.pod.spec
+        affinity = self.pod.spec.affinity
         for constraint in spec.topology_spread_constraints:
             if constraint.when_unsatisfiable == "DoNotSchedule":
                 text = f"{constraint.topology_key}, maxSkew {constraint.max_skew}"
@@ -449,14 +584,19 @@ class Causes:
                 demand = FailedDemand("topologySpreadConstraints", text, 0, note, absent=bool(lacks))
                 yield SPREAD, demand, self._with(topology_spread_constraints=(constraint,))
         affinity = affinity or Affinity()
-        near, away = affinity.pod_affinity or PodAffinity(), affinity.pod_anti_affinity or PodAffinity()
+        near = affinity.pod_affinity or PodAffinity()
+        away = affinity.pod_anti_affinity or PodAffinity()
         for term in near.required:
             text = f"{selector_text(term.label_selector)} by {term.topology_key}"
             alone = replace(affinity, pod_affinity=replace(near, required=(term,)), pod_anti_affinity=None)
             note = node_labels(self.engine).without(term.topology_key)
             if not note and term.namespace_selector is None:
                 note = self._note(term.label_selector, set(term.namespaces) or {self.pod.namespace})
-            yield AFFINITY, FailedDemand("podAffinity", text, 0, note, note.startswith("no ")), self._with(affinity=alone)
+            yield (
+                AFFINITY,
+                FailedDemand("podAffinity", text, 0, note, note.startswith("no ")),
+                self._with(affinity=alone),
+            )
         for term in away.required:
             alone = replace(affinity, pod_anti_affinity=replace(away, required=(term,)), pod_affinity=None)
             text = f"{selector_text(term.label_selector)} by {term.topology_key}"
@@ -464,18 +604,28 @@ class Causes:
         for at, container in enumerate(spec.containers):
             for port in container.ports:
                 if port.host_port:
-                    containers = [replace(one, ports=(port,) if number == at else ()) for number, one in enumerate(spec.containers)]
-                    yield PORTS, FailedDemand("hostPort", str(port.host_port), 0, ""), self._with(containers=tuple(containers))
+                    containers = [
+                        replace(one, ports=(port,) if number == at else ())
+                        for number, one in enumerate(spec.containers)
+                    ]
+                    yield (
+                        PORTS,
+                        FailedDemand("hostPort", str(port.host_port), 0, ""),
+                        self._with(containers=tuple(containers)),
+                    )
 
     def _with(self, **changes: object) -> Pod:
-        return replace(self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None)
+        return replace(
+            self.pod, spec=replace(self.pod.spec, preemption_policy="Never", **changes), manifest=None
+        )
 
     def _kept_away(self, reports: Sequence[NodeReport]) -> None:
         """The pods on nodes whose anti-affinity keeps the pod away."""
         affected = [
-            report for report in reports
+            report
+            for report in reports
             if any(EXISTING in reason for objection in report.objections for reason in objection.reasons)
-        ]  # fmt: skip
+        ]
         if not affected:
             return
         domains: dict[tuple[str, str], FailedDemand] = {}
@@ -484,18 +634,25 @@ class Causes:
         for name in self.engine.node_names():
             for entry in table.pods[table.row_of[name]]:
                 for term in entry.template.required_anti_affinity:
-                    value, namespaces = labels.get(name, {}).get(term.topology_key), term.namespaces or (entry.pod.namespace,)
-                    if value is None or term.namespace_selector is not None or self.pod.namespace not in namespaces:
+                    value = labels.get(name, {}).get(term.topology_key)
+                    namespaces = term.namespaces or (entry.pod.namespace,)
+                    if (
+                        value is None
+                        or term.namespace_selector is not None
+                        or self.pod.namespace not in namespaces
+                    ):
                         continue
                     if _selects(term.label_selector, self.pod.labels):
-                        demand = FailedDemand("podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, "")
+                        demand = FailedDemand(
+                            "podAntiAffinity", f"of pod {entry.pod.key} by {term.topology_key}", 0, ""
+                        )
                         domains.setdefault((term.topology_key, value), demand)
         for report in affected:
             for pair in labels.get(report.name, {}).items():
                 if pair in domains:
                     self._add(domains[pair], report)
 
-    # --- notes ------------------------------------------------------------------------------------------------------
+    # --- notes ----------------------------------------------------------------------------------------------
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
         """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
@@ -503,7 +660,9 @@ class Causes:
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(_selects(selector, one) for one in labels)
         if count:
-            return f"{count:,} {'pod' if count == 1 else 'pods'} on nodes {'matches' if count == 1 else 'match'}"
+            return (
+                f"{count:,} {'pod' if count == 1 else 'pods'} on nodes {'matches' if count == 1 else 'match'}"
+            )
         elsewhere = Counter(pod.namespace for pod in pods if _selects(selector, pod.labels))
         if elsewhere:
             namespace, number = elsewhere.most_common(1)[0]
@@ -522,10 +681,12 @@ def node_labels(engine: Engine) -> LabelFacts:
 
 def resources_of(engine: Engine) -> Counter[str]:
     """Resource -> how many nodes have some of it."""
-    return Counter(name for node in engine.nodes() for name, held in node.status.allocatable.items() if held.value())
+    return Counter(
+        name for node in engine.nodes() for name, held in node.status.allocatable.items() if held.value()
+    )
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- in words -----------------------------------------------------------------------------------------------
 
 
 def text_of(expression: Requirement) -> str:
@@ -542,20 +703,26 @@ def selector_text(selector: LabelSelector | None) -> str:
     return ", ".join([*pairs, *map(text_of, selector.match_expressions)]) or "every pod"
 
 
-# --- parts of the pod -----------------------------------------------------------------------------------------------
+# --- parts of the pod ---------------------------------------------------------------------------------------
 
 
 def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     """The terms of the pod's required node affinity."""
     affinity = pod.spec.affinity
-    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    required = (
+        affinity.node_affinity.required
+        if affinity is not None and affinity.node_affinity is not None
+        else None
+    )
     return () if required is None else required.node_selector_terms
 
 
 def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     """The terms of the pod's required affinity to other pods."""
     affinity = pod.spec.affinity
-    return affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    return (
+        affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    )
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:

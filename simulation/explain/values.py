@@ -1,4 +1,5 @@
-"""The parts of an explanation: each node's part, what decided among those that fit, what evicting pods would do, and one node in full."""
+"""The parts of an explanation: each node's part, what decided among those that fit, what evicting pods would
+do, and one node in full."""
 
 from __future__ import annotations
 
@@ -113,7 +114,8 @@ class NodeReport(Record):
     code: str | UnsetType | None = UNSET
     """From 1.17 on: the code of its status."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."""
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative.
+    """
 
     @property
     def rules(self) -> Names:
@@ -127,19 +129,27 @@ class NodeReport(Record):
 
     @property
     def nearness(self) -> tuple[int, bool, int, bool, float]:
-        """A key that sorts the nodes that do not fit: by number of obstacles, those that the pod wants first, those without a resource
-        behind, then what is least short.
+        """A key that sorts the nodes that do not fit: by number of obstacles, those that the pod wants first,
+        those without a resource behind, then what is least short.
         """
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         devices = self.devices or ()
-        without = sum(short.has_none for short in self.shortages) + any(not (one.usable or one.refused) for one in devices)
+        without = sum(short.has_none for short in self.shortages) + any(
+            not (one.usable or one.refused) for one in devices
+        )
         missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
         lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
         others = any(map(wants_others, self.reasons))
-        return self.obstacles, others, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
+        return (
+            self.obstacles,
+            others,
+            without,
+            self.obstacles > len(lacking),
+            max([*lacking, *missing], default=0.0),
+        )
 
 
-# --- nodes in groups ------------------------------------------------------------------------------------------------
+# --- nodes in groups ----------------------------------------------------------------------------------------
 
 
 class ReasonGroup(Record):
@@ -158,26 +168,41 @@ class ReasonGroup(Record):
 
 
 def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
-    """The nodes that were visited and do not fit, the nearest first, by reason, in the order of :func:`leading`."""
-    turned_down = sorted((node for node in nodes if node.visited and not node.fits), key=lambda node: node.nearness)
+    """The nodes that were visited and do not fit, the nearest first, by reason, in the order of
+    :func:`leading`."""
+    turned_down = sorted(
+        (node for node in nodes if node.visited and not node.fits), key=lambda node: node.nearness
+    )
     found: dict[str, list[NodeReport]] = {}
     for node in turned_down:
         for reason in dict.fromkeys(node.reasons):
             found.setdefault(reason, []).append(node)
     groups = {}
     for reason, members in found.items():
-        against = [one for node in members for one in node.objections if one.counted and reason in one.reasons]
-        rules = dict.fromkeys(one.rule for one in against) or dict.fromkeys(rule for node in members for rule in node.rules)
+        against = [
+            one for node in members for one in node.objections if one.counted and reason in one.reasons
+        ]
+        rules = dict.fromkeys(one.rule for one in against) or dict.fromkeys(
+            rule for node in members for rule in node.rules
+        )
         short = [
             NearestShortage(node.name, lack.resource, lack.asked, lack.free, lack.missing)
-            for node in members for lack in node.shortages if shortage_of(reason) == lack.resource
-        ]  # fmt: skip
+            for node in members
+            for lack in node.shortages
+            if shortage_of(reason) == lack.resource
+        ]
         groups[reason] = ReasonGroup(
-            reason, tuple(rules), len(members), sum(node.obstacles == 1 for node in members),
-            bool(against) and all(one.evictable for one in against), min(short, key=lambda lack: lack.missing, default=None),
+            reason,
+            tuple(rules),
+            len(members),
+            sum(node.obstacles == 1 for node in members),
+            bool(against) and all(one.evictable for one in against),
+            min(short, key=lambda lack: lack.missing, default=None),
             tuple(node.name for node in members),
-        )  # fmt: skip
-    counts, alone = ({reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone"))
+        )
+    counts, alone = (
+        {reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone")
+    )
     return tuple(map(groups.__getitem__, leading(counts, alone)))
 
 
@@ -189,7 +214,7 @@ def by_subject(groups: Iterable[ReasonGroup]) -> dict[str, int]:
     return {what: len(names) for what, names in found.items()}
 
 
-# --- which rule decided ---------------------------------------------------------------------------------------------
+# --- which rule decided -------------------------------------------------------------------------------------
 
 
 class Lead(Record):
@@ -227,8 +252,11 @@ class HostChoice(Record):
     """The highest score of a rule before the weight."""
 
 
-def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> HostChoice | None:
-    """The choice of *host* among the nodes in *scored*, best first; *visiting*: their names in visiting order. None for less than two."""
+def choice_among(
+    engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]
+) -> HostChoice | None:
+    """The choice of *host* among the nodes in *scored*, best first; *visiting*: their names in visiting
+    order. None for less than two."""
     if len(scored) < 2 or host is None:
         return None
     best = max(node.total or 0 for node in scored)
@@ -250,17 +278,24 @@ def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport],
 
 def leads(node: NodeReport, other: NodeReport) -> tuple[Lead, ...]:
     """The rules by which two nodes score differently, those first that are most in favour of *node*."""
-    found = (Lead(rule, score.reduced, other.scores[rule].reduced, score.weight) for rule, score in node.scores.items())
+    found = (
+        Lead(rule, score.reduced, other.scores[rule].reduced, score.weight)
+        for rule, score in node.scores.items()
+    )
     return tuple(sorted((lead for lead in found if lead.ahead), key=lambda lead: -lead.ahead))
 
 
 def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
     """The rules by which all nodes in *scored* have the same score."""
     first, *others = (node.scores for node in scored)
-    return {rule: score for rule, score in first.items() if all(scores[rule].reduced == score.reduced for scores in others)}
+    return {
+        rule: score
+        for rule, score in first.items()
+        if all(scores[rule].reduced == score.reduced for scores in others)
+    }
 
 
-# --- what evicting pods would do ------------------------------------------------------------------------------------
+# --- what evicting pods would do ----------------------------------------------------------------------------
 
 
 OFF = "preemption is switched off"
@@ -302,18 +337,26 @@ class EvictionOutcome(Record, kw_only=True):
 
 
 def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
-    """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an error."""
+    """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an
+    error."""
     if not decision.is_fit_error:
         return None
-    pod, cells, plan = cycle.pod, cycle.release.preemption, decision.preemption
+    pod = cycle.pod
+    cells = cycle.release.preemption
+    plan = decision.preemption
     no_room = partial(EvictionOutcome, priority=pod.priority)
     if plan is None:
         return no_room(why_not=OFF)
     if plan.node is not None:
-        victims, found = tuple(Victim(one.key, one.priority) for one in plan.victims), plan.candidates
+        victims = tuple(Victim(one.key, one.priority) for one in plan.victims)
+        found = plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
         return EvictionOutcome(
-            priority=pod.priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found)
+            priority=pod.priority,
+            node=plan.node,
+            victims=victims,
+            budget_violations=violations,
+            candidates=len(found),
         )
     if plan.error:
         return no_room(why_not=plan.error)
@@ -324,7 +367,12 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     if not is_eligible(cycle):
         return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
     counts = Counter(why_no_room(cycle, node) for node in nodes)
-    return no_room(why_not=NO_HELP, unresolvable=counts[STAYS], nobody_lower=counts[NONE_LOWER], not_enough=counts[NOT_ENOUGH])
+    return no_room(
+        why_not=NO_HELP,
+        unresolvable=counts[STAYS],
+        nobody_lower=counts[NONE_LOWER],
+        not_enough=counts[NOT_ENOUGH],
+    )
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:
@@ -338,7 +386,7 @@ def why_no_room(cycle: Cycle, node: NodeReport) -> str:
     return NOT_ENOUGH if has_lower else NONE_LOWER
 
 
-# --- all about one node ---------------------------------------------------------------------------------------------
+# --- all about one node -------------------------------------------------------------------------------------
 
 
 Place = Annotated[int, says("From 1 on.", ge=1)]
@@ -383,7 +431,8 @@ class CloseUp(Record):
     room: tuple[RequestedResource, ...] = ()
     """Of each resource that the pod requests, and of places for pods."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."""
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative.
+    """
     scores: Scores = field(default_factory=dict)
     total: int | None = None
     would_score: bool = False
@@ -404,24 +453,30 @@ class CloseUp(Record):
     @property
     def reasons(self) -> Names:
         """Why the node does not fit, each reason once."""
-        return tuple(dict.fromkeys([*self.whole_pod, *(reason for verdict in self.verdicts for reason in verdict.reasons)]))
+        return tuple(
+            dict.fromkeys(
+                [*self.whole_pod, *(reason for verdict in self.verdicts for reason in verdict.reasons)]
+            )
+        )
 
 
-# --- the whole ------------------------------------------------------------------------------------------------------
+# --- the whole ----------------------------------------------------------------------------------------------
 
 
 class FailedDemand(Record):
-    """A requirement of the pod that nodes do not meet, or a taint it does not tolerate, in the words of the manifest."""
+    """A requirement of the pod that nodes do not meet, or a taint it does not tolerate, in the words of the
+    manifest."""
 
     field: str
-    """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint, driver:
-    of volumes, volume, claim, pod: one that counts on the node."""
+    """nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request,
+    toleration, taint, driver: of volumes, volume, claim, pod: one that counts on the node."""
     text: str
     """The demand, such as pool=general."""
     nodes: Count
     """The nodes that fail it."""
     note: str
-    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known."""
+    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known.
+    """
     absent: bool = False
     """Nothing in the cluster meets it."""
 
@@ -433,13 +488,23 @@ class FailedDemand(Record):
 
 PlacedOn = Annotated[str | None, says("The pod's present node; the decision ignores it.")]
 Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
-Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
-Missing = Annotated[Names, says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence.")]
-WorkloadPods = Annotated[Names, says("All pods of that workload; if some are pending, without finished ones.")]
-WorkloadWaiting = Annotated[
-    Names | UnsetType, says("Of a workload: its pods without a node after each had its turn; `pod` is the first of them.")
+Workload = Annotated[
+    str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")
 ]
-WaitingNodes = Annotated[Names | UnsetType, says("The nodes that these pods are for, if a DaemonSet made them.")]
+Missing = Annotated[
+    Names,
+    says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."),
+]
+WorkloadPods = Annotated[
+    Names, says("All pods of that workload; if some are pending, without finished ones.")
+]
+WorkloadWaiting = Annotated[
+    Names | UnsetType,
+    says("Of a workload: its pods without a node after each had its turn; `pod` is the first of them."),
+]
+WaitingNodes = Annotated[
+    Names | UnsetType, says("The nodes that these pods are for, if a DaemonSet made them.")
+]
 
 
 class RuleConcerned(Record):
@@ -508,7 +573,8 @@ class PodQuestion:
     """What was asked about the pod besides where it goes."""
 
     placed_on: str | None = None
-    """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken off."""
+    """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken off.
+    """
     ignored: str | None = None
     """Why the pod is not scheduled at all; None if it is."""
     workload: str | None = None
@@ -529,7 +595,8 @@ class PodQuestion:
 
 @attrs.frozen
 class Explanation:
-    """A decision, and every node's part in it: those that fit by total, then the others, the nearest to fitting first."""
+    """A decision, and every node's part in it: those that fit by total, then the others, the nearest to
+    fitting first."""
 
     decision: Decision
     nodes: tuple[NodeReport, ...]
@@ -548,7 +615,8 @@ class Explanation:
     """All about the one node that was asked for."""
     question: PodQuestion = PodQuestion()
     rules: Mapping[str, bool] = attrs.Factory(dict)
-    """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if no node was asked."""
+    """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if
+    no node was asked."""
     asks_all: bool = False
     """Whether a node that a rule has turned down is asked by the others too."""
 
@@ -588,7 +656,8 @@ class Explanation:
 
     @property
     def is_yes(self) -> bool:
-        """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node fits."""
+        """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node
+        fits."""
         if self.close_up is not None:
             return self.close_up.fits
         return (self.decision.host or self.room) is not None and not self.question.workload_waiting
@@ -602,13 +671,27 @@ class Explanation:
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> ExplanationDocument:
         """All of it; with a close-up, the nodes are that one alone."""
-        decision, close, plan = self.decision, self.close_up, self.decision.preemption
+        decision = self.decision
+        close = self.close_up
+        plan = self.decision.preemption
         return ExplanationDocument(
-            warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error,
+            warnings=warnings,
+            pod=decision.pod.key,
+            host=decision.host,
+            error=decision.error,
             preemption=None if plan is None else plan.record(),
             plugins=UNSET if decision.plugins is None else tuple(sorted(decision.plugins)),
-            release=self.release, gated=decision.is_gated, **attrs.asdict(self.question), scored=self.was_scored,
-            rules=tuple(RuleConcerned(*rule) for rule in self.rules.items()), counts=self.counts, choice=self.choice, reasons=self.groups,
-            missing=self.missing, causes=self.causes, eviction=self.eviction, close_up=close,
+            release=self.release,
+            gated=decision.is_gated,
+            **attrs.asdict(self.question),
+            scored=self.was_scored,
+            rules=tuple(RuleConcerned(*rule) for rule in self.rules.items()),
+            counts=self.counts,
+            choice=self.choice,
+            reasons=self.groups,
+            missing=self.missing,
+            causes=self.causes,
+            eviction=self.eviction,
+            close_up=close,
             nodes=tuple(node for node in self.nodes if close is None or node.name == close.node),
-        )  # fmt: skip
+        )

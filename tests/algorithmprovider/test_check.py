@@ -34,14 +34,25 @@ class TestCheck:
         report = check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST)
         assert report.refused == "Invalid configuration: Predicate type not found for CheckNodeDiskPressure"
         (hint,) = report.warnings
-        assert hint.startswith("CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: --feature-gates")
-        assert check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST, "TaintNodesByCondition=false").refused is None
+        assert hint.startswith(
+            "CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: --feature-gates"
+        )
+        assert (
+            check(
+                {**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]},
+                LAST,
+                "TaintNodesByCondition=false",
+            ).refused
+            is None
+        )
 
     def test_priority_of_a_gate(self):
         """A priority that a gate brings is hinted at too."""
         report = check({**HEAD, "priorities": [{"name": "ResourceLimitsPriority", "weight": 1}]}, LAST)
         switch = "--feature-gates ResourceLimitsPriorityFunction=true registers it"
-        assert report.warnings == (f"ResourceLimitsPriority is not registered while gate ResourceLimitsPriorityFunction is off: {switch}",)
+        assert report.warnings == (
+            f"ResourceLimitsPriority is not registered while gate ResourceLimitsPriorityFunction is off: {switch}",
+        )
 
     def test_bad_gate(self):
         """A gate that there is not is not the Policy's fault."""
@@ -50,7 +61,11 @@ class TestCheck:
 
     def test_record(self):
         """The report as JSON has what the table shows."""
-        record = plain(check({**HEAD, "extenders": [{"urlPrefix": "http://a"}], "hardPodAffinitySymmetricWeight": 3}, LAST))
+        record = plain(
+            check(
+                {**HEAD, "extenders": [{"urlPrefix": "http://a"}], "hardPodAffinitySymmetricWeight": 3}, LAST
+            )
+        )
         assert record["extenders"] == ["http://a"]
         assert record["hardPodAffinitySymmetricWeight"] == 3
         assert record["priorities"][0] == {"name": "BalancedResourceAllocation", "weight": 1}
@@ -61,7 +76,9 @@ class TestWarnings:
         """PodFitsPorts never runs."""
         report = check({**HEAD, "predicates": [GENERAL, {"name": "PodFitsPorts"}]}, LAST)
         assert report.never_run == ("PodFitsPorts",)
-        assert report.warnings == ("predicate PodFitsPorts: accepted, but never runs: it is an old name; use PodFitsHostPorts",)
+        assert report.warnings == (
+            "predicate PodFitsPorts: accepted, but never runs: it is an old name; use PodFitsHostPorts",
+        )
 
     def test_invented_name(self):
         """An argument under an invented name never runs."""
@@ -73,15 +90,21 @@ class TestWarnings:
     def test_replaced(self):
         """An argument under a name of upstream's replaces it."""
         written = [{"name": "NoDiskConflict", "argument": {"labelsPresence": {"labels": ["r"]}}}, GENERAL]
-        assert warnings(predicates=written) == ("predicate NoDiskConflict: its argument replaces upstream's predicate of that name",)
+        assert warnings(predicates=written) == (
+            "predicate NoDiskConflict: its argument replaces upstream's predicate of that name",
+        )
 
     def test_requests(self):
         """Without GeneralPredicates and PodFitsResources nobody looks at requests."""
-        assert warnings(predicates=[]) == ("neither GeneralPredicates nor PodFitsResources runs: no predicate checks what pods request",)
+        assert warnings(predicates=[]) == (
+            "neither GeneralPredicates nor PodFitsResources runs: no predicate checks what pods request",
+        )
 
     def test_duplicates(self):
         """Names given twice are pointed out."""
-        found = warnings(predicates=[GENERAL, GENERAL], priorities=[{"name": "EqualPriority", "weight": 1}] * 2)
+        found = warnings(
+            predicates=[GENERAL, GENERAL], priorities=[{"name": "EqualPriority", "weight": 1}] * 2
+        )
         assert found == (
             "predicate GeneralPredicates: named 2 times; the last one with an argument counts, and it runs once",
             "priority EqualPriority: named 2 times; the last weight counts",
@@ -94,13 +117,19 @@ class TestWarnings:
         assert warnings(RELEASES["1.15"], priorities=written) == (
             "priority Ratio: this release ignores its resources and looks at cpu and memory",
         )
-        assert warnings(priorities=written) == ("priority Ratio: resource cpu: expected 1 or more, got weight -1; upstream only logs it",)
+        assert warnings(priorities=written) == (
+            "priority Ratio: resource cpu: expected 1 or more, got weight -1; upstream only logs it",
+        )
 
     def test_the_rest(self):
         """Unknown keys, no priorities at all, a timeout in seconds, no name."""
-        assert warnings(Predicates=[]) == ("Predicates of the Policy does not count: 1.16 does not read the field",)
+        assert warnings(Predicates=[]) == (
+            "Predicates of the Policy does not count: 1.16 does not read the field",
+        )
         assert warnings(priorities=[]) == ("no priorities and no extenders: every node scores 1",)
         assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",
         )
-        assert warnings(predicates=[None]) == ("an entry of the Policy has no name, expected that of a predicate",)
+        assert warnings(predicates=[None]) == (
+            "an entry of the Policy has no name, expected that of a predicate",
+        )

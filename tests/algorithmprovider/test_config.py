@@ -6,12 +6,18 @@ import json
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
-from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
+from kubeclassic.algorithmprovider.config import (
+    load_configuration,
+    load_policy,
+    policy_document,
+    read_configuration,
+)
 from kubeclassic.exceptions import PolicyError
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
-LAST, FIRST = RELEASES["1.16"], RELEASES["1.12"]
+LAST = RELEASES["1.16"]
+FIRST = RELEASES["1.12"]
 POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}]}
 YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
@@ -25,28 +31,49 @@ class TestDefaults:
     def test_empty(self):
         """An empty configuration is the DefaultProvider with the release's defaults."""
         found = read_configuration({}).with_defaults(LAST)
-        assert (found.source.provider, found.scheduler_name, found.hard_pod_affinity_weight) == ("DefaultProvider", "default-scheduler", 1)
+        assert (found.source.provider, found.scheduler_name, found.hard_pod_affinity_weight) == (
+            "DefaultProvider",
+            "default-scheduler",
+            1,
+        )
 
     def test_percentage(self):
         """A percentage of 0 is 50 in 1.12 and 1.13, and left alone later."""
-        assert [read_configuration({}).resolve(release).percentage for release in RELEASES.values()] == [50, 50, 0, 0, 0]
+        assert [read_configuration({}).resolve(release).percentage for release in RELEASES.values()] == [
+            50,
+            50,
+            0,
+            0,
+            0,
+        ]
 
     def test_hard_weight_of_zero(self):
         """hardPodAffinitySymmetricWeight 0 is 1."""
-        assert read_configuration({"hardPodAffinitySymmetricWeight": 0}).resolve(LAST).hard_pod_affinity_weight == 1
+        assert (
+            read_configuration({"hardPodAffinitySymmetricWeight": 0}).resolve(LAST).hard_pod_affinity_weight
+            == 1
+        )
 
     def test_provider_wins_over_policy(self):
         """Where both are given the provider counts, and the Policy is not even looked for."""
         source = {"provider": "ClusterAutoscalerProvider", "policy": {"file": {"path": "/nowhere"}}}
-        names = [rule.name for rule, _ in read_configuration({"algorithmSource": source}).resolve(LAST).priorities]
+        names = [
+            rule.name for rule, _ in read_configuration({"algorithmSource": source}).resolve(LAST).priorities
+        ]
         assert "MostRequestedPriority" in names
 
     def test_everything_else(self):
         """Gates, preemption and weight reach the algorithm."""
         numbers = {"hardPodAffinitySymmetricWeight": 9, "percentageOfNodesToScore": 30}
-        algorithm = read_configuration({"featureGates": {"PodOverhead": True}, "disablePreemption": True, **numbers}).resolve(LAST)
+        algorithm = read_configuration(
+            {"featureGates": {"PodOverhead": True}, "disablePreemption": True, **numbers}
+        ).resolve(LAST)
         assert algorithm.enabled("PodOverhead")
-        assert (algorithm.preemption, algorithm.hard_pod_affinity_weight, algorithm.percentage) == (False, 9, 30)
+        assert (algorithm.preemption, algorithm.hard_pod_affinity_weight, algorithm.percentage) == (
+            False,
+            9,
+            30,
+        )
 
 
 class TestRefusals:
@@ -62,8 +89,14 @@ class TestRefusals:
         ("document", "message"),
         [
             ({"kind": "Policy"}, 'conf: kind: expected KubeSchedulerConfiguration, got "Policy"'),
-            ({"apiVersion": "v1"}, 'conf: apiVersion: expected kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1, got "v1"'),
-            ({"algorithmSource": {"provider": 1}}, "conf: algorithmSource.provider: expected a string, got 1"),
+            (
+                {"apiVersion": "v1"},
+                'conf: apiVersion: expected kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1, got "v1"',
+            ),
+            (
+                {"algorithmSource": {"provider": 1}},
+                "conf: algorithmSource.provider: expected a string, got 1",
+            ),
             ({"featureGates": {"A": "on"}}, 'conf: featureGates: expected true or false, got "on"'),
         ],
     )
@@ -100,25 +133,33 @@ class TestPolicyFiles:
         """What cannot be read is said with file and path."""
         file = tmp_path / "policy.json"
         file.write_text('{"apiVersion": "v1", "predicates": 3}')
-        with pytest.raises(PolicyError, match=r"policy.json, document 1: invalid policy: predicates: expected a list, got 3"):
+        with pytest.raises(
+            PolicyError, match=r"policy.json, document 1: invalid policy: predicates: expected a list, got 3"
+        ):
             load_policy(file)
 
     def test_relative_path(self, tmp_path):
         """A Policy file's path starts from the configuration's folder."""
         (tmp_path / "p.json").write_text(json.dumps(POLICY))
-        (tmp_path / "c.yaml").write_text("kind: KubeSchedulerConfiguration\nalgorithmSource: {policy: {file: {path: p.json}}}\n")
+        (tmp_path / "c.yaml").write_text(
+            "kind: KubeSchedulerConfiguration\nalgorithmSource: {policy: {file: {path: p.json}}}\n"
+        )
         names = [rule.name for rule in load_configuration(tmp_path / "c.yaml").resolve(LAST).predicates]
         assert names == ["CheckNodeUnschedulable", "GeneralPredicates", "PodToleratesNodeTaints"]
 
     def test_missing_file(self):
         """A Policy file that is not there is refused in upstream's words."""
         with pytest.raises(PolicyError, match=r"^missing policy config file nowhere\.json$"):
-            read_configuration({"algorithmSource": {"policy": {"file": {"path": "nowhere.json"}}}}).resolve(LAST)
+            read_configuration({"algorithmSource": {"policy": {"file": {"path": "nowhere.json"}}}}).resolve(
+                LAST
+            )
 
     def test_config_map_source(self):
         """A ConfigMap is found by namespace, kube-system unless told otherwise, and name."""
         written = read_configuration({"algorithmSource": {"policy": {"configMap": {"name": "p"}}}})
         maps = {("kube-system", "p"): config_map(json.dumps(POLICY))}
         assert len(written.resolve(LAST, config_maps=maps).predicates) == 3
-        with pytest.raises(PolicyError, match=r"couldn't get policy config map kube-system/p: configmaps \"p\" not found"):
+        with pytest.raises(
+            PolicyError, match=r"couldn't get policy config map kube-system/p: configmaps \"p\" not found"
+        ):
             written.resolve(FIRST)

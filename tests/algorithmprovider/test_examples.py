@@ -27,7 +27,9 @@ def folder(root):
     return root / "examples" / "policies"
 
 
-@pytest.mark.parametrize(("name", "version"), [(name, version) for name, versions in MEANT_FOR.items() for version in versions])
+@pytest.mark.parametrize(
+    ("name", "version"), [(name, version) for name, versions in MEANT_FOR.items() for version in versions]
+)
 def test_is_accepted(folder, name, version):
     """Each example is accepted by the releases that it is meant for."""
     assert check(policy_document(folder / name).data, RELEASES[version], GATES.get(name)).refused is None
@@ -48,7 +50,9 @@ def test_spelled_out_defaults_are_the_defaults(folder, version):
     written = resolve(release, policy=policy_document(folder / "kubernetes-defaults-spelled-out.json").data)
     plain = resolve(release)
     assert [rule.name for rule in written.predicates] == [rule.name for rule in plain.predicates]
-    assert [(rule.name, weight) for rule, weight in written.priorities] == [(rule.name, weight) for rule, weight in plain.priorities]
+    assert [(rule.name, weight) for rule, weight in written.priorities] == [
+        (rule.name, weight) for rule, weight in plain.priorities
+    ]
 
 
 def test_openshift_3_needs_its_gate(folder):

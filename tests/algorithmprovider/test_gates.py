@@ -24,7 +24,8 @@ def registry(version, **gates):
 
 class TestParseGates:
     def test_several(self):
-        """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool is read."""
+        """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool
+        is read."""
         assert parse_gates("A=true, B = F,,C=1") == {"A": True, "B": False, "C": True}
 
     @pytest.mark.parametrize(
@@ -47,7 +48,10 @@ class TestResolvedGates:
         assert set(gates) == set(LAST.gates)
         assert {name for name, on in gates.items() if on != LAST.gates[name].default} == {"PodOverhead"}
 
-    @pytest.mark.parametrize(("version", "gate"), [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")])
+    @pytest.mark.parametrize(
+        ("version", "gate"),
+        [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")],
+    )
     def test_unknown(self, version, gate):
         """A gate of another release, or of none, is refused."""
         with pytest.raises(PolicyError, match=f"^unrecognized feature gate: {gate}$"):
@@ -56,7 +60,9 @@ class TestResolvedGates:
     def test_locked(self):
         """A locked gate may be set to its default only."""
         assert resolved_gates(LAST, {"PodPriority": True})["PodPriority"]
-        with pytest.raises(PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"):
+        with pytest.raises(
+            PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"
+        ):
             resolved_gates(LAST, {"PodPriority": False})
 
     def test_all_alpha(self):
@@ -72,7 +78,12 @@ class TestNames:
         """Without TaintNodesByCondition conditions are asked directly, and unschedulable nodes with them."""
         names = [rule.name for rule in resolve(LAST, gates={"TaintNodesByCondition": False}).predicates]
         assert names[0] == "CheckNodeCondition"
-        assert names[-4:] == ["CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure", "MatchInterPodAffinity"]
+        assert names[-4:] == [
+            "CheckNodeMemoryPressure",
+            "CheckNodePIDPressure",
+            "CheckNodeDiskPressure",
+            "MatchInterPodAffinity",
+        ]
         assert "CheckNodeUnschedulable" not in names
 
     @pytest.mark.parametrize(("version", "added"), [("1.12", False), ("1.13", True), ("1.16", True)])
@@ -87,8 +98,13 @@ class TestNames:
         """EvenPodsSpread brings a predicate and a priority, to both providers."""
         for provider in ("DefaultProvider", "ClusterAutoscalerProvider"):
             algorithm = resolve(LAST, gates={"EvenPodsSpread": True}, provider=provider)
-            assert [rule.name for rule in algorithm.predicates][-2:] == ["EvenPodsSpread", "MatchInterPodAffinity"]
-            assert ("EvenPodsSpreadPriority", 1) in [(rule.name, weight) for rule, weight in algorithm.priorities]
+            assert [rule.name for rule in algorithm.predicates][-2:] == [
+                "EvenPodsSpread",
+                "MatchInterPodAffinity",
+            ]
+            assert ("EvenPodsSpreadPriority", 1) in [
+                (rule.name, weight) for rule, weight in algorithm.priorities
+            ]
 
     def test_cluster_autoscaler_provider(self):
         """ClusterAutoscalerProvider fills nodes up instead of spreading."""
@@ -102,7 +118,7 @@ class TestNames:
             resolve(LAST, provider="Nope")
 
 
-# --- From a Policy to the algorithm, and everything that is refused on the way --------------------------------------
+# --- From a Policy to the algorithm, and everything that is refused on the way ------------------------------
 
 
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
@@ -138,13 +154,21 @@ class TestPredicates:
 
     def test_argument_replaces_a_mandatory_predicate(self):
         """A mandatory predicate can be replaced, not left out."""
-        found = {rule.name: rule for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates}
+        found = {
+            rule.name: rule
+            for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates
+        }
         assert found["PodToleratesNodeTaints"] is not CATALOGUE.predicates["PodToleratesNodeTaints"]
 
     def test_a_name_made_by_an_argument_may_be_named_again(self):
         """What one entry registered, a later entry without argument finds."""
         assert "CheckServiceAffinity" in predicates(
-            of(predicates=[{"name": "CheckServiceAffinity", "argument": AFFINITY}, {"name": "CheckServiceAffinity"}])
+            of(
+                predicates=[
+                    {"name": "CheckServiceAffinity", "argument": AFFINITY},
+                    {"name": "CheckServiceAffinity"},
+                ]
+            )
         )
 
     def test_one_configuration_does_not_leak_into_the_next(self):
@@ -155,27 +179,39 @@ class TestPredicates:
 
 class TestPriorities:
     def test_bad_shape_is_found_late(self):
-        """A shape is looked at when all names are known and the weight of affinity is right; one that is replaced, never."""
+        """A shape is looked at when all names are known and the weight of affinity is right; one that is
+        replaced, never."""
         bad = {"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": {"shape": []}}}
         text = "invalid RequestedToCapacityRatioPriority arguments: at least one point must be specified"
         assert refusal(priorities=[bad]) == text
         assert "type not found" in refusal(priorities=[bad, {"name": "Nope", "weight": 1}])
-        assert "hardPodAffinitySymmetricWeight" in refusal(priorities=[bad], hardPodAffinitySymmetricWeight=101)
-        good = {"name": "Ratio", "weight": 2, "argument": {"labelPreference": {"label": "ssd", "presence": True}}}
+        assert "hardPodAffinitySymmetricWeight" in refusal(
+            priorities=[bad], hardPodAffinitySymmetricWeight=101
+        )
+        good = {
+            "name": "Ratio",
+            "weight": 2,
+            "argument": {"labelPreference": {"label": "ssd", "presence": True}},
+        }
         assert priorities(of(priorities=[bad, good])) == {"Ratio": 2}
 
 
 class TestTheRest:
     def test_order_of_refusals(self):
         """Validation comes before predicates, these before priorities."""
-        predicate_entry, priority_entry = {"name": "Nope"}, {"name": "Nope", "weight": 1}
+        predicate_entry = {"name": "Nope"}
+        priority_entry = {"name": "Nope", "weight": 1}
         assert "Predicate type" in refusal(predicates=[predicate_entry], priorities=[priority_entry])
         assert "positive weight" in refusal(predicates=[predicate_entry], priorities=[{"name": "Nope"}])
 
-    @pytest.mark.parametrize(("written", "configured", "weight"), [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)])
+    @pytest.mark.parametrize(
+        ("written", "configured", "weight"), [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
+    )
     def test_hard_pod_affinity_weight(self, written, configured, weight):
         """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
-        algorithm = resolve(LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured)
+        algorithm = resolve(
+            LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured
+        )
         assert algorithm.hard_pod_affinity_weight == weight
 
     def test_equivalence_cache(self):
@@ -202,7 +238,10 @@ class TestCatalogue:
     def test_own_rules_may_be_named(self):
         """A Policy runs one's own rule only if it names it."""
         catalogue = CATALOGUE.with_(self.own())
-        assert predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1] == "OnlyMine"
+        assert (
+            predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
+            == "OnlyMine"
+        )
         assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
 
     def test_taken_name(self):
@@ -224,11 +263,14 @@ class TestCatalogue:
 
     def test_missing_function(self):
         """A catalogue that lacks what the release registers is refused in upstream's words."""
-        with pytest.raises(PolicyError, match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$'):
+        with pytest.raises(
+            PolicyError,
+            match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
+        ):
             resolve(LAST, catalogue=Catalogue())
 
 
-# --- The behaviours in cells ----------------------------------------------------------------------------------------
+# --- The behaviours in cells --------------------------------------------------------------------------------
 
 
 def ints(*values):
@@ -239,7 +281,15 @@ def ints(*values):
 class TestNodesToFind:
     @pytest.mark.parametrize(
         ("nodes", "percentage", "found"),
-        [(99, 10, 99), (1000, 0, 1000), (1000, -1, 1000), (1000, 100, 1000), (1000, 5, 100), (1000, 50, 500), (1001, 33, 330)],
+        [
+            (99, 10, 99),
+            (1000, 0, 1000),
+            (1000, -1, 1000),
+            (1000, 100, 1000),
+            (1000, 5, 100),
+            (1000, 50, 500),
+            (1001, 33, 330),
+        ],
     )
     def test_fixed_share(self, nodes, percentage, found):
         """A percentage of the nodes, at least 100; 0 is all of them."""
@@ -247,7 +297,16 @@ class TestNodesToFind:
 
     @pytest.mark.parametrize(
         ("nodes", "percentage", "found"),
-        [(99, 10, 99), (100, 0, 100), (1000, 0, 420), (5000, 0, 500), (6000, 0, 300), (1000, 100, 1000), (1000, 50, 500), (1000, -3, 420)],
+        [
+            (99, 10, 99),
+            (100, 0, 100),
+            (1000, 0, 420),
+            (5000, 0, 500),
+            (6000, 0, 300),
+            (1000, 100, 1000),
+            (1000, 50, 500),
+            (1000, -3, 420),
+        ],
     )
     def test_adaptive_share(self, nodes, percentage, found):
         """0 looks at a share that falls from 50 to 5 percent as the cluster grows."""
@@ -257,7 +316,12 @@ class TestNodesToFind:
 class TestPickHost:
     def test_round_robin(self):
         """Equals take turns, and the counter moves each time."""
-        assert [cells.round_robin(3, times) for times in range(4)] == [(0, True), (1, True), (2, True), (0, True)]
+        assert [cells.round_robin(3, times) for times in range(4)] == [
+            (0, True),
+            (1, True),
+            (2, True),
+            (0, True),
+        ]
 
     def test_a_single_best_moves_the_counter_too(self):
         """A single best node is taken whatever the counter says, and moves it."""
@@ -286,7 +350,11 @@ class TestRatioMean:
 
     def test_rounded_over_positive_scores(self):
         """7 and 8 make 8; a resource that scores 0 does not count at all."""
-        assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [8, 8, 0]
+        assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [
+            8,
+            8,
+            0,
+        ]
 
     def test_weights(self):
         """Resources count by weight, also where negative weights make the sum of weights 0."""
@@ -303,20 +371,24 @@ class TestZoneKey:
         assert cells.beta_zone_key({"topology.kubernetes.io/zone": "z", cells.BETA_ZONE: ""}) == ""
 
 
-# --- What counts of KUBE_MAX_PD_VOLS --------------------------------------------------------------------------------
+# --- What counts of KUBE_MAX_PD_VOLS ------------------------------------------------------------------------
 
 
 MOST = 2**63 - 1
 
 
 class TestTheLimit:
-    @pytest.mark.parametrize(("written", "limit"), [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)])
+    @pytest.mark.parametrize(
+        ("written", "limit"), [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)]
+    )
     def test_a_whole_number(self, written, limit):
         """A whole number above 0 of 64 bits counts."""
         assert max_pd_vols({MAX_PD_VOLS: written}) == limit
         assert ignored_limit({MAX_PD_VOLS: written}) is None
 
-    @pytest.mark.parametrize("written", ["0", "-1", "x", "1.5", " 5", "5\n", "1_000", "\u0665", str(MOST + 1), "9" * 5000])
+    @pytest.mark.parametrize(
+        "written", ["0", "-1", "x", "1.5", " 5", "5\n", "1_000", "\u0665", str(MOST + 1), "9" * 5000]
+    )
     def test_anything_else(self, written):
         """Anything else is ignored, and a line says so."""
         assert max_pd_vols({MAX_PD_VOLS: written}) is None

@@ -9,7 +9,12 @@ import pytest
 from kubeclassic import Classic, Cluster, Framework, Scheduler
 from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
-from kubeclassic.algorithmprovider.policy import LabelsPresence, PredicateArgument, PredicateEntry, unknown_keys
+from kubeclassic.algorithmprovider.policy import (
+    LabelsPresence,
+    PredicateArgument,
+    PredicateEntry,
+    unknown_keys,
+)
 from kubeclassic.exceptions import PolicyError
 from tests.support.refusals import refusal_text
 
@@ -30,8 +35,14 @@ class TestReadPolicy:
     def test_null_inside(self):
         """A null argument is none; null items and fields are empty ones."""
         argument = {"labelsPresence": {"labels": None}, "serviceAffinity": None}
-        read = read_policy({"predicates": [None, {"name": "A1", "argument": None}, {"argument": argument}]}).predicates
-        assert read == (PredicateEntry(), PredicateEntry("A1"), PredicateEntry("", PredicateArgument(None, LabelsPresence())))
+        read = read_policy(
+            {"predicates": [None, {"name": "A1", "argument": None}, {"argument": argument}]}
+        ).predicates
+        assert read == (
+            PredicateEntry(),
+            PredicateEntry("A1"),
+            PredicateEntry("", PredicateArgument(None, LabelsPresence())),
+        )
 
     def test_keys_are_case_sensitive(self):
         """Outside extenders a key in the wrong case is an unknown key."""
@@ -42,10 +53,22 @@ class TestReadPolicy:
         [
             ({"predicates": {}}, "invalid policy: predicates: expected a list, got an empty object"),
             ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: expected a string, got 3"),
-            ({"priorities": [{"weight": "1"}]}, 'invalid policy: priorities[0].weight: expected a whole number, got "1"'),
-            ({"extenders": [{"httpTimeout": "5s"}]}, 'invalid policy: extenders[0].httpTimeout: expected a whole number, got "5s"'),
-            ({"kind": "Pod", "apiVersion": "v1"}, 'invalid policy: no kind "Pod" is registered for version "v1"'),
-            ({"kind": "Policy", "apiVersion": "v2"}, 'invalid policy: no kind "Policy" is registered for version "v2"'),
+            (
+                {"priorities": [{"weight": "1"}]},
+                'invalid policy: priorities[0].weight: expected a whole number, got "1"',
+            ),
+            (
+                {"extenders": [{"httpTimeout": "5s"}]},
+                'invalid policy: extenders[0].httpTimeout: expected a whole number, got "5s"',
+            ),
+            (
+                {"kind": "Pod", "apiVersion": "v1"},
+                'invalid policy: no kind "Pod" is registered for version "v1"',
+            ),
+            (
+                {"kind": "Policy", "apiVersion": "v2"},
+                'invalid policy: no kind "Policy" is registered for version "v2"',
+            ),
         ],
     )
     def test_unreadable(self, document, message):
@@ -57,8 +80,11 @@ class TestReadPolicy:
         entry = {"name": "A1", "args": 1, "argument": {"serviceAffinity": {"label": 1}}}
         document = {"Kind": "Policy", "predicates": [entry], "extenders": [{"x": 1, "URLPREFIX": "http://a"}]}
         assert list(unknown_keys(document)) == [
-            "Kind", "predicates[0].args", "predicates[0].argument.serviceAffinity.label", "extenders[0].x",
-        ]  # fmt: skip
+            "Kind",
+            "predicates[0].args",
+            "predicates[0].argument.serviceAffinity.label",
+            "extenders[0].x",
+        ]
 
 
 class TestExtenderConfig:
@@ -74,14 +100,23 @@ class TestExtenderConfig:
     def test_keys_in_any_case(self):
         """Keys of extenders, and below, may be in any case; the right case wins."""
         resources = [{"Name": "x/y"}]
-        read = extender(URLPREFIX="http://a", BindVerb="b1", bindVerb="b2", TLSConfig={"CAFile": "ca"}, managedResources=resources)
+        read = extender(
+            URLPREFIX="http://a",
+            BindVerb="b1",
+            bindVerb="b2",
+            TLSConfig={"CAFile": "ca"},
+            managedResources=resources,
+        )
         assert (read.url_prefix, read.bind_verb, read.tls) == ("http://a", "b2", TlsConfig(ca_file="ca"))
         assert read.managed_resources == (ManagedResource("x/y"),)
 
     def test_bytes_are_base64(self):
         """Certificates given by value are base64."""
         assert extender(tlsConfig={"caData": "Zm9v"}).tls.ca_data == b"foo"
-        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: expected bytes in base64, got \"\(hidden\)\""):
+        with pytest.raises(
+            PolicyError,
+            match=r"extenders\[0\].tlsConfig.caData: expected bytes in base64, got \"\(hidden\)\"",
+        ):
             extender(tlsConfig={"caData": "!"})
 
     def test_a_key_is_not_shown(self):
@@ -93,8 +128,13 @@ class TestExtendersInTheAlgorithm:
     def test_order(self):
         """From 1.15 on extenders that may be ignored come last."""
         written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
-        called = {version: resolve(release, policy=written).extenders for version, release in RELEASES.items()}
-        order = {version: "".join(extender.url_prefix for extender in extenders) for version, extenders in called.items()}
+        called = {
+            version: resolve(release, policy=written).extenders for version, release in RELEASES.items()
+        }
+        order = {
+            version: "".join(extender.url_prefix for extender in extenders)
+            for version, extenders in called.items()
+        }
         assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
 
     def test_ignored_resources(self):
@@ -108,13 +148,24 @@ class TestExtendersInTheAlgorithm:
 class TestVersions:
     """The versions of the API that a Policy may name."""
 
-    NEWER: ClassVar[dict[str, object]] = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": []}
+    NEWER: ClassVar[dict[str, object]] = {
+        "kind": "Policy",
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "predicates": [],
+    }
 
     def test_plugins_are_made_of_the_newer_one(self):
-        """Releases that make plugins of a Policy read the version of the component configuration's group, too."""
-        assert Scheduler(Cluster([]), Framework(release="1.20", policy=self.NEWER)).algorithm.release.version == "1.20"
+        """Releases that make plugins of a Policy read the version of the component configuration's group,
+        too."""
+        assert (
+            Scheduler(Cluster([]), Framework(release="1.20", policy=self.NEWER)).algorithm.release.version
+            == "1.20"
+        )
 
     def test_older_releases_do_not_know_it(self):
         """Releases with predicates know version v1 alone."""
-        with pytest.raises(PolicyError, match=r'no kind "Policy" is registered for version "kubescheduler\.config\.k8s\.io/v1"'):
+        with pytest.raises(
+            PolicyError,
+            match=r'no kind "Policy" is registered for version "kubescheduler\.config\.k8s\.io/v1"',
+        ):
             Scheduler(Cluster([]), Classic(release="1.16", policy=self.NEWER))

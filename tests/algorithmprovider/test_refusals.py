@@ -13,7 +13,9 @@ import pytest
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.exceptions import PolicyError
 
-BEGINNINGS = re.compile(r'^(fatal: |couldn\'t create scheduler from policy: |couldn\'t create scheduler using provider "[^"]*": )')
+BEGINNINGS = re.compile(
+    r'^(fatal: |couldn\'t create scheduler from policy: |couldn\'t create scheduler using provider "[^"]*": )'
+)
 
 
 class Case(msgspec.Struct):
@@ -55,12 +57,15 @@ def outcome(release, config):
 @pytest.mark.parametrize("version", RELEASES)
 def test_accepted_and_refused_as_the_original(shared, version):
     """No case differs: neither a text nor whether there is one."""
-    folder, cases, refused = shared / "conformance" / version, 0, 0
+    folder = shared / "conformance" / version
+    cases = 0
+    refused = 0
     for file in sorted(folder.glob("*.cases.jsonl.gz")):
         expected = refused_by_the_original(file.with_name(file.name.replace(".cases.", ".answers.")))
         for line in lines(file):
             case = msgspec.json.decode(line, type=Case)
             assert outcome(RELEASES[version], case.config) == expected.get(case.name), case.name
-            cases, refused = cases + 1, refused + (case.name in expected)
+            cases = cases + 1
+            refused = refused + (case.name in expected)
     assert cases > 2000
     assert refused > 15

@@ -16,7 +16,10 @@ class TestEachRelease:
         """Every name that a release may run has a function, but those that need an argument."""
         gated = {name for effect in release.gate_effects for name in effect.registers}
         assert {*release.ordering, *release.predicates, *gated} <= set(PREDICATES) | WITH_ARGUMENT_ONLY
-        assert {*release.priorities, *(e.registers_priority for e in release.gate_effects if e.registers_priority)} <= set(PRIORITIES)
+        assert {
+            *release.priorities,
+            *(e.registers_priority for e in release.gate_effects if e.registers_priority),
+        } <= set(PRIORITIES)
 
     def test_defaults_are_registered(self, release):
         """What a provider has is registered."""
@@ -40,5 +43,7 @@ class TestFindRelease:
 
     def test_unknown(self):
         """Another release is refused, with the list of those that there are."""
-        with pytest.raises(UnknownNameError, match=r'release: expected 1\.12, 1\.13, 1\.14, 1\.15, 1\.16, got "1.9"'):
+        with pytest.raises(
+            UnknownNameError, match=r'release: expected 1\.12, 1\.13, 1\.14, 1\.15, 1\.16, got "1.9"'
+        ):
             find_release("1.9")

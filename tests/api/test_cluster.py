@@ -60,14 +60,21 @@ class TestWhatIsThere:
         assert cluster.ignored == {}
 
     def test_what_files_have_in_excess(self):
-        """What the API server would refuse is left out with a warning, kinds that scheduling does not read are counted."""
+        """What the API server would refuse is left out with a warning, kinds that scheduling does not read
+        are counted."""
         lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
         cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
-        assert (cluster.objects, cluster.ignored) == ((), {"refused by the API server": 1, "of kind Ingress": 1})
-        assert tuple(map(str, cluster.warnings)) == ("Pod default/p: refused by the API server: no PriorityClass with name x was found",)
+        assert (cluster.objects, cluster.ignored) == (
+            (),
+            {"refused by the API server": 1, "of kind Ingress": 1},
+        )
+        assert tuple(map(str, cluster.warnings)) == (
+            "Pod default/p: refused by the API server: no PriorityClass with name x was found",
+        )
 
     def test_api_defaults(self):
-        """Objects get the API server's defaults, whether given as manifests or as values; without *defaults* they stay as they are."""
+        """Objects get the API server's defaults, whether given as manifests or as values; without *defaults*
+        they stay as they are."""
         limited = pod("p", containers=[{"name": "c", "resources": {"limits": {"cpu": 1}}}])
         (plain,) = Cluster([limited], defaults=False).pods
         assert not plain.spec.containers[0].requests
@@ -78,7 +85,10 @@ class TestWhatIsThere:
         """An object is found by its key, in ``default`` by its name; else near names are suggested."""
         cluster = Cluster([pod("web-0"), manifest("Node", "worker-1")])
         assert cluster.find(Pod, "web-0") is cluster.find(Pod, "default/web-0")
-        with pytest.raises(UnknownNameError, match=r'^Node: got "worker1", which the cluster does not have; did you mean "worker-1"\?$'):
+        with pytest.raises(
+            UnknownNameError,
+            match=r'^Node: got "worker1", which the cluster does not have; did you mean "worker-1"\?$',
+        ):
             cluster.find(Node, "worker1")
 
 
@@ -96,7 +106,10 @@ class TestChanges:
         cluster.add(pod("p", priorityClassName="high"))
         assert cluster.find(Pod, "p").priority == 7
         cluster.delete(*cluster.of(PriorityClass))
-        with pytest.raises(ManifestError, match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$"):
+        with pytest.raises(
+            ManifestError,
+            match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$",
+        ):
             cluster.add(pod("q", priorityClassName="high"))
 
     def test_update(self):
@@ -114,12 +127,28 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("verb", "item", "message"),
         [
-            ("add", pod("p"), "Pod default/p: metadata.name: expected a new name, got that of an object that is there"),
-            ("add", manifest("Ingress", "i"), "manifest: got an object of kind Ingress, which scheduling does not read"),
-            ("add", {"metadata": {}}, "manifest 1: kind: expected the kind of a Kubernetes object, got nothing"),
+            (
+                "add",
+                pod("p"),
+                "Pod default/p: metadata.name: expected a new name, got that of an object that is there",
+            ),
+            (
+                "add",
+                manifest("Ingress", "i"),
+                "manifest: got an object of kind Ingress, which scheduling does not read",
+            ),
+            (
+                "add",
+                {"metadata": {}},
+                "manifest 1: kind: expected the kind of a Kubernetes object, got nothing",
+            ),
             ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: expected an object, got 1"),
             ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
-            ("update", pod("p", nodeName="b"), 'Pod default/p: spec.nodeName: expected a, got "b": pods do not move'),
+            (
+                "update",
+                pod("p", nodeName="b"),
+                'Pod default/p: spec.nodeName: expected a, got "b": pods do not move',
+            ),
             ("update", pod("p"), 'Pod default/p: spec.nodeName: expected a, got "": pods do not move'),
             ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
         ],
@@ -129,14 +158,20 @@ class TestChanges:
         cluster = Cluster([pod("p", nodeName="a"), pod("q")])
         before = cluster.objects
         fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
-        assert refusal_text(KubeclassicError, getattr(cluster, verb), fine, item).replace("manifest 2", "manifest 1") == message
+        assert (
+            refusal_text(KubeclassicError, getattr(cluster, verb), fine, item).replace(
+                "manifest 2", "manifest 1"
+            )
+            == message
+        )
         assert cluster.objects == before
 
 
 class TestFollowers:
     def test_a_follower_hears_everything(self):
         """Who follows is told of what is there, then of each change."""
-        cluster, diary = Cluster([pod("p")]), Diary()
+        cluster = Cluster([pod("p")])
+        diary = Diary()
         cluster.follow(diary)
         cluster.add(pod("q"))
         cluster.update(pod("p", nodeName="a"))
@@ -145,7 +180,8 @@ class TestFollowers:
 
     def test_one_of_the_same_name(self):
         """An object with another UID is another one: the old one goes first."""
-        cluster, diary = Cluster([pod("p")]), Diary()
+        cluster = Cluster([pod("p")])
+        diary = Diary()
         cluster.follow(diary)
         cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
         assert diary.heard == ["+default/p", "-default/p", "+default/p"]

@@ -36,7 +36,12 @@ class TestWhoWaits:
 
 
 class TestFinding:
-    PODS = (pod("web", namespace="shop"), pod("web", namespace="blog"), pod("db", namespace="shop"), pod("bound", on="a"))
+    PODS = (
+        pod("web", namespace="shop"),
+        pod("web", namespace="blog"),
+        pod("db", namespace="shop"),
+        pod("bound", on="a"),
+    )
 
     @pytest.mark.parametrize("name", ["db", "shop/db"])
     def test_by_name(self, name):
@@ -64,7 +69,7 @@ def test_what_is_there_counts_for_workloads():
     assert [item.kind for item in found.objects] == ["Pod", "Pod"]
 
 
-# --- The words for kinds, as kubectl takes them ---------------------------------------------------------------------
+# --- The words for kinds, as kubectl takes them -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -73,7 +78,10 @@ def test_a_kind_is_known_by_its_names(kind):
     assert kind_of(kind) is kind_of(kind.upper()) is kind_of(KINDS[kind]) is KINDS[kind]
 
 
-@pytest.mark.parametrize(("word", "kind"), [*SHORT.items(), ("storageclasses.storage.k8s.io", "StorageClass"), ("services", "Service")])
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [*SHORT.items(), ("storageclasses.storage.k8s.io", "StorageClass"), ("services", "Service")],
+)
 def test_plurals_and_short_names(word, kind):
     """Plurals and kubectl's short names are known too, also with the API group behind."""
     assert kind_of(word) is KINDS[kind]
@@ -81,7 +89,10 @@ def test_plurals_and_short_names(word, kind):
 
 def test_other_words():
     """An unknown word is refused with near ones, anything else with what is wanted."""
-    with pytest.raises(UnknownNameError, match=r'^kind: expected one such as pod, node or pvc, got "nodse"; did you mean "node"'):
+    with pytest.raises(
+        UnknownNameError,
+        match=r'^kind: expected one such as pod, node or pvc, got "nodse"; did you mean "node"',
+    ):
         kind_of("nodse")
     with pytest.raises(WrongTypeError, match=r"^kind: expected a class such as Pod, .*, got 7 \(int\)"):
         kind_of(7)

@@ -52,13 +52,16 @@ class TestFormats:
     )
     @pytest.mark.parametrize("packed", [False, True])
     def test_each_form_gives_the_same(self, tmp_path, name, content, packed):
-        """YAML and JSON, single objects, lists and several documents, gzipped or not, give the same objects in order."""
+        """YAML and JSON, single objects, lists and several documents, gzipped or not, give the same objects
+        in order."""
         raw = content if isinstance(content, bytes) else content.encode()
         path = written(tmp_path, name + ".gz" if packed else name, gzip.compress(raw) if packed else raw)
         assert names(load(path)) == ["Node n1", "Pod default/p1"]
 
     @pytest.mark.parametrize(
-        "content", [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())], ids=["text", "bytes", "gzipped"]
+        "content",
+        [json.dumps(NODE), json.dumps(NODE).encode(), gzip.compress(json.dumps(NODE).encode())],
+        ids=["text", "bytes", "gzipped"],
     )
     def test_standard_input(self, content):
         """A dash stands for standard input, text or bytes, packed or not."""
@@ -66,7 +69,8 @@ class TestFormats:
         assert names(load("-", stdin=stream)) == ["Node n1"]
 
     def test_directories(self, tmp_path):
-        """A directory gives its manifests, in order of their paths, below it too, but nothing hidden and no other files."""
+        """A directory gives its manifests, in order of their paths, below it too, but nothing hidden and no
+        other files."""
         for name in ("b.yaml", "a/z.json", "a/.hidden.json", ".git/x.yaml", "a/logs.txt", "c.jsonl.gz"):
             document = json.dumps({**NODE, "metadata": {"name": name.replace("/", "-")}}).encode()
             written(tmp_path, name, gzip.compress(document) if name.endswith(".gz") else document)
@@ -74,7 +78,10 @@ class TestFormats:
 
     def test_several_paths(self, tmp_path):
         """Several paths are loaded one after another."""
-        paths = [written(tmp_path, "p.json", json.dumps(POD)), str(written(tmp_path, "n.json", json.dumps(NODE)))]
+        paths = [
+            written(tmp_path, "p.json", json.dumps(POD)),
+            str(written(tmp_path, "n.json", json.dumps(NODE))),
+        ]
         assert names(load(paths)) == ["Pod default/p1", "Node n1"]
 
     def test_cluster_info_dump(self, tmp_path):
@@ -86,7 +93,9 @@ class TestFormats:
             {"kind": "EventList", "items": [{"reason": "x"}] * 3},
             {"kind": "PodList", "items": [POD]},
         ]
-        path = written(tmp_path, "dump", "".join(json.dumps(found, indent=4) + "\n" + logs for found in lists))
+        path = written(
+            tmp_path, "dump", "".join(json.dumps(found, indent=4) + "\n" + logs for found in lists)
+        )
         loaded = load(path)
         assert (names(loaded), loaded.ignored) == (["Node n1", "Pod default/p1"], {"Event": 3})
 
@@ -100,7 +109,10 @@ class TestFormats:
 
         monkeypatch.setattr(jsonvalues, "decoded", quick)
         assert names(load(written(tmp_path, "a.json", json.dumps(NODE)))) == ["Node n1"]
-        assert names(load(written(tmp_path, "b.jsonl", f"{json.dumps(NODE)}\n{json.dumps(POD)}"))) == ["Node n1", "Pod default/p1"]
+        assert names(load(written(tmp_path, "b.jsonl", f"{json.dumps(NODE)}\n{json.dumps(POD)}"))) == [
+            "Node n1",
+            "Pod default/p1",
+        ]
         assert len(calls) == 2
 
 
@@ -111,34 +123,57 @@ class TestGroups:
         ("item", "ignored"),
         [
             (manifest("Node", "n1", apiVersion="longhorn.io/v1beta2"), "Node (longhorn.io)"),
-            ({"apiVersion": "longhorn.io/v1beta2", "kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]}, "Node (longhorn.io)"),
-            ({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"}, "Node (longhorn.io)"),
-            ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
+            (
+                {
+                    "apiVersion": "longhorn.io/v1beta2",
+                    "kind": "NodeList",
+                    "items": [{"metadata": {"name": "n1"}}],
+                },
+                "Node (longhorn.io)",
+            ),
+            (
+                {"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"},
+                "Node (longhorn.io)",
+            ),
+            (
+                {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}},
+                "Job (batch.volcano.sh)",
+            ),
             (manifest("Pod", "p2", apiVersion="v2"), "Pod (v2)"),
             ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
-            ({"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"}, "ResourceClaim (resource.k8s.io/v1alpha2)"),
+            (
+                {"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"},
+                "ResourceClaim (resource.k8s.io/v1alpha2)",
+            ),
             ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
         ],
     )
     @pytest.mark.parametrize("padding", [0, 1 << 19])
     def test_objects_of_other_groups_are_ignored(self, tmp_path, item, ignored, padding):
-        """Objects of other groups and versions are counted, also in long lists, whose items take their apiVersion from the list."""
+        """Objects of other groups and versions are counted, also in long lists, whose items take their
+        apiVersion from the list."""
         written(tmp_path, "core/n1.json", json.dumps(NODE))
         written(tmp_path, "others/n1.json", json.dumps(item) + " " * padding)
         loaded = load(tmp_path)
         assert (names(loaded), loaded.ignored) == (["Node n1"], {ignored: 1})
 
-    @pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None])
+    @pytest.mark.parametrize(
+        "version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None]
+    )
     def test_old_groups_count(self, tmp_path, version):
         """A Deployment is one in each group that had it."""
-        loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"})))
+        loaded = load(
+            written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"}))
+        )
         assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
 
 
 class TestYamlScalars:
     def test_dates_and_times_of_day_are_texts(self, tmp_path):
         """Dates, times of day and equals signs stay texts; numbers are numbers."""
-        metadata = "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
+        metadata = (
+            "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
+        )
         text = f"kind: Pod\nmetadata: {metadata}\nspec: {{priority: 10}}\n"
         (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
         assert pod.metadata.creation_timestamp == "2020-01-01T00:00:00Z"
@@ -161,7 +196,11 @@ class TestErrors:
         ("name", "content", "text"),
         [
             ("a.yaml", "kind: Node\nmetadata: {name: [}\n", "a.yaml, line 2, column 19: broken YAML: "),
-            ("a.json", '{"kind": "Node",\n "metadata": }', "a.json, line 2, column 14: broken JSON: expecting value"),
+            (
+                "a.json",
+                '{"kind": "Node",\n "metadata": }',
+                "a.json, line 2, column 14: broken JSON: expecting value",
+            ),
             (
                 "a.jsonl",
                 '{"kind": "Node", "metadata": {"name": "a"}}\n{"kind" 5}',
@@ -169,18 +208,38 @@ class TestErrors:
             ),
             ("a.json.gz", b"\x1f\x8bxyz", "a.json.gz: broken gzip data"),
             ("a.yaml", b"kind: \xff", "a.yaml: byte 6: expected UTF-8, got bytes that are no text"),
-            ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: expected a Kubernetes object, got 5"),
+            (
+                "a.yaml",
+                "kind: Node\nmetadata: {name: a}\n---\n- 5\n",
+                "a.yaml, document 2: expected a Kubernetes object, got 5",
+            ),
             ("a.yaml", "just text", 'a.yaml, document 1: expected a Kubernetes object, got "just text"'),
-            ("a.yaml", "x: 1", "a.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
-            ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: expected a name, got nothing"),
-            ("a.yaml", "kind: CronJob", "a.yaml, document 1 (CronJob): metadata.name: expected a name, got nothing"),
+            (
+                "a.yaml",
+                "x: 1",
+                "a.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing",
+            ),
+            (
+                "a.yaml",
+                "kind: Node",
+                "a.yaml, document 1 (Node): metadata.name: expected a name, got nothing",
+            ),
+            (
+                "a.yaml",
+                "kind: CronJob",
+                "a.yaml, document 1 (CronJob): metadata.name: expected a name, got nothing",
+            ),
             ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: expected a list, got 5"),
             (
                 "a.json",
                 '{"kind": "List", "items": [{}]}',
                 "a.json, document 1, item 1: kind: expected the kind of a Kubernetes object, got nothing",
             ),
-            ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: expected a Kubernetes object, got 5"),
+            (
+                "a.json",
+                '{"kind": "PodList", "items": [5]}',
+                "a.json, document 1, item 1: expected a Kubernetes object, got 5",
+            ),
             (
                 "a.json",
                 '{"kind": "NodeList", "items": [{"metadata": {"name": "w"}, "spec": {"taints": [{"effect": "NoSched"}]}}]}',
@@ -224,30 +283,45 @@ class TestWhatIsKept:
         loaded = load(written(tmp_path, "a.json", json.dumps(twice)))
         assert names(loaded) == ["Pod default/p1", "Node n1"]
         assert loaded.of(Pod)[0].spec.node_name == "n1"
-        assert loaded.warnings == (Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", "was given before, the last one counts"),)
+        assert loaded.warnings == (
+            Notice(f"{tmp_path}/a.json, document 3 (Pod p1)", "was given before, the last one counts"),
+        )
 
     def test_a_node_stands_there_once(self, tmp_path):
         """Two nodes of one name are refused, as nobody can tell which of them is meant."""
         path = written(tmp_path, "a.json", json.dumps([NODE, NODE]))
-        with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: expected each node once, got n1 again$"):
+        with pytest.raises(
+            ManifestError,
+            match=r"document 2 \(Node n1\): metadata.name: expected each node once, got n1 again$",
+        ):
             load(path)
 
     def test_what_an_api_server_refuses(self, tmp_path):
         """An object with a fault is kept, with a warning that says where it is."""
-        loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSchedule"}]}})))
+        loaded = load(
+            written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSchedule"}]}}))
+        )
         assert names(loaded) == ["Node n1"]
-        assert "document 1 (Node n1): spec.taints[0].key: expected a label's key, got nothing" in str(loaded.warnings[0])
+        assert "document 1 (Node n1): spec.taints[0].key: expected a label's key, got nothing" in str(
+            loaded.warnings[0]
+        )
 
     def test_generated_names(self, tmp_path):
         """Objects with generateName get running numbers."""
         generated = {**POD, "metadata": {"generateName": "web-"}}
-        assert names(load(written(tmp_path, "a.json", json.dumps([generated, generated])))) == ["Pod default/web-1", "Pod default/web-2"]
+        assert names(load(written(tmp_path, "a.json", json.dumps([generated, generated])))) == [
+            "Pod default/web-1",
+            "Pod default/web-2",
+        ]
 
     def test_raw_documents(self, tmp_path):
         """ConfigMaps and workloads are kept undecoded, ReplicaSets both ways; other kinds are counted."""
-        config, replica_set = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}, manifest("ReplicaSet", "r")
+        config = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}
+        replica_set = manifest("ReplicaSet", "r")
         service_account = {"kind": "ServiceAccount"}
-        path = written(tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account]))
+        path = written(
+            tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account])
+        )
         loaded = load(path)
         assert loaded.raw == {"ConfigMap": (config,), "ReplicaSet": (replica_set,)}
         assert (names(loaded), loaded.ignored) == (["ReplicaSet default/r"], {"ServiceAccount": 2})
@@ -255,7 +329,13 @@ class TestWhatIsKept:
 
     def test_raw_items_of_lists_name_their_kind(self, tmp_path):
         """An item of a DeploymentList is kept with the kind that only the list names."""
-        loaded = load(written(tmp_path, "a.json", json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]})))
+        loaded = load(
+            written(
+                tmp_path,
+                "a.json",
+                json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]}),
+            )
+        )
         assert loaded.raw["Deployment"][0]["kind"] == "Deployment"
 
     def test_files_that_are_no_manifests(self, tmp_path):
@@ -263,7 +343,10 @@ class TestWhatIsKept:
         written(tmp_path, "values.yaml", "replicas: 3")
         written(tmp_path, "n.json", json.dumps(NODE))
         loaded = load(tmp_path)
-        assert (names(loaded), loaded.warnings) == (["Node n1"], (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, ignored"),))
+        assert (names(loaded), loaded.warnings) == (
+            ["Node n1"],
+            (Notice(f"{tmp_path}/values.yaml, document 1", "no kind, ignored"),),
+        )
 
     def test_selectors_from_templates(self, tmp_path):
         """Controllers of kinds and versions that allow it take their selector from the template's labels."""
@@ -276,5 +359,7 @@ class TestWhatIsKept:
         loaded = load(written(tmp_path, "a.json", json.dumps(controllers)))
         assert loaded.of(ReplicationController)[0].selector == Map(a="1")
         assert loaded.of(ReplicaSet)[0].selector == LabelSelector(match_labels=Map(a="1"))
-        apps = load(written(tmp_path, "b.json", json.dumps({"kind": "ReplicaSet", "apiVersion": "apps/v1", **meta})))
+        apps = load(
+            written(tmp_path, "b.json", json.dumps({"kind": "ReplicaSet", "apiVersion": "apps/v1", **meta}))
+        )
         assert apps.of(ReplicaSet)[0].selector is None

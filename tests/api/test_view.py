@@ -2,7 +2,18 @@
 
 import pytest
 
-from kubeclassic.api.view import MOST_ROWS, Amount, CodeText, Column, Table, View, Words, shortened, table_of, tables
+from kubeclassic.api.view import (
+    MOST_ROWS,
+    Amount,
+    CodeText,
+    Column,
+    Table,
+    View,
+    Words,
+    shortened,
+    table_of,
+    tables,
+)
 from kubeclassic.exceptions import UnknownNameError
 
 
@@ -16,7 +27,9 @@ def test_everything_is_escaped():
 
 def test_long_tables_are_cut():
     """Of a long table the first rows are shown, and the others are counted."""
-    text = View(title="t", sections=tables(table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)]))).html()
+    text = View(
+        title="t", sections=tables(table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)]))
+    ).html()
     assert text.count("<tr>") == MOST_ROWS + 1
     assert "and 1,000 more" in text
 

@@ -1,4 +1,5 @@
-"""A small API server in process, for tests. It judges nothing: it stores objects and answers as the recorded servers do.
+"""A small API server in process, for tests. It judges nothing: it stores objects and answers as the recorded
+servers do.
 
 The map:
 

@@ -1,4 +1,5 @@
-"""What the server answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for word."""
+"""What the server answers: a status, headers and JSON, or a watch; and the Status bodies of errors, word for
+word."""
 
 from __future__ import annotations
 
@@ -48,7 +49,13 @@ class ApiFault(Exception):
 
 def status_body(code, reason, message, details=None, metadata=None):
     """The Status of a failure. An empty *reason* and absent *details* are left out."""
-    body = {"kind": "Status", "apiVersion": "v1", "metadata": metadata or {}, "status": "Failure", "message": message}
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": metadata or {},
+        "status": "Failure",
+        "message": message,
+    }
     if reason:
         body["reason"] = reason
     if details is not None:
@@ -84,4 +91,6 @@ def not_served():
 
 def not_allowed():
     """405."""
-    return fault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+    return fault(
+        405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
+    )

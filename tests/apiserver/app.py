@@ -19,7 +19,8 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 def make_app(transport, seen=None, token=""):
-    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no answer has begun.
+    """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no
+    answer has begun.
 
     It keeps the headers of all requests in *seen*; with *token* requests without it get 401.
     """
@@ -56,7 +57,8 @@ async def _streamed(transport, request):
 
 
 class Server(uvicorn.Server):
-    """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are connected."""
+    """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are
+    connected."""
 
     async def main_loop(self):
         """Run until it is told to end."""
@@ -64,7 +66,8 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0.005)
 
     async def shutdown(self, sockets=None):
-        """Take no one in any more, and let those go that are idle; who is still answered is cut off with the loop."""
+        """Take no one in any more, and let those go that are idle; who is still answered is cut off with the
+        loop."""
         for server in self.servers:
             server.close()
         for connection in list(self.server_state.connections):
@@ -73,9 +76,12 @@ class Server(uvicorn.Server):
 
 @contextmanager
 def serving(app, **options):
-    """A context with the address of a server for *app* on a free port of this machine; *options* are uvicorn's, such as a certificate."""
+    """A context with the address of a server for *app* on a free port of this machine; *options* are
+    uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_keep_alive=60, **options)
+        config = uvicorn.Config(
+            app, log_config=None, ws="none", lifespan="off", timeout_keep_alive=60, **options
+        )
         server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

@@ -14,7 +14,8 @@ import attrs
 from .storage import Watch
 from .store import Store
 
-MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
 CONDITIONS = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure"),
@@ -34,9 +35,19 @@ class Refused(Exception):
 def node_manifest(name, *, cpu="4", memory="8Gi", pods="110", **more):
     """A node that is ready; *more* are further resources."""
     capacity = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "100Gi", **more}
-    conditions = [{"type": kind, "status": status, "reason": reason, "message": "x"} for kind, status, reason in CONDITIONS]
+    conditions = [
+        {"type": kind, "status": status, "reason": reason, "message": "x"}
+        for kind, status, reason in CONDITIONS
+    ]
     return {
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+        "metadata": {
+            "name": name,
+            "labels": {
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/arch": "amd64",
+            },
+        },
         "spec": {},
         "status": {"capacity": capacity, "allocatable": capacity, "conditions": conditions},
     }
@@ -44,10 +55,17 @@ def node_manifest(name, *, cpu="4", memory="8Gi", pods="110", **more):
 
 def pod_manifest(name, *, cpu="100m", memory="64Mi", host_port=0, labels=None, **spec):
     """A pod with one container; *spec* are further fields of its spec."""
-    container = {"name": "c", "image": "registry.example/pause:3", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    container = {
+        "name": "c",
+        "image": "registry.example/pause:3",
+        "resources": {"requests": {"cpu": cpu, "memory": memory}},
+    }
     if host_port:
         container["ports"] = [{"containerPort": host_port, "hostPort": host_port}]
-    return {"metadata": {"name": name, "labels": {"app": name, **(labels or {})}}, "spec": {"containers": [container], **spec}}
+    return {
+        "metadata": {"name": name, "labels": {"app": name, **(labels or {})}},
+        "spec": {"containers": [container], **spec},
+    }
 
 
 @attrs.frozen
@@ -93,12 +111,20 @@ class User:
 
     def delete(self, plural, name, *, namespace="default", grace=None):
         """Delete an object; *grace* in seconds."""
-        self.ask("DELETE", self.path(plural, name, namespace), {} if grace is None else {"gracePeriodSeconds": grace})
+        self.ask(
+            "DELETE",
+            self.path(plural, name, namespace),
+            {} if grace is None else {"gracePeriodSeconds": grace},
+        )
 
     def bind(self, name, node, *, namespace="default"):
         """Bind a pod."""
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        self.ask("POST", self.path("pods", name, namespace) + "/binding", {"metadata": {"name": name}, "target": target})
+        self.ask(
+            "POST",
+            self.path("pods", name, namespace) + "/binding",
+            {"metadata": {"name": name}, "target": target},
+        )
 
     def watch(self, plural):
         """A watch of all objects of a resource, which come first."""
@@ -118,7 +144,12 @@ class User:
         """A node, without the taint that new nodes get."""
         name = manifest["metadata"]["name"]
         self.create("nodes", manifest)
-        self.ask("PATCH", self.path("nodes", name), {"spec": {"taints": manifest["spec"].get("taints")}}, kind=MERGE)
+        self.ask(
+            "PATCH",
+            self.path("nodes", name),
+            {"spec": {"taints": manifest["spec"].get("taints")}},
+            kind=MERGE,
+        )
 
     def add_pods(self, count, *, prefix="pod-", **pod):
         """So many pods of one kind; their names."""
@@ -140,7 +171,8 @@ class Follower(ABC):
         """Plural -> what to do with an object that is there."""
 
     def step(self):
-        """Look at all that has changed since; how many objects those were. What another has done already is left so."""
+        """Look at all that has changed since; how many objects those were. What another has done already is
+        left so."""
         count = 0
         for plural, act in self.seen().items():
             watch = self._watch(plural)
@@ -191,7 +223,8 @@ class Kubelets(Follower):
 
     def care(self, pod):
         """Run a pod that is bound, or end it."""
-        name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+        name = pod["metadata"]["name"]
+        namespace = pod["metadata"]["namespace"]
         if not pod["spec"].get("nodeName"):
             return
         if pod["metadata"].get("deletionGracePeriodSeconds"):
@@ -203,15 +236,25 @@ class Kubelets(Follower):
         now = self.user.store.storage.now()
         condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
         statuses = [
-            {"name": each["name"], "image": each["image"], "imageID": "", "containerID": "docker://x", "ready": True, "restartCount": 0,
-             "state": {"running": {"startedAt": now}}, "lastState": {}}
+            {
+                "name": each["name"],
+                "image": each["image"],
+                "imageID": "",
+                "containerID": "docker://x",
+                "ready": True,
+                "restartCount": 0,
+                "state": {"running": {"startedAt": now}},
+                "lastState": {},
+            }
             for each in pod["spec"]["containers"]
-        ]  # fmt: skip
+        ]
         return {
             "phase": "Running",
             "startTime": now,
             "hostIP": "10.1.0.1",
             "podIP": "10.2.0.9",
-            "conditions": [{"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")],
+            "conditions": [
+                {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
+            ],
             "containerStatuses": statuses,
         }

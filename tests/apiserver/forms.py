@@ -1,4 +1,5 @@
-"""Objects in the form in which the server keeps and shows them: self links, defaults, what it refuses, and the patches that it takes."""
+"""Objects in the form in which the server keeps and shows them: self links, defaults, what it refuses, and
+the patches that it takes."""
 
 import json
 import re
@@ -7,16 +8,25 @@ from .answers import bad_request, fault
 
 
 def stored_form(resource, item, flavour):
-    """*item* as the server keeps it: without what is empty in its metadata, with a self link where the version has them."""
+    """*item* as the server keeps it: without what is empty in its metadata, with a self link where the
+    version has them."""
     resource = flavour.resource(resource.plural)
     found = {key: part for key, part in item.items() if part is not None}
-    metadata = {key: part for key, part in (found.get("metadata") or {}).items() if part not in (None, {}, [], "")}
+    metadata = {
+        key: part for key, part in (found.get("metadata") or {}).items() if part not in (None, {}, [], "")
+    }
     if flavour.has_self_link:
         metadata["selfLink"] = resource.path(metadata.get("namespace", ""), metadata.get("name", ""))
         metadata.pop("managedFields", None)
     else:
         metadata.pop("selfLink", None)
-        managed = {"manager": "test", "operation": "Update", "apiVersion": resource.api_version, "fieldsType": "FieldsV1", "fieldsV1": {}}
+        managed = {
+            "manager": "test",
+            "operation": "Update",
+            "apiVersion": resource.api_version,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {},
+        }
         metadata.setdefault("managedFields", [{**managed, "time": metadata.get("creationTimestamp")}])
         address = (found.get("status") or {}).get("podIP")
         if address is not None:
@@ -25,11 +35,16 @@ def stored_form(resource, item, flavour):
     return {**found, "kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
 
 
-# --- defaults -------------------------------------------------------------------------------------------------------
+# --- defaults -----------------------------------------------------------------------------------------------
 
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 TOLERATIONS = tuple(
-    {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    {
+        "key": f"node.kubernetes.io/{what}",
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": 300,
+    }
     for what in ("not-ready", "unreachable")
 )
 VOLUMES = {
@@ -42,31 +57,59 @@ SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critica
 
 def with_defaults(kind, item, flavour, storage):
     """*item* as the server stores it when it is created."""
-    metadata, spec, status = item["metadata"], item.get("spec") or {}, item.get("status") or {}
+    metadata = item["metadata"]
+    spec = item.get("spec") or {}
+    status = item.get("status") or {}
     match kind:
         case "Pod":
             spec = _pod_spec(metadata["name"], spec, flavour, storage)
             return {**item, "spec": spec, "status": {"phase": "Pending", "qosClass": "Burstable"}}
         case "Node":
-            taints = [taint for taint in spec.get("taints") or () if (taint["key"], taint["effect"]) != tuple(NOT_READY.values())]
+            taints = [
+                taint
+                for taint in spec.get("taints") or ()
+                if (taint["key"], taint["effect"]) != tuple(NOT_READY.values())
+            ]
             if status.get("capacity") and not status.get("allocatable"):
                 status = {**status, "allocatable": status["capacity"]}
             return {**item, "spec": {**spec, "taints": [*taints, NOT_READY]}, "status": status}
         case "PersistentVolumeClaim" | "PersistentVolume":
-            short, more = ("pvc", {}) if kind == "PersistentVolumeClaim" else ("pv", {"persistentVolumeReclaimPolicy": "Retain"})
-            metadata = {**metadata, "finalizers": [*metadata.get("finalizers", ()), f"kubernetes.io/{short}-protection"]}
-            return {**item, "metadata": metadata, "spec": {"volumeMode": "Filesystem", **more, **spec}, "status": {"phase": "Pending"}}
+            short, more = (
+                ("pvc", {})
+                if kind == "PersistentVolumeClaim"
+                else ("pv", {"persistentVolumeReclaimPolicy": "Retain"})
+            )
+            metadata = {
+                **metadata,
+                "finalizers": [*metadata.get("finalizers", ()), f"kubernetes.io/{short}-protection"],
+            }
+            return {
+                **item,
+                "metadata": metadata,
+                "spec": {"volumeMode": "Filesystem", **more, **spec},
+                "status": {"phase": "Pending"},
+            }
         case "StorageClass":
             return {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate", **item}
         case "PriorityClass":
             return {**flavour.pod_defaults, **item, "metadata": {**metadata, "generation": 1}}
         case "PodDisruptionBudget":
-            status = dict.fromkeys(("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), 0)
+            status = dict.fromkeys(
+                ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), 0
+            )
             return {**item, "metadata": {**metadata, "generation": 1}, "status": status}
         case "Namespace":
             if not flavour.has_self_link:
-                metadata = {**metadata, "labels": {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata["name"]}}
-            return {**item, "metadata": metadata, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
+                metadata = {
+                    **metadata,
+                    "labels": {**metadata.get("labels", {}), "kubernetes.io/metadata.name": metadata["name"]},
+                }
+            return {
+                **item,
+                "metadata": metadata,
+                "spec": {"finalizers": ["kubernetes"]},
+                "status": {"phase": "Active"},
+            }
     return item
 
 
@@ -90,7 +133,14 @@ def _pod_spec(name, given, flavour, storage):
         spec["initContainers"] = [_container(each) for each in given["initContainers"]]
     if given.get("volumes"):
         spec["volumes"] = [
-            {**volume, **{source: {**VOLUMES[source], **part} for source, part in volume.items() if source in VOLUMES}}
+            {
+                **volume,
+                **{
+                    source: {**VOLUMES[source], **part}
+                    for source, part in volume.items()
+                    if source in VOLUMES
+                },
+            }
             for volume in given["volumes"]
         ]
     wanted = spec.get("priorityClassName")
@@ -124,7 +174,7 @@ def _container(given):
     return found
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------
+# --- what is refused ----------------------------------------------------------------------------------------
 
 _MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[-+]\d\d:\d\d)")
 
@@ -137,7 +187,11 @@ def decoded(body, resource):
         item = None
     if not isinstance(item, dict) or item.get("kind", resource.kind) != resource.kind:
         raise bad_request(f"expected a {resource.kind}, got {body[:100]!r}")
-    times = [(item.get("spec") or {}).get(name) for name in ("acquireTime", "renewTime")] if resource.kind == "Lease" else []
+    times = (
+        [(item.get("spec") or {}).get(name) for name in ("acquireTime", "renewTime")]
+        if resource.kind == "Lease"
+        else []
+    )
     if not all(time is None or _MICRO_TIME.fullmatch(time) for time in times):
         raise bad_request(f"expected times with six digits, got {times}")
     return item
@@ -145,17 +199,22 @@ def decoded(body, resource):
 
 def invalid(resource, name, why):
     """422: the object is invalid."""
-    return fault(422, "Invalid", f'{resource.kind} "{name}" is invalid: {why}', {"name": name, "kind": resource.kind})
+    return fault(
+        422, "Invalid", f'{resource.kind} "{name}" is invalid: {why}', {"name": name, "kind": resource.kind}
+    )
 
 
 def frozen_spec(spec):
     """What of a pod's spec may not change."""
     changing = ("containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates")
-    lists = {name: [{**each, "image": ""} for each in spec.get(name, ())] for name in ("containers", "initContainers")}
+    lists = {
+        name: [{**each, "image": ""} for each in spec.get(name, ())]
+        for name in ("containers", "initContainers")
+    }
     return {key: part for key, part in spec.items() if key not in changing} | lists
 
 
-# --- patches --------------------------------------------------------------------------------------------------------
+# --- patches ------------------------------------------------------------------------------------------------
 
 MERGE_KEYS = {
     **dict.fromkeys(("containers", "initContainers", "env", "volumes"), "name"),
@@ -165,7 +224,8 @@ MERGE_KEYS = {
     "volumeMounts": "mountPath",
     "taints": "key",
 }
-"""Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
+"""Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is
+replaced."""
 ORDER = "$setElementOrder/"
 
 
@@ -211,11 +271,14 @@ def _merged(items, patch, key, order):
         else:
             found[name] = strategic_patch(found.get(name, {}), part)
     before = [item.get(key) for item in items]
-    named = [name for name in (part.get(key) for part in (patch if order is None else order)) if name in found]
+    named = [
+        name for name in (part.get(key) for part in (patch if order is None else order)) if name in found
+    ]
     others = [name for name in before if name in found and name not in named]
     merged = []
     for name in named:
-        # Upstream: the items that the patch names are in its order; another comes first only if it was before the next one.
+        # Upstream: the items that the patch names are in its order; another comes first only if it was before
+        # the next one.
         while others and name in before and before.index(others[0]) < before.index(name):
             merged.append(others.pop(0))
         merged.append(name)

@@ -67,13 +67,17 @@ CORE = (
     Resource("apps", "v1", "replicasets", "ReplicaSet", has_status=True),
     Resource("apps", "v1", "statefulsets", "StatefulSet", has_status=True),
     Resource("coordination.k8s.io", "v1", "leases", "Lease", needs_version=True),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", is_namespaced=False),
+    Resource(
+        "rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", is_namespaced=False
+    ),
     Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", is_namespaced=False),
     Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
     Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
     Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", is_namespaced=False),
-    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
+    Resource(
+        "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True
+    ),
 )
 OLD = (
     *CORE,
@@ -90,7 +94,9 @@ NEW = (
 )
 NEWEST = (
     *NEW,
-    Resource("storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True),
+    Resource(
+        "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True
+    ),
     Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
     Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", is_namespaced=False),
     Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", is_namespaced=False),
@@ -111,7 +117,8 @@ class Flavour:
     too_old_reason: str
     """The reason of the 410 that the watch cache answers."""
     shows_removal: bool
-    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark."""
+    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark.
+    """
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json
@@ -135,6 +142,8 @@ class Flavour:
 
 
 OLD_SERVER = Flavour("1.15.5", OLD, "1.15", True, False, "Gone", False, False, {})
-NEW_SERVER = Flavour("1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"})
+NEW_SERVER = Flavour(
+    "1.28.7", NEW, "1.27", False, True, "Expired", True, True, {"preemptionPolicy": "PreemptLowerPriority"}
+)
 NEWEST_SERVER = attrs.evolve(NEW_SERVER, version="1.34.1", resources=NEWEST, form="1.34")
 FLAVOURS = {flavour.version: flavour for flavour in (OLD_SERVER, NEW_SERVER, NEWEST_SERVER)}

@@ -1,4 +1,5 @@
-"""The objects of the server: one revision for all, a log of changes, watches that follow it, and how things were in the past."""
+"""The objects of the server: one revision for all, a log of changes, watches that follow it, and how things
+were in the past."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Change:
     """The object from now on, or its last state when it is deleted."""
     is_deletion: bool
     lines: dict[tuple[str, str], bytes] = attrs.field(factory=dict)
-    """Event type and API version -> the event as bytes, for all watches that want the same; kept while the change is handed out."""
+    """Event type and API version -> the event as bytes, for all watches that want the same; kept while the
+    change is handed out."""
 
 
 @attrs.frozen
@@ -102,7 +104,9 @@ class Watch:
             item = {**change.before, "metadata": {**change.before["metadata"], "resourceVersion": version}}
         line = change.lines.get((type_, self.api_version))
         if line is None:
-            line = change.lines[type_, self.api_version] = encode_text({"type": type_, "object": item}).encode()
+            line = change.lines[type_, self.api_version] = encode_text(
+                {"type": type_, "object": item}
+            ).encode()
         return Event(type_, item, line)
 
 
@@ -112,7 +116,8 @@ Key = tuple[str, str]
 
 @attrs.define
 class Storage:
-    """Objects by plural and key. A stored object is never changed in place: what replaces it shares what stays."""
+    """Objects by plural and key. A stored object is never changed in place: what replaces it shares what
+    stays."""
 
     clock: Callable[[], float] = time.time
     """Seconds since 1970, for the times in objects."""
@@ -138,7 +143,7 @@ class Storage:
         """The objects of one resource."""
         return self.objects.setdefault(plural, {})
 
-    # --- changes ----------------------------------------------------------------------------------------------------
+    # --- changes --------------------------------------------------------------------------------------------
 
     def put(self, resource, new):
         """Store an object in place of the one before, if any; the answer is the object with its revision."""
@@ -172,7 +177,7 @@ class Storage:
             observe(change)
         change.lines.clear()
 
-    # --- the past ---------------------------------------------------------------------------------------------------
+    # --- the past -------------------------------------------------------------------------------------------
 
     def compact(self, revision=None):
         """Forget changes up to *revision*, default all."""
@@ -181,7 +186,8 @@ class Storage:
             self.log.popleft()
 
     def restart(self):
-        """What a restart of the server does: all watches end, and the watch cache begins at the present revision."""
+        """What a restart of the server does: all watches end, and the watch cache begins at the present
+        revision."""
         self.cache_start = self.revision
         for watch in [watch for watches in self.watches.values() for watch in watches]:
             watch.close()
@@ -205,7 +211,7 @@ class Storage:
                 found[change.key] = change.before
         return found
 
-    # --- names and times --------------------------------------------------------------------------------------------
+    # --- names and times ------------------------------------------------------------------------------------
 
     def now(self, later=0):
         """The time as objects have it, so many seconds *later*."""

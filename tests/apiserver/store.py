@@ -12,7 +12,16 @@ from urllib.parse import parse_qsl
 import attrs
 
 from .answers import Answer, ApiFault, bad_request, fault, not_allowed, not_served, status_body, success, text
-from .forms import SYSTEM_CLASSES, decoded, frozen_spec, invalid, merge_patch, stored_form, strategic_patch, with_defaults
+from .forms import (
+    SYSTEM_CLASSES,
+    decoded,
+    frozen_spec,
+    invalid,
+    merge_patch,
+    stored_form,
+    strategic_patch,
+    with_defaults,
+)
 from .resources import OLD_SERVER, Flavour, Resource
 from .storage import Storage, Watch, event
 
@@ -21,7 +30,8 @@ NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
 @attrs.define
 class Store:
-    """A whole API server of one version, with nothing in it but the namespaces and priority classes that every cluster has."""
+    """A whole API server of one version, with nothing in it but the namespaces and priority classes that
+    every cluster has."""
 
     flavour: Flavour = OLD_SERVER
     storage: Storage = attrs.field(factory=Storage)
@@ -29,11 +39,19 @@ class Store:
     def __attrs_post_init__(self):
         storage = self.storage
         given = [("namespaces", {"metadata": {"name": name}}) for name in NAMESPACES]
-        given += [("priorityclasses", {"metadata": {"name": name}, "value": value}) for name, value in SYSTEM_CLASSES.items()]
+        given += [
+            ("priorityclasses", {"metadata": {"name": name}, "value": value})
+            for name, value in SYSTEM_CLASSES.items()
+        ]
         for plural, item in given:
             resource = self.flavour.resource(plural)
             item["metadata"] |= {"uid": storage.uid(), "creationTimestamp": storage.now()}
-            storage.put(resource, stored_form(resource, with_defaults(resource.kind, item, self.flavour, storage), self.flavour))
+            storage.put(
+                resource,
+                stored_form(
+                    resource, with_defaults(resource.kind, item, self.flavour, storage), self.flavour
+                ),
+            )
 
     def handle(self, method, path, query="", body=b"", headers=None):
         """The answer to a request. *query* is encoded; the names of *headers* are in lower case."""
@@ -50,7 +68,9 @@ class Store:
                 return bind(call)
             verb = "GET watch" if method == "GET" and call.query.get("watch") == "true" else method
             # A collection is listed, watched and added to; an object is read, changed and deleted.
-            if call.subresource not in ("", "status") or (method != "GET" and (method == "POST") == bool(call.name)):
+            if call.subresource not in ("", "status") or (
+                method != "GET" and (method == "POST") == bool(call.name)
+            ):
                 raise not_allowed()
             return VERBS["GET list" if verb == "GET" and not call.name else verb](call)
         except ApiFault as error:
@@ -70,26 +90,41 @@ class Store:
         found = [{"name": one.plural, "namespaced": one.is_namespaced, "kind": one.kind} for one in resources]
         if not found:
             raise not_served()
-        return Answer(200, {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "/".join(parts[1:]), "resources": found})
+        return Answer(
+            200,
+            {
+                "kind": "APIResourceList",
+                "apiVersion": "v1",
+                "groupVersion": "/".join(parts[1:]),
+                "resources": found,
+            },
+        )
 
     def _call(self, method, parts, query, body, headers):
         """The request for a resource that a path means; None for no path of an API that is there."""
         if parts[0] == "api" and len(parts) > 2:
-            group, version, rest = "", parts[1], parts[2:]
+            group = ""
+            version = parts[1]
+            rest = parts[2:]
         elif parts[0] == "apis" and len(parts) > 3:
-            group, version, rest = parts[1], parts[2], parts[3:]
+            group = parts[1]
+            version = parts[2]
+            rest = parts[3:]
         else:
             return None
         if group not in self.flavour.groups:
             return None
         namespace = ""
         if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
-            namespace, rest = rest[1], rest[2:]
+            namespace = rest[1]
+            rest = rest[2:]
         plural, name, subresource = (*rest, "", "")[:3]
         if plural == "bindings":
-            plural, subresource = "pods", "binding"
+            plural = "pods"
+            subresource = "binding"
         resource = self.flavour.by_path.get((group, version, plural)) or Resource(group, version, plural, "")
-        asked, kind = dict(parse_qsl(query, keep_blank_values=True)), headers.get("content-type", "").partition(";")[0]
+        asked = dict(parse_qsl(query, keep_blank_values=True))
+        kind = headers.get("content-type", "").partition(";")[0]
         return Call(resource, namespace, name, subresource, asked, body, kind, self.storage, self.flavour)
 
 
@@ -119,7 +154,9 @@ class Call:
 
     def missing(self, name):
         """404 for an object of the resource."""
-        raise fault(404, "NotFound", f'{self.resource.qualified} "{name}" not found', self.resource.details(name))
+        raise fault(
+            404, "NotFound", f'{self.resource.qualified} "{name}" not found', self.resource.details(name)
+        )
 
     def conflict(self, name, why, kind=None):
         """409 for an object of the resource."""
@@ -129,7 +166,13 @@ class Call:
     def given(self):
         """The object in the body, in the stored form of its API."""
         item = decoded(self.body, self.resource)
-        return {**item, "metadata": {**(item.get("metadata") or {}), **({"namespace": self.namespace} if self.namespace else {})}}
+        return {
+            **item,
+            "metadata": {
+                **(item.get("metadata") or {}),
+                **({"namespace": self.namespace} if self.namespace else {}),
+            },
+        }
 
     def given_json(self):
         """The body as it is; an empty one is None."""
@@ -138,7 +181,13 @@ class Call:
     def answer(self, status, item):
         """An answer with a stored object."""
         if self.subresource and self.flavour.has_self_link:
-            item = {**item, "metadata": {**item["metadata"], "selfLink": f"{item['metadata']['selfLink']}/{self.subresource}"}}
+            item = {
+                **item,
+                "metadata": {
+                    **item["metadata"],
+                    "selfLink": f"{item['metadata']['selfLink']}/{self.subresource}",
+                },
+            }
         return Answer(status, item)
 
     @property
@@ -148,18 +197,34 @@ class Call:
         return int(version) if version else None
 
 
-# --- get, list ------------------------------------------------------------------------------------------------------
+# --- get, list ----------------------------------------------------------------------------------------------
 
 _FIELDS = {
     "Event": (
-        "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-        "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "source", "type", "reportingComponent",
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "source",
+        "type",
+        "reportingComponent",
     ),
     "Node": ("spec.unschedulable",),
     "Namespace": ("status.phase",),
-    "Pod": ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.podIP",
-            "status.nominatedNodeName"),
-}  # fmt: skip
+    "Pod": (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+    ),
+}
 """Kind -> the field labels that it has besides the name and the namespace."""
 LOST_WATCH = "The resourceVersion for the provided watch is too old."
 LOST_CONTINUE = (
@@ -171,8 +236,13 @@ LOST_CONTINUE = (
 
 
 def selector(call):
-    """The test of the field selector; None where it is empty. An unknown field is a 400; no scheduler sends labels."""
-    tests = [re.split(r"(!=|==|=)", part, maxsplit=1) for part in call.query.get("fieldSelector", "").split(",") if part]
+    """The test of the field selector; None where it is empty. An unknown field is a 400; no scheduler sends
+    labels."""
+    tests = [
+        re.split(r"(!=|==|=)", part, maxsplit=1)
+        for part in call.query.get("fieldSelector", "").split(",")
+        if part
+    ]
     for path, _, _ in tests:
         if path not in ("metadata.name", "metadata.namespace", *_FIELDS.get(call.resource.kind, ())):
             raise bad_request(f"field label not supported: {path}")
@@ -192,8 +262,12 @@ def selector(call):
 
 def list_(call):
     """The objects that the selector chooses, a page of them with ``limit``."""
-    matches, storage, resource = selector(call), call.storage, call.resource
-    limit, revision, start = int(call.query.get("limit") or 0), call.revision, ("", "")
+    matches = selector(call)
+    storage = call.storage
+    resource = call.resource
+    limit = int(call.query.get("limit") or 0)
+    revision = call.revision
+    start = ("", "")
     if token := call.query.get("continue"):
         revision, start = _continued(call, token)
     elif not revision:
@@ -213,12 +287,24 @@ def list_(call):
     if len(page) < len(keys):
         namespace, name = page[-1]
         # Upstream: the next page begins just behind the last key, which stands below the path of the list.
-        metadata["continue"] = _token(shown, f"{namespace}/{name}\0" if namespace and not call.namespace else f"{name}\0")
+        metadata["continue"] = _token(
+            shown, f"{namespace}/{name}\0" if namespace and not call.namespace else f"{name}\0"
+        )
         if call.flavour.counts_remaining and matches is None:
             metadata["remainingItemCount"] = len(keys) - len(page)
     # Upstream: an object stands in a list without its kind and API version.
-    items = [{key: part for key, part in objects[at].items() if key not in ("kind", "apiVersion")} for at in page]
-    return Answer(200, {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata, "items": items})
+    items = [
+        {key: part for key, part in objects[at].items() if key not in ("kind", "apiVersion")} for at in page
+    ]
+    return Answer(
+        200,
+        {
+            "kind": f"{resource.kind}List",
+            "apiVersion": resource.api_version,
+            "metadata": metadata,
+            "items": items,
+        },
+    )
 
 
 def _token(revision, start):
@@ -229,19 +315,24 @@ def _token(revision, start):
 def _continued(call, token):
     """Revision and key of a continue token; 410 with a fresh one if its revision is compacted."""
     found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    revision, start = int(found["rv"]), str(found["start"])
+    revision = int(found["rv"])
+    start = str(found["start"])
     if 0 <= revision < call.storage.compacted:
         raise fault(410, "Expired", LOST_CONTINUE, metadata={"continue": _token(-1, start)})
     namespace, _, name = start.removesuffix("\0").rpartition("/")
     return None if revision < 0 else revision, (namespace or call.namespace, name)
 
 
-# --- watch ----------------------------------------------------------------------------------------------------------
+# --- watch --------------------------------------------------------------------------------------------------
 
 
 def watch(call):
-    """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
-    matches, revision, storage, resource = selector(call), call.revision, call.storage, call.resource
+    """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR
+    event, status 200."""
+    matches = selector(call)
+    revision = call.revision
+    storage = call.storage
+    resource = call.resource
     watches = storage.watches.setdefault(resource.plural, [])
     found = Watch(
         namespace=call.namespace,
@@ -256,13 +347,20 @@ def watch(call):
     oldest = max(storage.cache_start, storage.compacted) if resource.is_cached else storage.compacted
     if revision and revision < oldest:
         # Upstream: the watch cache and etcd say it differently.
-        reason, message = call.flavour.too_old_reason, f"too old resource version: {revision} ({oldest})"
-        lost = status_body(410, reason, message) if resource.is_cached else status_body(410, "Expired", LOST_WATCH)
+        reason = call.flavour.too_old_reason
+        message = f"too old resource version: {revision} ({oldest})"
+        lost = (
+            status_body(410, reason, message)
+            if resource.is_cached
+            else status_body(410, "Expired", LOST_WATCH)
+        )
         found.send(event("ERROR", lost))
         found.close()
         return Answer(200, watch=found)
     if revision:
-        for change in reversed([change for change in storage.since(revision) if change.plural == resource.plural]):
+        for change in reversed(
+            [change for change in storage.since(revision) if change.plural == resource.plural]
+        ):
             found.offer(change)
     else:
         for key, item in list(storage.of(resource.plural).items()):
@@ -275,22 +373,28 @@ def watch(call):
 def _bookmark(call):
     """An object with nothing but the present revision."""
     metadata = {"resourceVersion": str(call.storage.revision), "creationTimestamp": None}
-    return event("BOOKMARK", {"kind": call.resource.kind, "apiVersion": call.resource.api_version, "metadata": metadata})
+    return event(
+        "BOOKMARK",
+        {"kind": call.resource.kind, "apiVersion": call.resource.api_version, "metadata": metadata},
+    )
 
 
-# --- delete ---------------------------------------------------------------------------------------------------------
+# --- delete -------------------------------------------------------------------------------------------------
 
 
 def delete(call):
     """One object: it goes at once, or waits for its grace period or its finalizers."""
-    options, old, storage = call.given_json() or {}, call.stored(), call.storage
+    options = call.given_json() or {}
+    old = call.stored()
+    storage = call.storage
     metadata = old["metadata"]
     if call.resource.kind != "Pod":
         if metadata.get("finalizers"):
             return call.answer(200, old if "deletionTimestamp" in metadata else _marked(call, old, 0))
         storage.remove(call.resource, old)
         return success(200, {**call.resource.details(call.name), "uid": metadata["uid"]})
-    given, before = options.get("gracePeriodSeconds"), metadata.get("deletionGracePeriodSeconds")
+    given = options.get("gracePeriodSeconds")
+    before = metadata.get("deletionGracePeriodSeconds")
     if before is not None and (given is None or given >= before):
         return call.answer(200, old)
     if before is not None:
@@ -310,7 +414,9 @@ def delete(call):
 def is_finished(item):
     """Whether an object that is being deleted has nothing left to wait for."""
     metadata = item["metadata"]
-    return "deletionTimestamp" in metadata and not (metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"))
+    return "deletionTimestamp" in metadata and not (
+        metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    )
 
 
 def _marked(call, old, period):
@@ -318,17 +424,22 @@ def _marked(call, old, period):
     return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
 
 
-# --- create, update, patch ------------------------------------------------------------------------------------------
+# --- create, update, patch ----------------------------------------------------------------------------------
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
-PATCHES = {"application/merge-patch+json": merge_patch, "application/strategic-merge-patch+json": strategic_patch}
+PATCHES = {
+    "application/merge-patch+json": merge_patch,
+    "application/strategic-merge-patch+json": strategic_patch,
+}
 KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 """Metadata that no update changes."""
 
 
 def create(call):
     """A new object; 409 if there is one of its name."""
-    given, storage, resource = call.given(), call.storage, call.resource
+    given = call.given()
+    storage = call.storage
+    resource = call.resource
     metadata = given["metadata"]
     metadata |= {"uid": storage.uid(), "creationTimestamp": storage.now()}
     metadata.pop("resourceVersion", None)
@@ -372,51 +483,71 @@ def _updated(call, old, given):
         metadata["generation"] = was["generation"] + 1
     new = stored_form(call.resource, found, call.flavour)
     if call.resource.kind == "Pod" and frozen_spec(old["spec"]) != frozen_spec(new["spec"]):
-        raise invalid(call.resource, was["name"], "pod updates may not change other fields than images and tolerations")
+        raise invalid(
+            call.resource, was["name"], "pod updates may not change other fields than images and tolerations"
+        )
     if new == old:
         return call.answer(200, new)
     if is_finished(new):
-        # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its finalizer.
+        # Upstream: the answer lacks the finalizer but has the old revision; watchers see the object with its
+        # finalizer.
         call.storage.remove(call.resource, old)
         return call.answer(200, new)
     return call.answer(200, call.storage.put(call.resource, new))
 
 
 def _check_preconditions(call, old, given):
-    uid, version = given.get("uid"), given.get("resourceVersion")
+    uid = given.get("uid")
+    version = given.get("resourceVersion")
     if uid and uid != old["metadata"]["uid"]:
-        call.conflict(call.name, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}")
+        call.conflict(
+            call.name,
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}",
+        )
     if not version and call.resource.needs_version:
         raise invalid(call.resource, call.name, "metadata.resourceVersion must be specified for an update")
     if version and version != old["metadata"]["resourceVersion"]:
         call.conflict(call.name, MODIFIED)
 
 
-# --- binding --------------------------------------------------------------------------------------------------------
+# --- binding ------------------------------------------------------------------------------------------------
 
 
 def bind(call):
     """POST of a Binding: to the pod's subresource, or to the collection of bindings."""
     binding = call.given_json() or {}
-    metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
+    metadata = binding.get("metadata") or {}
+    target = binding.get("target") or {}
     name = metadata.get("name", "")
     pod = call.storage.of("pods").get((call.namespace, name))
     if pod is None:
         call.missing(name)
     if call.flavour.checks_binding:
-        _check_preconditions(call, pod, {key: metadata[key] for key in ("uid", "resourceVersion") if metadata.get(key)})
+        _check_preconditions(
+            call, pod, {key: metadata[key] for key in ("uid", "resourceVersion") if metadata.get(key)}
+        )
     if "deletionTimestamp" in pod["metadata"]:
         call.conflict(name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")
     if pod["spec"].get("nodeName"):
-        call.conflict(name, f'pod {name} is already assigned to node "{pod["spec"]["nodeName"]}"', "pods/binding")
+        call.conflict(
+            name, f'pod {name} is already assigned to node "{pod["spec"]["nodeName"]}"', "pods/binding"
+        )
     if pod["spec"].get("schedulingGates"):
         call.conflict(name, f"pod {name} has non-empty .spec.schedulingGates", "pods/binding")
     # Upstream: labels of the Binding are left aside.
-    new = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": call.storage.now()}
-    conditions = [new if each["type"] == "PodScheduled" else each for each in pod["status"].get("conditions") or ()]
+    new = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": call.storage.now(),
+    }
+    conditions = [
+        new if each["type"] == "PodScheduled" else each for each in pod["status"].get("conditions") or ()
+    ]
     if new not in conditions:
         conditions.append(new)
-    spec, status = {**pod["spec"], "nodeName": target["name"]}, {**pod["status"], "conditions": conditions}
+    spec = {**pod["spec"], "nodeName": target["name"]}
+    status = {**pod["status"], "conditions": conditions}
     call.storage.put(call.resource, {**pod, "spec": spec, "status": status})
     return success(201)
 

@@ -13,7 +13,8 @@ from kubeclassic.live.client.api import Request, Response, Stream, TransportErro
 from .answers import Answer, encode_text, status_body
 from .store import Store
 
-BOOKMARK_PERIOD, BOOKMARK_BEFORE_END = 60.0, 2.0
+BOOKMARK_PERIOD = 60.0
+BOOKMARK_BEFORE_END = 2.0
 
 
 @attrs.frozen
@@ -29,9 +30,11 @@ class Fault:
     is_lost: bool = False
     """The server carries the request out, and the answer is lost."""
     answer: Answer | None = None
-    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or ``too_many_requests()``."""
+    """This is the answer, and the server has not seen the request; such as ``refused(500)`` or
+    ``too_many_requests()``."""
     after: Answer | None = None
-    """The server carries the request out, and this is the answer: it gave up waiting for its store, as while etcd is away."""
+    """The server carries the request out, and this is the answer: it gave up waiting for its store, as while
+    etcd is away."""
     cut_after: int | None = None
     """A watch breaks after so many events."""
     is_expired: bool = False
@@ -126,13 +129,16 @@ async def _expired(store):
 
 
 async def frames(watch, cut_after=None):
-    """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before the end."""
-    loop, awake = asyncio.get_running_loop(), asyncio.Event()
+    """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before
+    the end."""
+    loop = asyncio.get_running_loop()
+    awake = asyncio.Event()
     watch.on_event = awake.set
     start = loop.time()
     end = None if watch.timeout is None else start + watch.timeout
     bookmarks = _bookmark_times(watch, start, end)
-    due, sent = next(bookmarks, None), 0
+    due = next(bookmarks, None)
+    sent = 0
     while True:
         while watch.events:
             if cut_after is not None and sent >= cut_after:

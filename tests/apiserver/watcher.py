@@ -1,4 +1,5 @@
-"""An independent count of what went wrong: pods bound twice, over capacity, or lost. It only looks at what the server stored."""
+"""An independent count of what went wrong: pods bound twice, over capacity, or lost. It only looks at what
+the server stored."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from .storage import Storage
 _QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+)|([a-zA-Z]*))")
 _UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
 _UNITS |= {letter: Fraction(10 ** (3 * power)) for power, letter in enumerate("kMGTPE", 1)}
-_UNITS |= {letter: Fraction(2 ** (10 * power)) for power, letter in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
+_UNITS |= {
+    letter: Fraction(2 ** (10 * power))
+    for power, letter in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)
+}
 OVER = ("Succeeded", "Failed")
 
 
@@ -31,11 +35,14 @@ def amount(text, scale=1):
 
 def amounts(resources):
     """Resource -> amount; cpu in thousandths."""
-    return Counter({name: amount(str(text), 1000 if name == "cpu" else 1) for name, text in resources.items()})
+    return Counter(
+        {name: amount(str(text), 1000 if name == "cpu" else 1) for name, text in resources.items()}
+    )
 
 
 def requests(pod):
-    """What a pod takes of its node: the sum of its containers, at least as much as each init container, and one pod."""
+    """What a pod takes of its node: the sum of its containers, at least as much as each init container, and
+    one pod."""
     spec = pod["spec"]
     total = Counter()
     for container in spec["containers"]:
@@ -49,7 +56,10 @@ def requests(pod):
 def ports(pod):
     """(address, protocol, port) of each port of the node that a pod takes."""
     given = (port for container in pod["spec"]["containers"] for port in container.get("ports") or ())
-    wanted = ((port.get("hostIP") or "0.0.0.0", port.get("protocol", "TCP"), port.get("hostPort", 0)) for port in given)
+    wanted = (
+        (port.get("hostIP") or "0.0.0.0", port.get("protocol", "TCP"), port.get("hostPort", 0))
+        for port in given
+    )
     return {port for port in wanted if port[2]}
 
 
@@ -100,7 +110,8 @@ class Watcher:
         return len(self.hosts)
 
     def waiting(self):
-        """The pods that are there, without a node: ``namespace/name``. At the end those are lost, or fit nowhere."""
+        """The pods that are there, without a node: ``namespace/name``. At the end those are lost, or fit
+        nowhere."""
         pods = self.storage.of("pods").items()
         return sorted("/".join(key) for key, pod in pods if _place(pod) is None and not _is_over(pod))
 
@@ -112,7 +123,8 @@ class Watcher:
                 self.deleted.append("/".join(change.key))
 
     def _see(self, before, after):
-        was, now = _place(before), _place(after)
+        was = _place(before)
+        now = _place(after)
         if after is not None and now is not None:
             self._note_host(after, now)
         if was == now and (was is None or _is_over(before) == _is_over(after)):
@@ -128,13 +140,16 @@ class Watcher:
             self.bound_twice.append(f"{_name(pod)}: on {first}, then on {host}")
 
     def _take_off(self, pod, host):
-        load, uid = self.loads.setdefault(host, Load()), pod["metadata"]["uid"]
+        load = self.loads.setdefault(host, Load())
+        uid = pod["metadata"]["uid"]
         if load.pods.pop(uid, None) is not None:
             load.total.subtract(requests(pod))
             load.with_ports.pop(uid, None)
 
     def _put_on(self, pod, host):
-        load, uid, wanted = self.loads.setdefault(host, Load()), pod["metadata"]["uid"], ports(pod)
+        load = self.loads.setdefault(host, Load())
+        uid = pod["metadata"]["uid"]
+        wanted = ports(pod)
         node = self.storage.of("nodes").get(("", host))
         if any(clash(wanted, taken) for taken in load.with_ports.values()):
             self.over_capacity.append(f"{_name(pod)} on {host}: a port is taken")
@@ -145,7 +160,9 @@ class Watcher:
         if node is None:
             self.homeless.append(f"{_name(pod)} on {host}")
         else:
-            self.over_capacity += [f"{_name(pod)} on {host}: {each}" for each in _excess(load.total, node, requests(pod))]
+            self.over_capacity += [
+                f"{_name(pod)} on {host}: {each}" for each in _excess(load.total, node, requests(pod))
+            ]
 
 
 def _excess(total, node, wanted):

@@ -1,8 +1,9 @@
-"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another release than its own.
+"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another
+release than its own.
 
-What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too, have what
-admission and controllers add, unless they are wanted bare. Documents are generated one by one, so that a cluster of
-300,000 pods is never in memory as JSON.
+What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too,
+have what admission and controllers add, unless they are wanted bare. Documents are generated one by one, so
+that a cluster of 300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ Json = dict[str, Any]
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
 HOSTNAME = "kubernetes.io/hostname"
-ZONES, GROUPS = 3, 10
+ZONES = 3
+GROUPS = 10
 STRIDE = 7919
 """A prime: bound pod *i* is on node *i* times this, so that pods are spread evenly but not in order."""
 NODE_MILLICORES = 4000
@@ -54,7 +56,8 @@ def as_admitted(item):
 
 @attrs.frozen(kw_only=True)
 class CaseSize:
-    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of its own for the scheduler."""
+    """The size of a case to generate. Its pods have *templates* different sizes; each size is a template of
+    its own for the scheduler."""
 
     kind: str = "basic"
     nodes: int = 1000
@@ -71,7 +74,8 @@ class CaseSize:
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
     def case(self, release, percentage=100, *, bare=False):
-        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what admission adds."""
+        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what
+        admission adds."""
         known = RELEASES.get(release)
         gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
         config = {
@@ -80,7 +84,9 @@ class CaseSize:
             "percentageOfNodesToScore": percentage,
             "preemption": self.kind == "preemption",
         }
-        name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (f"-{self.templates}t" if self.templates > 1 else "")
+        name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (
+            f"-{self.templates}t" if self.templates > 1 else ""
+        )
         case = {"name": name, "version": release, "config": config}
         return {**case, "objects": Documents(self._objects, bare), "pending": Documents(self._pending, bare)}
 
@@ -113,9 +119,15 @@ class CaseSize:
         labels = {ZONE: f"zone-{number % ZONES}", REGION: "region", HOSTNAME: _name(number)}
         if mixed:
             labels["disk"] = "hdd" if number % 2 else "ssd"
-        taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
+        taints = (
+            [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}] if mixed and number % 20 == 0 else []
+        )
         capacity = {"cpu": "4", "memory": "32Gi", "pods": "110"}
-        status = {"capacity": capacity, "allocatable": capacity, "conditions": [{"type": "Ready", "status": "True"}]}
+        status = {
+            "capacity": capacity,
+            "allocatable": capacity,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        }
         return manifest("Node", _name(number), labels=labels, spec={"taints": taints}, status=status)
 
 
@@ -129,13 +141,24 @@ def _service(group):
 
 def _pod(name, form, *, on="", priority=0):
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
-    metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": form.pop("labels", {"app": "basic"})}
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "uid": f"uid-{name}",
+        "labels": form.pop("labels", {"app": "basic"}),
+    }
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
-    spec = {"nodeName": on, "schedulerName": DEFAULT_SCHEDULER, "priority": priority, "containers": containers, **form}
+    spec = {
+        "nodeName": on,
+        "schedulerName": DEFAULT_SCHEDULER,
+        "priority": priority,
+        "containers": containers,
+        **form,
+    }
     return {"kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-# --- the kinds ------------------------------------------------------------------------------------------------------
+# --- the kinds ----------------------------------------------------------------------------------------------
 
 
 def _grouped(app, number):
@@ -145,7 +168,13 @@ def _grouped(app, number):
 
 
 def _required(affinity, selector, key):
-    return {affinity: {"requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": selector, "topologyKey": key}]}}
+    return {
+        affinity: {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": selector, "topologyKey": key}
+            ]
+        }
+    }
 
 
 def _basic(number):
@@ -164,8 +193,18 @@ def _anti_affinity(number):
 
 def _spread(number):
     labels, selector = _grouped("spread", number)
-    hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
-    soft = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}
+    hard = {
+        "maxSkew": 5,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": selector,
+    }
+    soft = {
+        "maxSkew": 1,
+        "topologyKey": HOSTNAME,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": selector,
+    }
     return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
 
 
@@ -187,7 +226,9 @@ def _tolerant(number):
 
 def _preferring_disk(number):
     preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]}
+    preferred = {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]
+    }
     return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
 
 
@@ -201,7 +242,16 @@ def _plain(number):
     return {"labels": _app(number)}
 
 
-_EIGHTHS = (_affinity, _anti_affinity, _spread, _by_disk, _tolerant, _preferring_disk, _preferring_solitude, _plain)
+_EIGHTHS = (
+    _affinity,
+    _anti_affinity,
+    _spread,
+    _by_disk,
+    _tolerant,
+    _preferring_disk,
+    _preferring_solitude,
+    _plain,
+)
 
 
 def _mixed(number):
@@ -219,17 +269,23 @@ FORMS = {
 """Kind -> labels and spec of its pod of a number."""
 
 
-# --- a case in a file -----------------------------------------------------------------------------------------------
+# --- a case in a file ---------------------------------------------------------------------------------------
 
 
 def read_case(path, release=None, *, bare=False):
-    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
+    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node
+    wait.
 
-    *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
-    preemption is off. *bare*: pods as the file has them, without what admission adds.
+    *release*: in place of the one that the case names; gates that it does not know are left out. With
+    manifests all nodes are scored and preemption is off. *bare*: pods as the file has them, without what
+    admission adds.
     """
     case = _read(path, release)
-    return case if bare else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
+    return (
+        case
+        if bare
+        else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
+    )
 
 
 def _read(path, release):
@@ -244,7 +300,13 @@ def _read(path, release):
     config = {"percentageOfNodesToScore": 100, "preemption": False}
     there = [item for item in items if not _waits(item)]
     version = find_any_release(release or DEFAULT_RELEASE).version
-    return {"name": path.name.split(".")[0], "version": version, "config": config, "objects": there, "pending": waiting}
+    return {
+        "name": path.name.split(".")[0],
+        "version": version,
+        "config": config,
+        "objects": there,
+        "pending": waiting,
+    }
 
 
 def _waits(item):
@@ -253,5 +315,7 @@ def _waits(item):
 
 def _with_release(case, release):
     config = case.get("config") or {}
-    gates = {name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates}
+    gates = {
+        name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates
+    }
     return case | {"version": release.version, "config": {**config, "featureGates": gates}}

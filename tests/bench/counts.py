@@ -1,7 +1,9 @@
-"""How much work a decision is, in counts and not in seconds: calls of our functions, calls of numpy, and rows that rules look at.
+"""How much work a decision is, in counts and not in seconds: calls of our functions, calls of numpy, and rows
+that rules look at.
 
-Counts are the same on every machine, so a change that makes decisions dearer is seen at once. ``tests/test_counts.py`` holds them to
-the figures in ``counts.json``; ``python tests/bench/counts.py --write`` puts today's there.
+Counts are the same on every machine, so a change that makes decisions dearer is seen at once.
+``tests/test_counts.py`` holds them to the figures in ``counts.json``; ``python tests/bench/counts.py
+--write`` puts today's there.
 """
 
 import argparse
@@ -27,11 +29,18 @@ TESTS = ROOT + "tests/"
 LIBRARIES = "/site-packages/"
 """Where other packages are, which an environment in the checkout has below its root."""
 RULES = tuple(ROOT + folder for folder in ("predicates/", "priorities/", "framework/plugins/"))
-SHAPES = {kind: CaseSize(kind=kind, nodes=300, existing=100, pods=200) for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")}
+SHAPES = {
+    kind: CaseSize(kind=kind, nodes=300, existing=100, pods=200)
+    for kind in ("basic", "affinity", "antiaffinity", "spread", "mixed")
+}
 OWN = CaseSize(kind="basic", nodes=300, existing=100, pods=200, templates=200)
 PREEMPTION = CaseSize(kind="preemption", nodes=60, pods=20)
 CASES = {
-    **{f"{kind} {release}": (shape, release, 100) for kind, shape in SHAPES.items() for release in ("1.16", "1.27")},
+    **{
+        f"{kind} {release}": (shape, release, 100)
+        for kind, shape in SHAPES.items()
+        for release in ("1.16", "1.27")
+    },
     "basic 1.12": (SHAPES["basic"], "1.12", 100),
     "basic, adaptive 1.16": (SHAPES["basic"], "1.16", 0),
     "every pod a template 1.16": (OWN, "1.16", 100),
@@ -41,7 +50,9 @@ CASES = {
 }
 """Name -> cluster, release, percentage of nodes to score."""
 
-CALLS, NUMPY_CALLS, ROWS = "calls", "numpy calls", "rows"
+CALLS = "calls"
+NUMPY_CALLS = "numpy calls"
+ROWS = "rows"
 
 
 def counted(name):
@@ -63,7 +74,11 @@ def counted(name):
 
 def _count(found, frame, event, called):
     code = frame.f_code
-    if not code.co_filename.startswith(ROOT) or code.co_filename.startswith(TESTS) or LIBRARIES in code.co_filename.removeprefix(ROOT):
+    if (
+        not code.co_filename.startswith(ROOT)
+        or code.co_filename.startswith(TESTS)
+        or LIBRARIES in code.co_filename.removeprefix(ROOT)
+    ):
         return
     # Comprehensions are functions in some versions of Python and none in others.
     if code.co_name.startswith("<"):
@@ -78,22 +93,31 @@ def _count(found, frame, event, called):
 
 
 def _is_of_numpy(called):
-    """Whether it is a call of numpy. To look up one element is none, written ``scores.item(row)`` or ``scores[row]``."""
+    """Whether it is a call of numpy. To look up one element is none, written ``scores.item(row)`` or
+    ``scores[row]``."""
     if getattr(called, "__name__", "") == "item":
         return False
     owner = getattr(called, "__self__", None)
-    return isinstance(owner, np.ndarray | np.generic | np.ufunc) or str(getattr(called, "__module__", "")).startswith("numpy")
+    return isinstance(owner, np.ndarray | np.generic | np.ufunc) or str(
+        getattr(called, "__module__", "")
+    ).startswith("numpy")
 
 
 def main():
     """Print the counts a pod of each case, or write them to the file of figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--write", action="store_true", help="write the figures to counts.json")
     asked = parser.parse_args()
     figures = {name: counted(name) for name in CASES}
     for name, counts in figures.items():
         pods = CASES[name][0].pods
-        click.echo(f"{name:22} " + ", ".join(f"{number / pods:10.1f} {what}" for what, number in counts.items()) + " a pod")
+        click.echo(
+            f"{name:22} "
+            + ", ".join(f"{number / pods:10.1f} {what}" for what, number in counts.items())
+            + " a pod"
+        )
     if asked.write:
         FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 

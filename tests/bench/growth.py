@@ -1,4 +1,5 @@
-"""How cost grows with nodes, bound pods, distinct templates, and with preemption; see README.md beside this file."""
+"""How cost grows with nodes, bound pods, distinct templates, and with preemption; see README.md beside this
+file."""
 
 import argparse
 import sys
@@ -35,7 +36,10 @@ SERIES = {
     ),
     "bound-mixed": (
         "bound pods (10,000 nodes, 1,000 pending of eight kinds)",
-        [(n, CaseSize(kind="mixed", nodes=10_000, existing=n)) for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)],
+        [
+            (n, CaseSize(kind="mixed", nodes=10_000, existing=n))
+            for n in (0, 1000, 10_000, 30_000, 100_000, 300_000)
+        ],
     ),
     "templates": (
         "distinct templates (5,000 nodes, 1,000 bound pods, 5,000 pending)",
@@ -57,7 +61,8 @@ def measured(series, repeat, most):
     for size, shape in SERIES[series][1]:
         if size <= most:
             runs = [timed(shape.case(RELEASE)) for _ in range(repeat)]
-            rate, load = max(run.rate for run in runs), min(run.load_seconds for run in runs)
+            rate = max(run.rate for run in runs)
+            load = min(run.load_seconds for run in runs)
             yield {"size": size, "pods_per_s": round(rate, 1), "load_seconds": round(load, 3)}
 
 
@@ -66,7 +71,12 @@ def by_release(repeat):
     rows = []
     for release in ALL_RELEASES:
         cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
-        rows.append({"release": release, **{kind: max(timed(case).rate for _ in range(repeat)) for kind, case in cases.items()}})
+        rows.append(
+            {
+                "release": release,
+                **{kind: max(timed(case).rate for _ in range(repeat)) for kind, case in cases.items()},
+            }
+        )
     return rows
 
 
@@ -75,15 +85,25 @@ def as_markdown(results, releases, picture):
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
         grows, _, given = SERIES[series][0].partition(" (")
-        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | load s |")
+        lines.append(
+            f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | load s |"
+        )
         lines.append("|---:|---:|---:|---:|---:|")
         for row in rows:
-            rate, ratio = row["pods_per_s"], rows[0]["pods_per_s"] / row["pods_per_s"]
-            lines.append(f"| {row['size']:,} | {rate:,.0f} | {1e6 / rate:,.0f} | {ratio:.2f} | {row['load_seconds']:.1f} |")
+            rate = row["pods_per_s"]
+            ratio = rows[0]["pods_per_s"] / row["pods_per_s"]
+            lines.append(
+                f"| {row['size']:,} | {rate:,.0f} | {1e6 / rate:,.0f} | {ratio:.2f} | {row['load_seconds']:.1f} |"
+            )
     if releases:
-        lines += ["\n## Releases: 5,000 nodes, 1,000 bound pods, 1,000 pending; pods/s\n", f"| release | {' | '.join(KINDS)} |"]
+        lines += [
+            "\n## Releases: 5,000 nodes, 1,000 bound pods, 1,000 pending; pods/s\n",
+            f"| release | {' | '.join(KINDS)} |",
+        ]
         lines += ["|---" + "|---:" * len(KINDS) + "|"]
-        lines += [f"| {row['release']} | {' | '.join(f'{row[kind]:,.0f}' for kind in KINDS)} |" for row in releases]
+        lines += [
+            f"| {row['release']} | {' | '.join(f'{row[kind]:,.0f}' for kind in KINDS)} |" for row in releases
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +123,12 @@ def draw(results, path):
             kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
             label = kind if given(series) == given(picture) else f"{kind}, {given(series)}"
             pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=label)
-        pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
+        pane.set(
+            xscale="log",
+            yscale="log",
+            xlabel=SERIES[picture][0].partition(" (")[0],
+            ylabel="pods/s of processor time",
+        )
         pane.set_title(textwrap.fill(SERIES[picture][0].partition("(")[2].rstrip(")"), 44), fontsize=8)
         pane.grid(visible=True, which="both", alpha=0.3)
         pane.legend()
@@ -119,14 +144,20 @@ def given(series):
 def main():
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}; default: all")
+    parser.add_argument(
+        "series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}; default: all"
+    )
     parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
     parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
     parser.add_argument("--plot", type=Path, help="draw into this file, .svg or .png; needs matplotlib")
     parser.add_argument("--table", type=Path, help="write the tables into this Markdown file")
     arguments = parser.parse_args()
     asked = arguments.series or [*SERIES, BY_RELEASE]
-    results = {series: list(measured(series, arguments.repeat, arguments.most)) for series in SERIES if series in asked}
+    results = {
+        series: list(measured(series, arguments.repeat, arguments.most))
+        for series in SERIES
+        if series in asked
+    }
     if arguments.plot is not None:
         draw(results, arguments.plot)
     releases = by_release(arguments.repeat) if BY_RELEASE in asked else []

@@ -2,10 +2,11 @@
 
     python tests/bench/loop.py [--repeat N] [--check HOSTS] [--release R] [--bare] CASE
 
-``cpu_seconds`` is processor time of the first snapshot of the cluster and of all decisions, the median of the runs;
-``loop_seconds`` that of the decisions alone, the best run; ``calibration`` that of a fixed loop, a measure of the machine.
-Pods have what admission and controllers add to them, a volume with a token above all; with ``--bare`` they are as the file has them.
-With ``--check`` each pod must get the host that the file has for it, else the exit status is 1.
+``cpu_seconds`` is processor time of the first snapshot of the cluster and of all decisions, the median of the
+runs; ``loop_seconds`` that of the decisions alone, the best run; ``calibration`` that of a fixed loop, a
+measure of the machine. Pods have what admission and controllers add to them, a volume with a token above all;
+with ``--bare`` they are as the file has them. With ``--check`` each pod must get the host that the file has
+for it, else the exit status is 1.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def timed(case):
 
 
 def calibration():
-    """Seconds of processor time for a fixed loop of Python and numpy, best of three: a measure of the machine."""
+    """Seconds of processor time for a fixed loop of Python and numpy, best of three: a measure of the
+    machine."""
     return round(min(_fixed_loop() for _ in range(3)), 4)
 
 
@@ -98,11 +100,14 @@ def read_hosts(path, release):
         hosts = document["hosts"]
         return dict(zip(document["pods"], hosts[release] if isinstance(hosts, dict) else hosts, strict=True))
     except (ValueError, KeyError, TypeError):
-        raise ManifestError(f'{path}: expected {{"pods": [...], "hosts": [...]}} with hosts of {release}, got none') from None
+        raise ManifestError(
+            f'{path}: expected {{"pods": [...], "hosts": [...]}} with hosts of {release}, got none'
+        ) from None
 
 
 def differing(found, wanted):
-    """Where pods have another host than they should, a line each. A pod may be given by its name without namespace."""
+    """Where pods have another host than they should, a line each. A pod may be given by its name without
+    namespace."""
     by_name = {key.partition("/")[2]: host for key, host in found.items()}
     for pod, host in wanted.items():
         known = found if "/" in pod else by_name
@@ -116,10 +121,19 @@ def differing(found, wanted):
 
 def main(words=None):
     """Time, check and print; answers the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", type=Path, metavar="CASE", help="a conformance case, or manifests, whose pods without a node wait")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "case",
+        type=Path,
+        metavar="CASE",
+        help="a conformance case, or manifests, whose pods without a node wait",
+    )
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs (default: 5)")
-    parser.add_argument("--check", type=Path, metavar="HOSTS", help="a file with the host that each pod must get")
+    parser.add_argument(
+        "--check", type=Path, metavar="HOSTS", help="a file with the host that each pod must get"
+    )
     parser.add_argument("--release", metavar="R", help="in place of the release of the case")
     parser.add_argument("--bare", action="store_true", help="leave pods as the file has them")
     asked = parser.parse_args(words)
@@ -131,15 +145,19 @@ def main(words=None):
         runs = [timed(case) for _ in range(asked.repeat)]
     except KubeclassicError as error:
         parser.error(str(error))
-    others = [] if wanted is None else next(filter(None, (list(differing(run.hosts, wanted)) for run in runs)), [])
+    others = (
+        [] if wanted is None else next(filter(None, (list(differing(run.hosts, wanted)) for run in runs)), [])
+    )
     if others:
         click.echo("\n".join(f"{asked.check}: {line}" for line in others[:SHOWN]), err=True)
         click.echo(f"{asked.check}: {len(others)} of {len(runs[0].hosts)} pods differ", err=True)
         return 1
     figures = {
-        "pods": len(runs[0].hosts), "cpu_seconds": round(median(run.cpu_seconds for run in runs), 4),
-        "loop_seconds": round(min(run.loop_seconds for run in runs), 4), "calibration": calibration(),
-    }  # fmt: skip
+        "pods": len(runs[0].hosts),
+        "cpu_seconds": round(median(run.cpu_seconds for run in runs), 4),
+        "loop_seconds": round(min(run.loop_seconds for run in runs), 4),
+        "calibration": calibration(),
+    }
     click.echo(json.dumps(figures))
     return 0
 

@@ -1,7 +1,8 @@
-"""Measures our pods a second beside the original's, and puts the table into ``docs/speed/performance.md`` with ``--write``.
+"""Measures our pods a second beside the original's, and puts the table into ``docs/speed/performance.md``
+with ``--write``.
 
-Each case is timed by several processes, which take turns, so that a busy minute of the machine spoils no single row; each has ``--repeat``
-runs. The hosts of cases of 1.16 are checked in each of them.
+Each case is timed by several processes, which take turns, so that a busy minute of the machine spoils no
+single row; each has ``--repeat`` runs. The hosts of cases of 1.16 are checked in each of them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from tests.bench.cases import CaseSize
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "speed" / "performance.md"
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", HERE.parents[2] / "shared")).resolve()
-BEGIN, END = "<!-- table: made by tests/bench/original.py -->", "<!-- end of the table of tests/bench/original.py -->"
+BEGIN = "<!-- table: made by tests/bench/original.py -->"
+END = "<!-- end of the table of tests/bench/original.py -->"
 HEAD = """| case | release | with preparation, median | loop alone, best | the original, median | ratio |
 |---|---|---:|---:|---:|---:|"""
 MADE = CaseSize(nodes=5000, pods=1000, templates=1000)
@@ -34,7 +36,8 @@ MADE = CaseSize(nodes=5000, pods=1000, templates=1000)
 
 @attrs.frozen
 class Beside:
-    """A case, and the original's pods a second of wall time on it: the median of three runs on two quiet cores, with 16 workers."""
+    """A case, and the original's pods a second of wall time on it: the median of three runs on two quiet
+    cores, with 16 workers."""
 
     case: str
     """Empty: the one that is MADE."""
@@ -49,10 +52,21 @@ class Beside:
     def measure(self, repeat):
         """The line that loop.py prints."""
         with tempfile.TemporaryDirectory() as folder:
-            path = SHARED / "bench" / f"{self.case}.jsonl.gz" if self.case else made(Path(folder), self.release)
+            path = (
+                SHARED / "bench" / f"{self.case}.jsonl.gz" if self.case else made(Path(folder), self.release)
+            )
             hosts = str(path).replace(".jsonl", ".hosts.json")
             check = ["--check", hosts] if self.case and self.release == "1.16" else []
-            words = [sys.executable, str(HERE / "loop.py"), str(path), *check, "--release", self.release, "--repeat", str(repeat)]
+            words = [
+                sys.executable,
+                str(HERE / "loop.py"),
+                str(path),
+                *check,
+                "--release",
+                self.release,
+                "--repeat",
+                str(repeat),
+            ]
             run = subprocess.run(words, capture_output=True, text=True, check=False)
         if run.returncode:
             raise click.ClickException(f"{self.name}: {run.stderr.strip()[-500:]}")
@@ -63,16 +77,26 @@ def made(folder, release):
     """A file with the case of MADE."""
     case = MADE.case(release)
     path = folder / "made.json"
-    path.write_text(json.dumps({**case, **{key: list(case[key]) for key in ("objects", "pending")}}), encoding="utf-8")
+    path.write_text(
+        json.dumps({**case, **{key: list(case[key]) for key in ("objects", "pending")}}), encoding="utf-8"
+    )
     return path
 
 
 CASES = (
-    Beside("basic-1000", "1.16", 403), Beside("basic-adaptive-5000", "1.16", 335), Beside("basic-5000", "1.16", 79),
-    Beside("affinity-5000", "1.16", 24), Beside("antiaffinity-5000", "1.16", 54), Beside("spread-5000", "1.16", 44),
-    Beside("mixed-5000", "1.16", 36), Beside("", "1.16", 82), Beside("basic-5000", "1.34", 115), Beside("affinity-5000", "1.34", 75),
-    Beside("spread-5000", "1.34", 78), Beside("mixed-5000", "1.34", 80),
-)  # fmt: skip
+    Beside("basic-1000", "1.16", 403),
+    Beside("basic-adaptive-5000", "1.16", 335),
+    Beside("basic-5000", "1.16", 79),
+    Beside("affinity-5000", "1.16", 24),
+    Beside("antiaffinity-5000", "1.16", 54),
+    Beside("spread-5000", "1.16", 44),
+    Beside("mixed-5000", "1.16", 36),
+    Beside("", "1.16", 82),
+    Beside("basic-5000", "1.34", 115),
+    Beside("affinity-5000", "1.34", 75),
+    Beside("spread-5000", "1.34", 78),
+    Beside("mixed-5000", "1.34", 80),
+)
 
 
 def table(found, repeat):
@@ -80,7 +104,9 @@ def table(found, repeat):
     lines = [HEAD]
     for row, measured in found.items():
         pods = measured[0]["pods"]
-        whole, loop = (pods / median(line[key] for line in measured) for key in ("cpu_seconds", "loop_seconds"))
+        whole, loop = (
+            pods / median(line[key] for line in measured) for key in ("cpu_seconds", "loop_seconds")
+        )
         figures = (whole, loop, row.original, whole / row.original)
         lines.append(f"| {row.name} | {row.release} | {' | '.join(f'{figure:,.0f}' for figure in figures)} |")
     calibrations = [line["calibration"] for measured in found.values() for line in measured]
@@ -91,7 +117,9 @@ def table(found, repeat):
 
 def main():
     """Measure, print the table, and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--processes", type=int, default=3, help="processes a case, in turns")
     parser.add_argument("--repeat", type=int, default=5, help="runs a process")
     parser.add_argument("--write", action="store_true", help="put the table into docs/speed/performance.md")

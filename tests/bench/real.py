@@ -1,10 +1,11 @@
-"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same run.
+"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same
+run.
 
     python tests/bench/real.py [--nodes 1000,5000,15000] [--only simulate,drain] [--packed]
 
-Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of ``json.load``; the
-most memory that it had; and how many of its decisions were read off a board. Ratios hold on a busy machine, seconds do
-not. It prints a table in Markdown.
+Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of
+``json.load``; the most memory that it had; and how many of its decisions were read off a board. Ratios hold
+on a busy machine, seconds do not. It prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -26,9 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.bench.realdump import RealDump
 from tests.support.manifests import manifest
 
-JSON, LOAD, LAB = "json.load", "load", "a step of the lab"
+JSON = "json.load"
+LOAD = "load"
+LAB = "a step of the lab"
 POD = manifest(
-    "Pod", "more", apiVersion="v1", spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]}
+    "Pod",
+    "more",
+    apiVersion="v1",
+    spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
 )
 """The pod that ``capacity`` asks about."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
@@ -48,7 +54,9 @@ class Cost:
     def line(self, name, base):
         """Its row in the table; *base*: the seconds of ``json.load``."""
         detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
-        quick = f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
+        quick = (
+            f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
+        )
         ratio = self.seconds / base if base else 0.0
         told = quick + (f" ({detours})" if detours else "")
         return f"| {name} | {self.seconds:.2f} | {ratio:.2f} | {self.megabytes:,.0f} | {told} |"
@@ -59,7 +67,10 @@ def commands(dump, path, pod):
     return {
         JSON: [JSON, path],
         LOAD: [LOAD, path],
-        **{f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"] for release in ("1.16", "1.27", "1.34")},
+        **{
+            f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"]
+            for release in ("1.16", "1.27", "1.34")
+        },
         "explain of the last pod": ["explain", path, dump.last_pod, "--release", "1.34"],
         "capacity": ["capacity", path, "--pod", pod, "--release", "1.34"],
         "drain of one node": [
@@ -80,7 +91,8 @@ def commands(dump, path, pod):
 def measured(dump, only):
     """The lines of the table of one dump, as they come."""
     with TemporaryDirectory() as folder:
-        path, pod = Path(folder, "dump.json"), Path(folder, "pod.json")
+        path = Path(folder, "dump.json")
+        pod = Path(folder, "pod.json")
         dump.write(path)
         pod.write_text(json.dumps(POD), encoding="utf-8")
         yield HEAD.format(f"{dump.nodes:,}", path.stat().st_size / 1e6)
@@ -95,7 +107,8 @@ def measured(dump, only):
 def cost_of(words):
     """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
     with TemporaryDirectory() as folder:
-        notes, errors = Path(folder, "notes"), Path(folder, "errors")
+        notes = Path(folder, "notes")
+        errors = Path(folder, "errors")
         with errors.open("w") as stream:
             child = subprocess.Popen(
                 [sys.executable, __file__, "--child", str(notes), *words],
@@ -105,12 +118,14 @@ def cost_of(words):
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in (0, 1) or not notes.exists():
-            raise click.ClickException(f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}")
+            raise click.ClickException(
+                f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}"
+            )
         found = json.loads(notes.read_text(encoding="utf-8"))
         return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
 
 
-# --- in the child ---------------------------------------------------------------------------------------------------
+# --- in the child -------------------------------------------------------------------------------------------
 
 
 def child(notes, words):
@@ -136,7 +151,8 @@ def child(notes, words):
 
 
 def run_command(words):
-    """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that were made."""
+    """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that
+    were made."""
     from kubeclassic.__main__ import main as program
     from kubeclassic.core.incremental.quick import QuickPath
 
@@ -177,12 +193,16 @@ def lab_step(path):
 @click.command(help=__doc__)
 @click.option("--nodes", default="1000,5000,15000", show_default=True, help="Sizes, with commas.")
 @click.option("--waiting", default=RealDump().waiting, show_default=True, help="Pods that wait.")
-@click.option("--only", default="", help="What is measured, by how its name begins, with commas; by default everything.")
+@click.option(
+    "--only", default="", help="What is measured, by how its name begins, with commas; by default everything."
+)
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
 def main(nodes, waiting, only, packed):
     """Measure, and print a table for each size."""
     for size in map(int, nodes.split(",")):
-        for line in measured(RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()):
+        for line in measured(
+            RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()
+        ):
             click.echo(line)
         click.echo()
 

@@ -2,8 +2,9 @@
 
     python tests/bench/realdump.py --nodes 1000 dump.json
 
-Objects have what admission, controllers and kubelets give them. Each is written from a text that its template was
-turned into once, so that a dump of gigabytes takes seconds and no memory. The same size gives the same dump.
+Objects have what admission, controllers and kubelets give them. Each is written from a text that its template
+was turned into once, so that a dump of gigabytes takes seconds and no memory. The same size gives the same
+dump.
 """
 
 from __future__ import annotations
@@ -27,18 +28,39 @@ from tests.support.admitted import admitted, letters
 
 ZONES = ("europe-a", "europe-b", "europe-c")
 PODS_A_NODE = 10
-NAME, UID, NODE, LETTERS, NUMBER, HIGH, LOW = "@NAME@", "@UID@", "@NODE@", "@LETTERS@", "@NUMBER@", "@HIGH@", "@LOW@"
+NAME = "@NAME@"
+UID = "@UID@"
+NODE = "@NODE@"
+LETTERS = "@LETTERS@"
+NUMBER = "@NUMBER@"
+HIGH = "@HIGH@"
+LOW = "@LOW@"
 """What each object of a template has of its own, as it stands in the template's text."""
 TEMPLATES = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8").split("---\n")
 """A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
 SIZES = (
-    ("50m", "64Mi"), ("100m", "128Mi"), ("100m", "256Mi"), ("200m", "512Mi"), ("250m", "512Mi"), ("500m", "1Gi"), ("500m", "2Gi"),
-    ("1", "2Gi"), ("1", "4Gi"), ("2", "4Gi"),
-)  # fmt: skip
+    ("50m", "64Mi"),
+    ("100m", "128Mi"),
+    ("100m", "256Mi"),
+    ("200m", "512Mi"),
+    ("250m", "512Mi"),
+    ("500m", "1Gi"),
+    ("500m", "2Gi"),
+    ("1", "2Gi"),
+    ("1", "4Gi"),
+    ("2", "4Gi"),
+)
 WISHES = {
-    5: "prefers to be apart", 7: "apart", 8: "near", 10: "in some pools", 25: "spread over zones", 30: "spread over zones and nodes",
-    31: "nothing", 33: "on spot", 100: "nothing",
-}  # fmt: skip
+    5: "prefers to be apart",
+    7: "apart",
+    8: "near",
+    10: "in some pools",
+    25: "spread over zones",
+    30: "spread over zones and nodes",
+    31: "nothing",
+    33: "on spot",
+    100: "nothing",
+}
 """Of a hundred applications those below the number, and not below the one before it -> what they ask for."""
 
 
@@ -59,15 +81,26 @@ class Pool:
 
 
 _KINDS = (
-    (4, 16, 14), (8, 32, 14), (8, 64, 10), (16, 64, 14), (16, 128, 8), (32, 128, 10), (32, 256, 6), (64, 256, 4), (64, 512, 2), (8, 32, 10),
-    (96, 768, 2), (16, 64, 6),
-)  # fmt: skip
+    (4, 16, 14),
+    (8, 32, 14),
+    (8, 64, 10),
+    (16, 64, 14),
+    (16, 128, 8),
+    (32, 128, 10),
+    (32, 256, 6),
+    (64, 256, 4),
+    (64, 512, 2),
+    (8, 32, 10),
+    (96, 768, 2),
+    (16, 64, 6),
+)
 POOLS = tuple(Pool(number, *kind) for number, kind in enumerate(_KINDS))
-SPOT, GPU = POOLS[9], POOLS[10]
+SPOT = POOLS[9]
+GPU = POOLS[10]
 TAINTS = {
     SPOT: {"effect": "NoSchedule", "key": "spot", "value": "true"},
     GPU: {"effect": "NoSchedule", "key": "nvidia.com/gpu", "value": "present"},
-}  # fmt: skip
+}
 
 
 def made(number, words):
@@ -81,7 +114,11 @@ def made(number, words):
 def node(pool, zone):
     """The template of the nodes of *pool* in *zone*."""
     memory = pool.gibibytes << 20
-    amounts = {"CPU": f"{pool.cores * 1000 - 80}m", "CAPACITY": f"{memory - 400_000}Ki", "ALLOCATABLE": f"{memory - 1_800_000}Ki"}
+    amounts = {
+        "CPU": f"{pool.cores * 1000 - 80}m",
+        "CAPACITY": f"{memory - 400_000}Ki",
+        "ALLOCATABLE": f"{memory - 1_800_000}Ki",
+    }
     found = made(0, {"ZONE": zone, "POOL": pool.name, "CORES": pool.cores, **amounts})
     if pool in TAINTS:
         found["spec"]["taints"] = [TAINTS[pool]]
@@ -114,14 +151,24 @@ class App:
     @cached_property
     def words(self):
         """What its objects have in place of marks."""
-        name, code = f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}", f"{self.number * 7919 % 10**9:09}"
-        lots, owner = random.Random(name), f"{name}-{code}"
+        name = f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}"
+        code = f"{self.number * 7919 % 10**9:09}"
+        lots = random.Random(name)
+        owner = f"{name}-{code}"
         (cpu, memory), image = lots.choice(SIZES), lots.randrange(400)
         return {
-            "APP": name, "HASH": code, "OWNER": owner, "NAMESPACE": f"team-{self.number % 60:02}", "SYSTEM": f"system-{self.number % 40}",
-            "TIER": ("front", "back", "batch")[self.number % 3], "OWNER_UID": hashlib.sha256(owner.encode()).hexdigest()[:32],
-            "CHECKSUM": hashlib.sha256(name.encode()).hexdigest(), "CPU": cpu, "MEMORY": memory, "IMAGE": _image(image),
-        }  # fmt: skip
+            "APP": name,
+            "HASH": code,
+            "OWNER": owner,
+            "NAMESPACE": f"team-{self.number % 60:02}",
+            "SYSTEM": f"system-{self.number % 40}",
+            "TIER": ("front", "back", "batch")[self.number % 3],
+            "OWNER_UID": hashlib.sha256(owner.encode()).hexdigest()[:32],
+            "CHECKSUM": hashlib.sha256(name.encode()).hexdigest(),
+            "CPU": cpu,
+            "MEMORY": memory,
+            "IMAGE": _image(image),
+        }
 
     @property
     def key(self):
@@ -160,7 +207,7 @@ class App:
             yield made(3, self.words)
 
 
-# --- the dump -------------------------------------------------------------------------------------------------------
+# --- the dump -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -178,7 +225,9 @@ class RealDump:
         """Write it to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
         with path.open("w", buffering=1 << 22, encoding="utf-8") as file:
-            file.write(f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}')
+            file.write(
+                f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}'
+            )
             for number, text in enumerate(self._texts()):
                 file.write(between + text if number else text)
             file.write(f"{ends[1]}]}}\n")
@@ -225,14 +274,18 @@ class RealDump:
             yield _filled(texts[number % len(apps)], number + 10**8 * (1 + app.waits), words)
 
     def _hosts(self):
-        """For one bound pod after the other: a node without taints, and one of spot, both drawn by their cores."""
+        """For one bound pod after the other: a node without taints, and one of spot, both drawn by their
+        cores."""
         lots = random.Random(11)
         numbers = range(self.nodes)
         plain = [number for number in numbers if self.pools[number] not in TAINTS]
         spot = [number for number in numbers if self.pools[number] is SPOT] or plain
         sums = [list(accumulate(self.pools[number].cores for number in among)) for among in (plain, spot)]
         while True:
-            one, other = (lots.choices(among, cum_weights=cores)[0] for among, cores in zip((plain, spot), sums, strict=True))
+            one, other = (
+                lots.choices(among, cum_weights=cores)[0]
+                for among, cores in zip((plain, spot), sums, strict=True)
+            )
             yield self.node_name(one), self.node_name(other)
 
     def _text(self, item):

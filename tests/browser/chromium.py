@@ -18,19 +18,28 @@ WINDOW = {"width": 1280, "height": 800}
 LONGEST = 180_000
 """Milliseconds that a page may take to show something."""
 ARGUMENTS = (
-    "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--font-render-hinting=none",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--font-render-hinting=none",
     "--host-resolver-rules=MAP *.rebound.example 127.0.0.1",
-)  # fmt: skip
-"""Root, and most containers, have no sandbox; the pages are our own. Names of rebound.example point to this machine."""
+)
+"""Root, and most containers, have no sandbox; the pages are our own. Names of rebound.example point to this
+machine."""
 
 
 def executable():
-    """The path of a browser; without one, or the packages that drive it, the test is skipped, or fails where a browser is required."""
+    """The path of a browser; without one, or the packages that drive it, the test is skipped, or fails where
+    a browser is required."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is not None and not missing:
         return path
-    what = f"no Python package {' or '.join(missing)}" if missing else f"no browser: none of {', '.join(NAMES)} is in PATH"
+    what = (
+        f"no Python package {' or '.join(missing)}"
+        if missing
+        else f"no browser: none of {', '.join(NAMES)} is in PATH"
+    )
     if REQUIRED:
         pytest.fail(f"{what}, and KUBECLASSIC_BROWSER=required")
     pytest.skip(f"{what}; Debian's package chromium has one")
@@ -67,7 +76,8 @@ class Chromium:
 
     @staticmethod
     def _put_aside():
-        # Playwright's loop counts as running as long as the browser lives, and asyncio.run refuses to run beside it.
+        # Playwright's loop counts as running as long as the browser lives, and asyncio.run refuses to run
+        # beside it.
         asyncio._set_running_loop(None)
 
 
@@ -93,7 +103,8 @@ class Visits:
         return page
 
     def look(self, url):
-        """The page at *url* for tests that leave it as it was, which is opened once for all that follow each other."""
+        """The page at *url* for tests that leave it as it was, which is opened once for all that follow each
+        other."""
         if self._kept is None:
             self._kept = self._watched(NOT_OUTGOING, {}), ""
         page, now = self._kept

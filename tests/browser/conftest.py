@@ -20,7 +20,8 @@ def chromium():
 
 @pytest.fixture
 def visit(chromium):
-    """Opens pages; the test fails if a page logs an error, throws one, or asks for anything that is not in the page."""
+    """Opens pages; the test fails if a page logs an error, throws one, or asks for anything that is not in
+    the page."""
     with chromium.in_use() as visits:
         yield visits
         assert visits.faults == []

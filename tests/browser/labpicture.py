@@ -2,7 +2,8 @@
 
     python tests/browser/labpicture.py docs/lab.png
 
-It opens the lab on ``examples/cluster``, moves a weight, asks about a pod that moved, and takes a picture of what is in the window.
+It opens the lab on ``examples/cluster``, moves a weight, asks about a pod that moved, and takes a picture of
+what is in the window.
 """
 
 import sys

@@ -1,8 +1,10 @@
-"""The animation of the lab in README: what would help, applied; then an old release beside the newest. It needs Pillow (extra docs).
+"""The animation of the lab in README: what would help, applied; then an old release beside the newest. It
+needs Pillow (extra docs).
 
     python tests/browser/labscenes.py docs/lab.gif
 
-Each scene is what Chromium shows of the lab on ``examples/cluster``. What is clicked next has a frame around it.
+Each scene is what Chromium shows of the lab on ``examples/cluster``. What is clicked next has a frame around
+it.
 """
 
 import io
@@ -19,8 +21,12 @@ from tests.browser.chromium import Chromium
 from tests.browser.runninglab import IDLE, done, opened, running_lab
 
 WINDOW = {"width": 1400, "height": 820}
-WIDTH, COLOURS, NEAR, MOST_LOOKED_AT = 1000, 200, 12, 4000
-CLICK, LOOK = 1600, 3600
+WIDTH = 1000
+COLOURS = 200
+NEAR = 12
+MOST_LOOKED_AT = 4000
+CLICK = 1600
+LOOK = 3600
 """Milliseconds that a scene stays, before a click and after it."""
 FRAME = "one => { one.style.outline = '4px solid #d1720a'; one.style.outlineOffset = '2px'; }"
 UNFRAME = "one => { one.style.outline = ''; }"
@@ -37,7 +43,9 @@ def scenes(page):
     yield LOOK
     yield from _clicked(page, "text=1.16 against today")
     page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
-    page.wait_for_function("() => document.lab.states.pins.A && document.lab.state.scheduler.release !== '1.16'")
+    page.wait_for_function(
+        "() => document.lab.states.pins.A && document.lab.state.scheduler.release !== '1.16'"
+    )
     page.wait_for_function(IDLE)
     yield LOOK
 
@@ -67,7 +75,9 @@ def palette(frames):
     found = Image.new("P", (1, 1))
     kept = []
     for colour, _ in counts.most_common(MOST_LOOKED_AT):
-        if all(sum(abs(one - other) for one, other in zip(colour, each, strict=True)) > NEAR for each in kept):
+        if all(
+            sum(abs(one - other) for one, other in zip(colour, each, strict=True)) > NEAR for each in kept
+        ):
             kept.append(colour)
     found.putpalette([part for colour in kept[:COLOURS] for part in colour])
     return found

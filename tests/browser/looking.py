@@ -26,7 +26,8 @@ OUTSIDE = """() => {
   }
   return found;
 }"""
-"""Texts that lie beyond the window, or that a frame cuts off; what a frame lets people scroll to is not cut off."""
+"""Texts that lie beyond the window, or that a frame cuts off; what a frame lets people scroll to is not cut
+off."""
 
 HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
   .filter((heading) => heading.checkVisibility()).map((heading) => [Number(heading.tagName[1]), heading.textContent])"""
@@ -57,7 +58,8 @@ def brightness(page):
 
 
 def serious_faults(page, *, colours_alone=False):
-    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and nothing else."""
+    """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and
+    nothing else."""
     from axe_playwright_python.sync_playwright import Axe
 
     chosen = {"runOnly": ["color-contrast"]} if colours_alone else {}

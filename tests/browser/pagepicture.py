@@ -15,7 +15,8 @@ from kubeclassic.cli import run
 from tests import conftest
 from tests.browser.chromium import Chromium
 
-WIDTH, HEIGHT = 1320, 1300
+WIDTH = 1320
+HEIGHT = 1300
 
 
 def main(file):
@@ -23,7 +24,8 @@ def main(file):
     os.environ["SOURCE_DATE_EPOCH"] = "1577836800"
     words = ["simulate", "examples/cluster", "-o", "html"]
     with tempfile.TemporaryDirectory() as folder, chdir(conftest.ROOT):
-        page, sys.argv[1:] = Path(folder) / "page.html", words
+        page = Path(folder) / "page.html"
+        sys.argv[1:] = words
         run([*words, "--output", str(page)])
         chromium = Chromium()
         with chromium.in_use() as visits:

@@ -1,4 +1,5 @@
-"""The pages that there are, and how each is made: once in a run of the tests, whichever process needs it first."""
+"""The pages that there are, and how each is made: once in a run of the tests, whichever process needs it
+first."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ FIRST = 2000
 class Subject:
     """A page: a command line without its form and its file.
 
-    *parts*: what stands in it, by the names of the checks that look at it (``table``, ``map``, ``chart``). *status*: how the command ends.
+    *parts*: what stands in it, by the names of the checks that look at it (``table``, ``map``, ``chart``).
+    *status*: how the command ends.
     """
 
     name: str
@@ -52,17 +54,28 @@ def _subject(name, line, parts, status=0):
 
 EXAMPLES = (
     _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table map", 1),
-    _subject("migrate", "policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check examples/cluster", "table map", 1),
+    _subject(
+        "migrate",
+        "policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check examples/cluster",
+        "table map",
+        1,
+    ),
     _subject("simulate", "simulate examples/cluster --details --release 1.27", "table map chart", 1),
     _subject("explain", "explain examples/cluster shop/storefront-bj5tsk7t55-3", "table map"),
     _subject("explain-nowhere", "explain examples/cluster analytics/yearly-report", "table map", 1),
-    _subject("what-if", "explain examples/cluster analytics/yearly-report --what-if --release 1.27", "table map"),
+    _subject(
+        "what-if", "explain examples/cluster analytics/yearly-report --what-if --release 1.27", "table map"
+    ),
     _subject("upgrade", "upgrade examples/cluster --from 1.16 --to 1.27", "table", 1),
-    _subject("explain-node", "explain examples/cluster shop/orders-1 --node general-a1 --release 1.27", "", 1),
+    _subject(
+        "explain-node", "explain examples/cluster shop/orders-1 --node general-a1 --release 1.27", "", 1
+    ),
     _subject("replay", "replay examples/day.yaml", "table map chart"),
     _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
     _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
-    _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
+    _subject(
+        "drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"
+    ),
     _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table"),
     _subject("policy-check", "policy check examples/policies/openshift-labels.json", ""),
 )
@@ -71,8 +84,14 @@ LARGE = (
     _subject("explain-openb", f"explain {OPENB} openb/openb-pod-0100", "table map"),
     _subject("replay-openb", f"replay {SOME}", "table map chart", 1),
     _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),
-    _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
-    _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare --pending-first", "table map"),
+    _subject(
+        "capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"
+    ),
+    _subject(
+        "drain-openb",
+        f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare --pending-first",
+        "table map",
+    ),
 )
 WITHOUT_FORM = ("replay", "policy")
 """Commands whose page is written beside their output alone."""
@@ -97,7 +116,11 @@ class Workshop:
         file = self.folder / f"{subject.name}.{form}"
         with self._alone():
             if not file.exists():
-                given = {name: str(self._openb(shared, name)) for name in (OPENB, SOME)} if shared is not None else {}
+                given = (
+                    {name: str(self._openb(shared, name)) for name in (OPENB, SOME)}
+                    if shared is not None
+                    else {}
+                )
                 words = [given.get(word, word) for word in subject.arguments]
                 scratch = file.with_suffix(f".part.{form}")
                 beside = ["--output", os.devnull, "--report", str(scratch)]
@@ -108,7 +131,8 @@ class Workshop:
         return file
 
     def _openb(self, shared, name):
-        file, data = self.folder / f"{name.lower()}.json", shared / "data" / "openb"
+        file = self.folder / f"{name.lower()}.json"
+        data = shared / "data" / "openb"
         if not file.exists():
             found = manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")
             pods = [item for item in found["items"] if item["kind"] == "Pod"]

@@ -2,8 +2,8 @@
 
     python tests/browser/screenshots.py DIR [NAME...]
 
-Writes ``NAME-360-light.png``, ``NAME-1400-dark.png`` and so on, and ``NAME.pdf``, of each page or of those named; the larger data is where
-``KUBECLASSIC_SHARED`` says.
+Writes ``NAME-360-light.png``, ``NAME-1400-dark.png`` and so on, and ``NAME.pdf``, of each page or of those
+named; the larger data is where ``KUBECLASSIC_SHARED`` says.
 """
 
 import sys

@@ -38,7 +38,8 @@ class DataTable:
         return int(words[0])
 
     def sort(self, at, *, by_key=False):
-        """Press the header of a column; which way it says that it is sorted, and the values in their order, with nothing last."""
+        """Press the header of a column; which way it says that it is sorted, and the values in their order,
+        with nothing last."""
         button = self.heads.nth(at).get_by_role("button")
         button.press("Enter") if by_key else button.click()
         return self.heads.nth(at).get_attribute("aria-sort"), self.page.evaluate(ORDER, self.name)

@@ -1,4 +1,5 @@
-"""The lab in a browser: sliders move pods to where ``simulate`` says, every part works by pointer and keys, and nothing goes wrong."""
+"""The lab in a browser: sliders move pods to where ``simulate`` says, every part works by pointer and keys,
+and nothing goes wrong."""
 
 import random
 
@@ -8,7 +9,8 @@ from kubeclassic.questions.lab.rules import StateRules
 from tests.browser.runninglab import IDLE, opened
 
 pytestmark = pytest.mark.whole
-MOVES, SEED = 15, 15
+MOVES = 15
+SEED = 15
 SLIDE = """([rule, weight]) => {
   const slider = document.querySelector(`input[type=range][data-rule="${rule}"]`);
   slider.closest("details").open = true;
@@ -20,18 +22,22 @@ SLIDE = """([rule, weight]) => {
 
 class TestSliders:
     def test_random_moves(self, lab, visit):
-        """After each of some random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
-        page, draw = opened(lab, visit), random.Random(SEED)
+        """After each of some random moves of sliders the page shows every pod where ``simulate`` puts it with
+        that Policy."""
+        page = opened(lab, visit)
+        draw = random.Random(SEED)
         rules = list(StateRules(lab.app.lab.spec, lab.state(page)).known.scorers)
         for _ in range(MOVES):
-            rule, weight = draw.choice(rules), draw.randrange(21)
+            rule = draw.choice(rules)
+            weight = draw.randrange(21)
             page.evaluate(SLIDE, [rule, weight])
             page.wait_for_function(IDLE)
             assert lab.state(page).weights.get(rule, weight) == weight
             assert lab.shows(page) == lab.simulated(page)
 
     def test_other_moves(self, lab, visit):
-        """A switch, a release, a percentage, an edit, undo and redo show what the session holds, and say it in words."""
+        """A switch, a release, a percentage, an edit, undo and redo show what the session holds, and say it
+        in words."""
         page = opened(lab, visit)
         page.click("#filters >> xpath=.. >> summary")
         page.click("input[data-rule=GeneralPredicates]")
@@ -79,16 +85,20 @@ class TestParts:
         assert node in page.inner_text("#why .note")
 
     def test_why_nowhere(self, lab, visit):
-        """Of a pod that fits nowhere the reasons in words, those of the scheduler and the nodes that turn it down are there."""
+        """Of a pod that fits nowhere the reasons in words, those of the scheduler and the nodes that turn it
+        down are there."""
         page = opened(lab, visit)
         page.click("#tab-pods")
         page.click("#list .labrows .link[data-full='analytics/yearly-report']")
         page.wait_for_selector("#why .matrix")
-        assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: stopped by memory on ")
+        assert page.inner_text("#why .verdict").startswith(
+            "analytics/yearly-report finds no node: stopped by memory on "
+        )
         assert "11 of 11 nodes do not fit" in page.inner_text("#why")
 
     def test_pins_side_by_side(self, lab, visit):
-        """A pinned configuration is compared with what comes after it, in words, in numbers, and on a map of its own."""
+        """A pinned configuration is compared with what comes after it, in words, in numbers, and on a map of
+        its own."""
         page = opened(lab, visit)
         page.click("text=Pin as A")
         page.wait_for_selector("#pins table")

@@ -35,13 +35,15 @@ class Clicks:
 
     def taken(self):
         """The clicks since the last question."""
-        found, self.count = self.count, 0
+        found = self.count
+        self.count = 0
         return found
 
 
 class TestFixedRules:
     def test_no_sliders(self, lab, visit):
-        """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no preset that would."""
+        """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no
+        preset that would."""
         page = opened(lab, visit)
         page.evaluate("document.lab.act({ do: 'release', value: '1.17' })")
         done(page, 1)
@@ -59,11 +61,14 @@ class TestFixedRules:
 
 
 class TestTasks:
-    """What a newcomer wants of the lab, without documentation: each takes six clicks at most, and text typed into a field counts as one."""
+    """What a newcomer wants of the lab, without documentation: each takes six clicks at most, and text typed
+    into a field counts as one."""
 
     def test_five_tasks(self, lab, visit):
-        """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the other."""
-        page, clicks = opened(lab, visit, viewport=SIZES[1]), Clicks(0)
+        """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the
+        other."""
+        page = opened(lab, visit, viewport=SIZES[1])
+        clicks = Clicks(0)
 
         def click(what):
             clicks.count += 1
@@ -97,14 +102,20 @@ class TestTasks:
 class TestWords:
     @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
     def test_no_word_is_broken(self, lab, visit, size):
-        """Names of rules go on in the next line where one of their words begins; what helps is not beside a column of letters."""
+        """Names of rules go on in the next line where one of their words begins; what helps is not beside a
+        column of letters."""
         page = opened(lab, visit, viewport=size)
         page.wait_for_selector("#why .helps li")
         page.evaluate("document.lab.chooseNode('general-a1')")
         page.wait_for_selector("#why .note")
         page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
         assert page.evaluate(BROKEN) == []
-        assert page.evaluate("Math.min(...[...document.querySelectorAll('.helps code')].map((one) => one.clientWidth))") > 200
+        assert (
+            page.evaluate(
+                "Math.min(...[...document.querySelectorAll('.helps code')].map((one) => one.clientWidth))"
+            )
+            > 200
+        )
 
 
 class TestNewNodes:

@@ -1,4 +1,5 @@
-"""What the lab shows and offers: its first view, grey while it works, forms, what would help, two maps, presets, links."""
+"""What the lab shows and offers: its first view, grey while it works, forms, what would help, two maps,
+presets, links."""
 
 import json
 from itertools import pairwise
@@ -22,7 +23,8 @@ CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
 class TestFirstView:
     @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
     def test_pods_without_a_node(self, lab, visit, size):
-        """The page opens on the pods without a node: the first is chosen, why it waits is there, what would help, and whole numbers."""
+        """The page opens on the pods without a node: the first is chosen, why it waits is there, what would
+        help, and whole numbers."""
         page = opened(lab, visit, viewport=size)
         assert page.get_attribute("#tab-pods", "aria-selected") == "true"
         assert page.get_attribute("#list tbody tr.row >> nth=0 >> .link", "data-full") == LONELY
@@ -32,7 +34,8 @@ class TestFirstView:
         self.numbers_are_whole(page)
 
     def numbers_are_whole(self, page):
-        """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and for the focus."""
+        """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and
+        for the focus."""
         for tab in ("pods", "changes", "nodes", "pods"):
             page.click(f"#tab-{tab}")
             assert page.evaluate(CUT_NUMBERS) == []
@@ -48,33 +51,43 @@ class TestFirstView:
         assert whole in page.inner_text(".tip")
 
     def test_its_row_is_in_the_window(self, lab, visit):
-        """Without scrolling a wide window is full and has the row of the pod without a node; on a phone nothing is before the list."""
+        """Without scrolling a wide window is full and has the row of the pod without a node; on a phone
+        nothing is before the list."""
         page = opened(lab, visit, viewport=SIZES[1])
-        boxes = [page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")]
+        boxes = [
+            page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")
+        ]
         assert boxes[0]["x"] <= 24
         assert boxes[2]["x"] + boxes[2]["width"] >= 1360
         box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
         assert box
         assert box["y"] + box["height"] <= SIZES[1]["height"]
         page.set_viewport_size(SIZES[0])
-        tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")]
+        tops = [
+            page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")
+        ]
         assert tops == sorted(tops)
 
 
 class TestWorking:
     def test_grey_while_a_step_runs(self, lab, visit):
-        """While a step is under way the headline says so, and headline, map and list are grey; then all is as it was."""
+        """While a step is under way the headline says so, and headline, map and list are grey; then all is as
+        it was."""
         page = opened(lab, visit)
         held = []
         page.route("**/ask", lambda route: route.continue_() if held else held.append(route))
         page.evaluate("void document.lab.act({ do: 'drain', node: 'general-a1' })")
         assert page.inner_text("#verdict") == "working ..."
-        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == ["true"] * 3
+        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
+            "true"
+        ] * 3
         assert float(page.evaluate("getComputedStyle(document.getElementById('map')).opacity")) < 1
         held[0].continue_()
         done(page, 1)
         assert page.inner_text("#verdict").endswith("1 is new, 1 is not there any more")
-        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == ["false"] * 3
+        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
+            "false"
+        ] * 3
 
     def test_what_is_refused(self, lab, visit):
         """After a step that is refused the headline is the one that holds."""
@@ -102,7 +115,9 @@ class TestHelp:
 
     def test_the_next_question_ends_it(self, lab, visit):
         """What helps stands there as soon as it is found; the next choice ends the search, and is answered."""
-        page, searching, own = opened(lab, visit), Searching(), lab.app.lab
+        page = opened(lab, visit)
+        searching = Searching()
+        own = lab.app.lab
         page.wait_for_selector("#why .helps li")
         lab.app.lab = searching
         page.click("#why button:has-text('What would help?')")
@@ -120,7 +135,8 @@ class TestHelp:
         page.wait_for_selector("#why tr.winner")
         page.click("text=Which release changed it?")
         page.wait_for_selector("#why .help tr", timeout=60_000)
-        release, host = page.inner_text("#why .help tr:last-child th").split()[0], page.inner_text("#why .help tr:last-child td >> nth=0")
+        release = page.inner_text("#why .help tr:last-child th").split()[0]
+        host = page.inner_text("#why .help tr:last-child td >> nth=0")
         page.click("#why .help tr:last-child button")
         done(page, 1)
         assert lab.state(page).scheduler["release"] == release
@@ -135,8 +151,14 @@ class TestBeside:
         page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
         page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
         done(page, 1)
-        assert page.inner_text(".between h3") == f"{page.evaluate('document.lab.model.difference.total')} pods differ"
-        first, between, second = (page.locator(one).bounding_box() for one in (".maps .side >> nth=0", ".between", ".maps .side >> nth=1"))
+        assert (
+            page.inner_text(".between h3")
+            == f"{page.evaluate('document.lab.model.difference.total')} pods differ"
+        )
+        first, between, second = (
+            page.locator(one).bounding_box()
+            for one in (".maps .side >> nth=0", ".between", ".maps .side >> nth=1")
+        )
         assert first
         assert between
         assert second
@@ -148,15 +170,20 @@ class TestBeside:
 
 class TestForms:
     def test_a_pod(self, lab, visit):
-        """Fields of the chosen pod become an edit, whose words stand beside them; nothing that was typed elsewhere is lost."""
+        """Fields of the chosen pod become an edit, whose words stand beside them; nothing that was typed
+        elsewhere is lost."""
         page = opened(lab, visit)
         page.fill("#cluster textarea", "half an edit")
         page.click("text=Edit this pod")
         page.fill("input[data-name='requests.memory']", "28Gi")
-        page.fill("input[data-name='tolerations']", "nvidia.com/gpu:NoSchedule, dedicated=database:NoSchedule")
+        page.fill(
+            "input[data-name='tolerations']", "nvidia.com/gpu:NoSchedule, dedicated=database:NoSchedule"
+        )
         page.fill("input[data-name='topologySpreadConstraints']", "kubernetes.io/hostname:2:ScheduleAnyway")
         words = page.inner_text(".form[aria-label^='Edit pod'] code")
-        assert words.startswith(f"pod {LONELY} requests.memory=28Gi tolerations+=dedicated=database:NoSchedule 'topologySpread")
+        assert words.startswith(
+            f"pod {LONELY} requests.memory=28Gi tolerations+=dedicated=database:NoSchedule 'topologySpread"
+        )
         page.click(".form[aria-label^='Edit pod'] button")
         done(page, 1)
         assert lab.state(page).edits == (words,)
@@ -174,7 +201,9 @@ class TestForms:
         page.fill("input[data-name='labels']", labels.replace("pool=general", "pool=other"))
         page.click(".form[aria-label^='Edit node'] button")
         done(page, 1)
-        assert lab.state(page).edits == ("node general-a2 allocatable.cpu=1 taints+=k=v:NoSchedule labels.pool=other",)
+        assert lab.state(page).edits == (
+            "node general-a2 allocatable.cpu=1 taints+=k=v:NoSchedule labels.pool=other",
+        )
         page.click("#cluster >> text=Cordon")
         done(page, 2)
         page.evaluate("document.lab.chooseNode('general-a1')")
@@ -205,7 +234,9 @@ class TestWays:
         assert page.evaluate("document.lab.states.pins.A.state.scheduler.release") == "1.16"
         assert page.locator("#maps .groups").count() == 2
         page.get_by_role("button", name="Spread", exact=True).click()
-        page.wait_for_function("() => document.lab.states.loaded[0]?.name === 'spread' && document.lab.state.scheduler.profile")
+        page.wait_for_function(
+            "() => document.lab.states.loaded[0]?.name === 'spread' && document.lab.state.scheduler.profile"
+        )
         assert lab.shows(page) == lab.answer(page)
 
     def test_a_link(self, lab, visit):
@@ -227,9 +258,12 @@ class TestWays:
 
 
 class TestLooks:
-    @pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
+    @pytest.mark.parametrize(
+        ("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"]
+    )
     def test_for_everybody(self, lab, visit, size, scheme):
-        """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one level at a time."""
+        """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one
+        level at a time."""
         page = opened(lab, visit, viewport=size, color_scheme=scheme)
         page.click(".tour summary")
         assert page.locator(".tour li").count() == 4

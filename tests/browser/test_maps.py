@@ -1,4 +1,5 @@
-"""The maps of nodes: what pointing, the keyboard, another label and a search tell, on every page that has one."""
+"""The maps of nodes: what pointing, the keyboard, another label and a search tell, on every page that has
+one."""
 
 import pytest
 
@@ -8,7 +9,9 @@ from tests.browser.rendering import ALL, EXAMPLES
 WITH_MAPS = [subject for subject in ALL if "map" in subject.parts]
 TILED = ("simulate", "compare", "explain")
 SMALL_WITH_MAPS = [subject for subject in EXAMPLES if "map" in subject.parts]
-tiled = pytest.mark.parametrize("subject", [one for one in SMALL_WITH_MAPS if one.name in TILED], ids=str, scope="module")
+tiled = pytest.mark.parametrize(
+    "subject", [one for one in SMALL_WITH_MAPS if one.name in TILED], ids=str, scope="module"
+)
 """One script draws all maps, here of one and of two sides."""
 PLACE = """([node, side]) => {
   const { tile, picture, left, top } = Object.values(kubeclassic.maps)[0].places.get(node)[side];
@@ -33,7 +36,8 @@ def map_data(page):
 def test_pointing_tells_a_node(subject, page_file, visit):
     """Pointing at a square tells the name of its node, its use and its pods, on each side of the map."""
     page = visit(page_file.as_uri())
-    data, told = map_data(page), page.locator("[data-part=map] .told")
+    data = map_data(page)
+    told = page.locator("[data-part=map] .told")
     for side in data["drawn"]:
         one = data["sides"][side]
         node = max(range(len(data["nodes"])), key=lambda at: len(one["pods"][at]) if one["pods"] else 0)
@@ -49,7 +53,9 @@ def test_pointing_tells_a_node(subject, page_file, visit):
 def test_the_keyboard_goes_from_node_to_node(subject, page_file, visit):
     """Tab reaches the map, and arrow keys tell one node after another, to the last and back to the first."""
     page = visit(page_file.as_uri())
-    data, told, groups = map_data(page), page.locator("[data-part=map] .told"), page.locator("[data-part=map] .groups").first
+    data = map_data(page)
+    told = page.locator("[data-part=map] .told")
+    groups = page.locator("[data-part=map] .groups").first
     page.locator("[data-part=map] .bar input").focus()
     page.keyboard.press("Tab")
     assert groups.evaluate("element => element === document.activeElement")
@@ -68,7 +74,8 @@ def test_the_keyboard_goes_from_node_to_node(subject, page_file, visit):
 def test_a_name_marks_nodes(subject, page_file, visit):
     """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
     page = visit(page_file.as_uri())
-    data, told = map_data(page), page.locator("[data-part=map] .told")
+    data = map_data(page)
+    told = page.locator("[data-part=map] .told")
     several = f"{len(data['nodes']):,}"
     page.locator("[data-part=map] .bar input").fill(data["nodes"][-1])
     assert told.inner_text().startswith(f"1 of {several} nodes marked: {data['nodes'][-1]}")
@@ -79,27 +86,37 @@ def test_a_name_marks_nodes(subject, page_file, visit):
 
 @tiled
 def test_another_label_groups_nodes(subject, page_file, visit):
-    """Nodes are grouped by each label that is offered, and by none; each time every node is there, on every side."""
+    """Nodes are grouped by each label that is offered, and by none; each time every node is there, on every
+    side."""
     page = visit(page_file.as_uri())
-    data, group = map_data(page), page.get_by_label("Group by")
+    data = map_data(page)
+    group = page.get_by_label("Group by")
     for label in group.locator("option").evaluate_all("options => options.map((option) => option.value)"):
         group.select_option(label)
         captions = page.locator("[data-part=map] figcaption").all_inner_texts()
         counts = [int(caption.rpartition(": ")[2].split()[0].replace(",", "")) for caption in captions]
         assert sum(counts) == len(data["nodes"]) * len(data["drawn"])
-        assert len(captions) == len(data["drawn"]) * (len(set(data["labels"][label]["values"])) if label else 1)
+        assert len(captions) == len(data["drawn"]) * (
+            len(set(data["labels"][label]["values"])) if label else 1
+        )
 
 
 @pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
 def test_another_resource_colours_nodes(subject, page_file, visit):
-    """Squares and bars of tiles take the colour of the use of the resource that is chosen, over the range that occurs."""
+    """Squares and bars of tiles take the colour of the use of the resource that is chosen, over the range
+    that occurs."""
     page = visit(page_file.as_uri())
-    data, choice = map_data(page), page.get_by_label("Colour by the use of")
+    data = map_data(page)
+    choice = page.get_by_label("Colour by the use of")
     for resource in data["resources"] if choice.count() else ():
         choice.select_option(resource)
         uses = [side["uses"].get(resource, [-1] * len(data["nodes"])) for side in data["sides"]]
         scale = UseScale.of(None if share < 0 else share / 1000 for shares in uses for share in shares)
-        wanted = {scale.css_class(None if share < 0 else share / 1000) for side in data["drawn"] for share in uses[side]}
+        wanted = {
+            scale.css_class(None if share < 0 else share / 1000)
+            for side in data["drawn"]
+            for share in uses[side]
+        }
         drawn = page.locator("[data-part=map] figure path:not(.state), [data-part=map] .tile .track i")
         shown = set(drawn.evaluate_all("all => all.map((one) => one.getAttribute('class'))"))
         assert shown == wanted
@@ -108,14 +125,23 @@ def test_another_resource_colours_nodes(subject, page_file, visit):
 
 @tiled
 def test_tiles_name_nodes_and_pods(subject, page_file, visit):
-    """Few nodes are tiles with their names and the pods on them; scripts draw them as the page has them without."""
-    page, still = visit(page_file.as_uri()), visit(page_file.as_uri(), java_script_enabled=False)
+    """Few nodes are tiles with their names and the pods on them; scripts draw them as the page has them
+    without."""
+    page = visit(page_file.as_uri())
+    still = visit(page_file.as_uri(), java_script_enabled=False)
     data = map_data(page)
     last = data["sides"][data["drawn"][-1]]
     tiles = page.locator("[data-part=map] .side").last.locator(".tile")
-    assert tiles.count() == len(data["nodes"]) == still.locator("[data-part=map] .side").last.locator(".tile").count()
+    assert (
+        tiles.count()
+        == len(data["nodes"])
+        == still.locator("[data-part=map] .side").last.locator(".tile").count()
+    )
     for node, name in enumerate(data["nodes"]):
-        shown = [one.locator("[data-part=map] .side").last.locator(f".tile[data-node='{node}']").inner_text() for one in (page, still)]
+        shown = [
+            one.locator("[data-part=map] .side").last.locator(f".tile[data-node='{node}']").inner_text()
+            for one in (page, still)
+        ]
         assert shown[0] == shown[1]
         text = "".join(shown[0].split())
         assert name in text

@@ -71,7 +71,10 @@ def test_it_reads_well_without_scripts(subject, page_file, visit):
     assert page.locator("h1").inner_text().strip()
     assert page.locator(".fact b, .legend b").first.inner_text().strip()
     assert page.locator("table").count()
-    assert all(page.locator("table").nth(at).locator("tbody tr").count() for at in range(page.locator("table").count()))
+    assert all(
+        page.locator("table").nth(at).locator("tbody tr").count()
+        for at in range(page.locator("table").count())
+    )
 
 
 @every

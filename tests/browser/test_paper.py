@@ -10,7 +10,9 @@ LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes")
 """Pages whose lists and parts are those of another page."""
 
 
-@pytest.mark.parametrize("subject", [one for one in EXAMPLES if one.name not in LIKE_ANOTHER], ids=str, scope="module")
+@pytest.mark.parametrize(
+    "subject", [one for one in EXAMPLES if one.name not in LIKE_ANOTHER], ids=str, scope="module"
+)
 def test_all_rows_are_printed(subject, page_file, visit):
     """On paper each long list has all its rows, and the verdict stands first."""
     page = visit.look(page_file.as_uri())

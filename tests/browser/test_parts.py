@@ -12,11 +12,26 @@ if str(ROOT / "docs") not in sys.path:
 from making import parts
 
 WIDTHS = (360, 1400)
-PARTS = (".fact", ".who", ".next", ".tiles", ".map svg", ".chart svg", ".stack", ".track", ".list", ".matrix", ".note", "details", ".about")
+PARTS = (
+    ".fact",
+    ".who",
+    ".next",
+    ".tiles",
+    ".map svg",
+    ".chart svg",
+    ".stack",
+    ".track",
+    ".list",
+    ".matrix",
+    ".note",
+    "details",
+    ".about",
+)
 
 
 def test_every_part_is_there_for_everybody(visit, tmp_path):
-    """Each part and each word is on it; axe-core finds no serious fault, also in the dark, and nothing is cut off."""
+    """Each part and each word is on it; axe-core finds no serious fault, also in the dark, and nothing is cut
+    off."""
     (tmp_path / "parts.html").write_text(parts.page(), encoding="utf-8")
     page = visit((tmp_path / "parts.html").as_uri())
     assert [part for part in PARTS if not page.locator(part).count()] == []

@@ -1,4 +1,5 @@
-"""A page whose own name was made to point to this machine, and `kubeclassic serve`: it learns nothing and can do nothing."""
+"""A page whose own name was made to point to this machine, and `kubeclassic serve`: it learns nothing and can
+do nothing."""
 
 from tests.live.server.test_serving import serving
 
@@ -12,12 +13,15 @@ PATHS = ("/metrics", "/healthz")
 
 
 def test_another_name(chromium, tmp_path):
-    """Every path answers 421 to a page under another name, a binding too, and nothing of the cluster is in the answers."""
+    """Every path answers 421 to a page under another name, a binding too, and nothing of the cluster is in
+    the answers."""
     with serving(tmp_path) as server, chromium.in_use():
         page = chromium.browser.new_page()
         try:
             page.goto(f"http://www.rebound.example:{server.port}/metrics")
-            answers = [page.evaluate(ASK, [path, {}]) for path in PATHS] + [page.evaluate(ASK, ["/bind", BIND])]
+            answers = [page.evaluate(ASK, [path, {}]) for path in PATHS] + [
+                page.evaluate(ASK, ["/bind", BIND])
+            ]
         finally:
             page.close()
     assert [status for status, _ in answers] == [421] * (len(PATHS) + 1)

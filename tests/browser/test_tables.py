@@ -1,4 +1,5 @@
-"""The long lists of every page: sorted, searched, filtered, opened, saved, and kept in a link; by mouse and by keyboard."""
+"""The long lists of every page: sorted, searched, filtered, opened, saved, and kept in a link; by mouse and
+by keyboard."""
 
 import pytest
 
@@ -31,7 +32,8 @@ def test_they_are_found(subject, page_file, visit):
 
 @large_and_small
 def test_they_are_sorted(subject, page_file, visit):
-    """The header of each column sorts by it, first by mouse and then, the other way, by keyboard; where there is no value comes last."""
+    """The header of each column sorts by it, first by mouse and then, the other way, by keyboard; where there
+    is no value comes last."""
     for table in fresh_tables_of(visit.look(page_file.as_uri())):
         for at, column in list(enumerate(table.data["columns"]))[: FEW if subject.needs_shared else None]:
             ways = dict([table.sort(at), table.sort(at, by_key=True)])
@@ -41,7 +43,8 @@ def test_they_are_sorted(subject, page_file, visit):
 
 
 def _is_sorted(values, down):
-    """Whether numbers are in order; of texts, whose order is that of people, only that equal ones stand together and nothing is last."""
+    """Whether numbers are in order; of texts, whose order is that of people, only that equal ones stand
+    together and nothing is last."""
     there = [value for value in values if value not in (None, "", [])]
     if values[: len(there)] != there:
         return False
@@ -73,7 +76,8 @@ def test_rows_open(subject, page_file, visit):
 
 
 def _open_and_close(table):
-    opener, more = table.root.locator(".opener").first, table.root.locator("tr.more")
+    opener = table.root.locator(".opener").first
+    more = table.root.locator("tr.more")
     table.root.locator("tr.can td").nth(1).click()
     assert opener.get_attribute("aria-expanded") == "true"
     assert more.inner_text().strip()

@@ -35,7 +35,8 @@ every = pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
 
 @every
 def test_no_word_is_broken(subject, page_file, visit):
-    """On a desk each word of a table, of the headline and of who loses stands on one line, and so does each short name."""
+    """On a desk each word of a table, of the headline and of who loses stands on one line, and so does each
+    short name."""
     page = visit.look(page_file.as_uri())
     found = {}
     for width in WIDTHS:
@@ -47,11 +48,16 @@ def test_no_word_is_broken(subject, page_file, visit):
 @every
 def test_no_list_twice(subject, page_file, visit):
     """No two lists of a page are of the same pods or nodes in the same order with nothing to tell apart."""
-    lists = {table.data["noun"]: list(_columns(table.data)) for table in tables_of(visit.look(page_file.as_uri()))}
+    lists = {
+        table.data["noun"]: list(_columns(table.data)) for table in tables_of(visit.look(page_file.as_uri()))
+    }
     for (one, first), (other, second) in combinations(lists.items(), 2):
         shared = [column for column in first if column in second and len(set(map(str, column))) > 1]
         assert len(shared) < min(len(first), len(second)) / 2, f"{one} and {other}"
 
 
 def _columns(data):
-    return [[column["texts"][at] for at in column["values"]] if "texts" in column else column["values"] for column in data["columns"]]
+    return [
+        [column["texts"][at] for at in column["values"]] if "texts" in column else column["values"]
+        for column in data["columns"]
+    ]

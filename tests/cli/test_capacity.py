@@ -6,7 +6,8 @@ from tests.conftest import ROOT
 from tests.support.manifests import node, pod
 from tests.support.program import ran
 
-EXAMPLE, SMALL = str(ROOT / "examples/cluster"), str(ROOT / "examples/capacity/small-pod.yaml")
+EXAMPLE = str(ROOT / "examples/cluster")
+SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
 
 
 @pytest.fixture
@@ -24,7 +25,12 @@ class TestForms:
     def test_headroom(self, ask):
         """Each resource tells what was requested before and after, and how many copies would fit by it alone."""
         rows = {row["resource"]: row for row in ask("-o", "json").document["headroom"]}
-        assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [6000, 0, 6000, 0]
+        assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [
+            6000,
+            0,
+            6000,
+            0,
+        ]
         assert {name: row["copies"] for name, row in rows.items()} == {"cpu": 6, "memory": 16, "pods": 20}
 
     def test_the_podspec_of_cluster_capacity(self, ask, write):
@@ -49,10 +55,14 @@ class TestQuestions:
     @pytest.mark.parametrize("part", [10**9, 10**19])
     def test_a_huge_ratio_costs_nothing(self, ask, write, part):
         """A turn is not made before it is needed."""
-        found = ask("--pod", write("half.yaml", pod("half", cpu="500m")), "--ratio", f"1:{part}", "-o", "json").document
+        found = ask(
+            "--pod", write("half.yaml", pod("half", cpu="500m")), "--ratio", f"1:{part}", "-o", "json"
+        ).document
         assert [one["fits"] for one in found["templates"]] == [1, 10]
 
-    @pytest.mark.parametrize("exclude", [["a"], [" a, "], ["pool=a"], ["pool in (a, c)"], ["topology.kubernetes.io/zone!=z2"]])
+    @pytest.mark.parametrize(
+        "exclude", [["a"], [" a, "], ["pool=a"], ["pool in (a, c)"], ["topology.kubernetes.io/zone!=z2"]]
+    )
     def test_excluded_nodes(self, ask, exclude):
         """Nodes are left out by name or by a selector."""
         found = ask("--exclude-nodes", *exclude, "-o", "json").document
@@ -60,7 +70,8 @@ class TestQuestions:
         assert found["stop"]["message"] == "0/1 nodes are available: 1 Insufficient cpu."
 
     def test_waiting_pods(self, ask, write):
-        """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before all copies."""
+        """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before
+        all copies."""
         cluster = write("waiting.yaml", node("a", 2), pod("early", 1), pod("late", 8))
         found = ask("-o", "json", cluster=cluster)
         assert (found.document["fits"], found.document["pending"]) == (2, {"placedFirst": 0, "waiting": 2})

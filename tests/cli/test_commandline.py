@@ -1,4 +1,5 @@
-"""What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and signals."""
+"""What users stumbled over on the command line itself: help, formats, options, exit statuses, Ctrl-C and
+signals."""
 
 import json
 import shutil
@@ -10,12 +11,31 @@ from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
 from tests.support.program import ROOT, heavy_modules, program, ran
 
-HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
+HELPS = [
+    [],
+    ["--help"],
+    ["--version"],
+    ["policy", "check", "--help"],
+    ["policy", "migrate", "--help"],
+    ["import", "openb", "--help"],
+]
 NOT_TO_SIMULATE = (
-    "framework.plugins", "framework.queue.queue", "framework.queue.eventhandlers", "framework.hints", "core.devices",
-    "core.queue", "core.router", "core.equivalence", "api.wire", "extenders.extender", "live.client", "questions.replay", "rich",
-    "cli.report.page", "questions.compare",
-)  # fmt: skip
+    "framework.plugins",
+    "framework.queue.queue",
+    "framework.queue.eventhandlers",
+    "framework.hints",
+    "core.devices",
+    "core.queue",
+    "core.router",
+    "core.equivalence",
+    "api.wire",
+    "extenders.extender",
+    "live.client",
+    "questions.replay",
+    "rich",
+    "cli.report.page",
+    "questions.compare",
+)
 """Modules that a simulation with predicates and priorities may not import."""
 COUNTED = """
 def counted():
@@ -24,7 +44,8 @@ def counted():
     print(len(ours), len({found for found in made if isinstance(found, type) and "__attrs_attrs__" in vars(found)}), file=sys.stderr)
 """
 """Tells how many modules of ours are loaded, and how many attrs classes they have."""
-MODULES_TO_SIMULATE, CLASSES_TO_SIMULATE = 261, 240
+MODULES_TO_SIMULATE = 261
+CLASSES_TO_SIMULATE = 240
 NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
@@ -48,7 +69,11 @@ STOPPED = "import os, signal\ndef judge():\n    os.kill(os.getpid(), signal.{})\
 def folder(tmp_path, monkeypatch):
     """A working folder with a cluster, a trace, a Policy and a rule of one's own."""
     files = {"nodes.csv": NODES, "pods.csv": PODS, "cluster.yaml": NODE + POD, "net.json": NET}
-    for name, text in {**files, "rules/odd.py": ODD, "rules/neighbour.py": "def judge():\n    return None\n"}.items():
+    for name, text in {
+        **files,
+        "rules/odd.py": ODD,
+        "rules/neighbour.py": "def judge():\n    return None\n",
+    }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -68,9 +93,16 @@ class TestHelp:
         assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
 
     def test_simulate_imports_only_what_it_needs(self):
-        """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that talks to anybody."""
+        """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that
+        talks to anybody."""
         show = "print('LOADED', *sys.modules, file=sys.stderr)"
-        done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\natexit.register(lambda: {show})\n")
+        done = program(
+            "simulate",
+            CLUSTER,
+            "--release",
+            "1.16",
+            before=f"import atexit\natexit.register(lambda: {show})\n",
+        )
         loaded = done.stderr.splitlines()[-1].split()
         assert loaded[0] == "LOADED"
         assert "kubeclassic.simulation.simulate" in loaded
@@ -78,15 +110,23 @@ class TestHelp:
         assert strays == []
 
     def test_simulate_makes_few_classes(self):
-        """To simulate takes no more modules and attrs classes than when they were counted last: a class costs a third of a ms."""
-        done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\n{COUNTED}atexit.register(counted)\n")
+        """To simulate takes no more modules and attrs classes than when they were counted last: a class costs
+        a third of a ms."""
+        done = program(
+            "simulate",
+            CLUSTER,
+            "--release",
+            "1.16",
+            before=f"import atexit\n{COUNTED}atexit.register(counted)\n",
+        )
         modules, classes = map(int, done.stderr.splitlines()[-1].split())
         assert 100 < modules <= MODULES_TO_SIMULATE
         assert 100 < classes <= CLASSES_TO_SIMULATE
 
     @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
     def test_alone_it_prints_its_help(self, arguments):
-        """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
+        """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit
+        status 0."""
         told = ran(*arguments)
         assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
         assert told.out.startswith("Usage: kubeclassic")
@@ -108,7 +148,8 @@ class TestEnding:
 
     @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
     def test_a_signal_leaves_no_part_of_a_file(self, folder, name, status):
-        """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the usual exit status."""
+        """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the
+        usual exit status."""
         (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
         (folder / "out").mkdir()
         (folder / "out/found").write_text("old")
@@ -120,13 +161,17 @@ class TestEnding:
 
 class TestRules:
     def test_a_rule_that_was_compiled_in(self, folder, capsys):
-        """A Policy with a rule that no release has is refused in upstream's words, and one more line says what can supply it."""
+        """A Policy with a rule that no release has is refused in upstream's words, and one more line says
+        what can supply it."""
         hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
         assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
         refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
         assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
         assert run(["policy", "check", "net.json"]) == 1
-        assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
+        assert capsys.readouterr().err.splitlines() == [
+            f"refused by 1.16: net.json: {refused}",
+            f"warning: {hint}",
+        ]
 
     def test_a_file_supplies_it(self, folder):
         """--rules takes a file and a name in it, which may import what lies beside it."""
@@ -144,18 +189,27 @@ class TestRules:
         ("text", "says", "frames"),
         [
             (None, "no such file or directory", []),
-            ("def f():\n    return 1 / 0\nf()\n", "ZeroDivisionError: division by zero (FILE, line 2)", ["line 3", "line 2"]),
+            (
+                "def f():\n    return 1 / 0\nf()\n",
+                "ZeroDivisionError: division by zero (FILE, line 2)",
+                ["line 3", "line 2"],
+            ),
             ("import nowhere\n", "ModuleNotFoundError: No module named 'nowhere' (FILE, line 1)", ["line 1"]),
             ("import sys; sys.exit(0)\n", "SystemExit: 0 (FILE, line 1)", ["line 1"]),
             ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
         ],
     )
     def test_a_file_that_fails(self, folder, text, says, frames):
-        """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
+        """A file that is not there, or fails as it is imported, is one line with its place; -v shows the
+        frames of the user's files."""
         if text is not None:
             (folder / "bad.py").write_text(text)
-        first, *more = ran("simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v", status=2).err.splitlines()
-        assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace("FILE", str(folder / "bad.py"))
+        first, *more = ran(
+            "simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v", status=2
+        ).err.splitlines()
+        assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace(
+            "FILE", str(folder / "bad.py")
+        )
         assert [line.split(", ")[1] for line in more if "File " in line] == frames
 
 
@@ -169,7 +223,9 @@ class TestPolicies:
         assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
         assert found["warnings"] == []
 
-    @pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
+    @pytest.mark.parametrize(
+        ("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")]
+    )
     def test_policies_ended(self, folder, command, release, capsys):
         """Asked about a release that has no Policies, the commands say when they ended."""
         assert run(["policy", command, "net.json", "--release", release]) == 2
@@ -178,7 +234,13 @@ class TestPolicies:
         assert says.endswith(f", got {release}; Policies ended with 1.22\n")
 
 
-DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonsets", "--delete-emptydir-data", "--force"]
+DRAIN = [
+    "drain",
+    str(ROOT / "examples/drain/cluster.yaml"),
+    "--ignore-daemonsets",
+    "--delete-emptydir-data",
+    "--force",
+]
 ONE_SCREEN = 40
 
 
@@ -204,28 +266,48 @@ class TestShortHelp:
         text = printed("simulate", "--help")
         assert text.count("\n") <= ONE_SCREEN
         assert options_in(text) == [
-            "--kubeconfig", "--release", "--policy", "--profile", "--pods", "--set", "--nodes", "-n", "-o", "--report", "--help-all",
-        ]  # fmt: skip
+            "--kubeconfig",
+            "--release",
+            "--policy",
+            "--profile",
+            "--pods",
+            "--set",
+            "--nodes",
+            "-n",
+            "-o",
+            "--report",
+            "--help-all",
+        ]
         assert "Exit status 0: all placed" in text
         assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
 
     def test_everything_is_one_more_word(self):
         """--help-all has every option that is not hidden, and all that the help ever said."""
         text = printed("simulate", "--help-all")
-        shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
+        shown = [
+            param.opts
+            for param in cli.commands["simulate"].params
+            if not getattr(param, "hidden", False) and param.name != "paths"
+        ]
         assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
         assert len(options_in(text)) == len(shown) + 2
         assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_no_command_shows_too_much(self, name):
-        """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
-        short, whole = printed(name, "--help"), printed(name, "--help-all")
+        """A command with many options shows those that its declarations call common, at most fifteen; one
+        with few shows all."""
+        short = printed(name, "--help")
+        whole = printed(name, "--help-all")
         assert len(options_in(short)) <= MOST_SHOWN + 2
         assert set(options_in(short)) <= set(options_in(whole))
         assert "--help" in short
         if len(options_in(whole)) > MOST_SHOWN + 2:
-            common = [param for param in cli.commands[name].params if isinstance(param, CommonOption) and not param.hidden]
+            common = [
+                param
+                for param in cli.commands[name].params
+                if isinstance(param, CommonOption) and not param.hidden
+            ]
             assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
 
 
@@ -235,16 +317,23 @@ class TestCommands:
         text = printed("--help")
         heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
         assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
-        named = [line.split()[0] for line in text.partition("Ask:")[2].splitlines() if line.startswith("  ") and line[2] != " "]
+        named = [
+            line.split()[0]
+            for line in text.partition("Ask:")[2].splitlines()
+            if line.startswith("  ") and line[2] != " "
+        ]
         assert named == list(COMMANDS)
 
     @pytest.mark.parametrize(
         ("guessed", "meant"),
         [
-            (["version"], ["--version"]), (["help"], ["--help"]), (["help", "simulate"], ["simulate", "--help"]),
-            (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
+            (["version"], ["--version"]),
+            (["help"], ["--help"]),
+            (["help", "simulate"], ["simulate", "--help"]),
+            (["help", "policy", "check"], ["policy", "check", "--help"]),
+            (["--help-all"], ["--help"]),
         ],
-    )  # fmt: skip
+    )
     def test_names_that_one_guesses(self, guessed, meant):
         """``version`` and ``help`` do what they say."""
         assert printed(*guessed) == printed(*meant) != ""
@@ -252,7 +341,14 @@ class TestCommands:
 
 class TestDrain:
     @pytest.mark.parametrize(
-        "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
+        "flags",
+        [
+            ["--dry-run"],
+            ["--dry-run=server"],
+            ["--grace-period", "30"],
+            ["--grace-period=30"],
+            ["--timeout=5m"],
+        ],
     )
     def test_a_line_pasted_from_kubectl(self, flags):
         """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""

@@ -1,4 +1,5 @@
-"""What the commands answer: exit statuses, aliases of kube-scheduler's flags, help, completion, rules of one's own."""
+"""What the commands answer: exit statuses, aliases of kube-scheduler's flags, help, completion, rules of
+one's own."""
 
 import json
 import subprocess
@@ -33,7 +34,9 @@ MINE = UPSTREAM.with_(not_in_the_east)
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working folder with a cluster of two nodes and a pod; the roomier node is in the east."""
-    (tmp_path / "cluster.yaml").write_text(NODE % ("a", "east", 8, 8) + NODE % ("b", "west", 4, 4) + POD % ("web", 1))
+    (tmp_path / "cluster.yaml").write_text(
+        NODE % ("a", "east", 8, 8) + NODE % ("b", "west", 4, 4) + POD % ("web", 1)
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     return tmp_path
@@ -48,11 +51,17 @@ def hosts(*arguments):
 class TestExitStatus:
     @pytest.mark.parametrize(
         ("words", "status"),
-        [("simulate cluster.yaml", 0), ("simulate more.yaml", 1), ("simulate nothere.yaml", 2), ("explain more.yaml web", 0),
-         ("explain more.yaml huge", 1)],
-    )  # fmt: skip
+        [
+            ("simulate cluster.yaml", 0),
+            ("simulate more.yaml", 1),
+            ("simulate nothere.yaml", 2),
+            ("explain more.yaml web", 0),
+            ("explain more.yaml huge", 1),
+        ],
+    )
     def test_of_a_command(self, folder, words, status):
-        """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that the input was bad."""
+        """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that
+        the input was bad."""
         (folder / "more.yaml").write_text((folder / "cluster.yaml").read_text() + POD % ("huge", 64))
         assert run(words.split()) == status
 
@@ -63,7 +72,9 @@ class TestExitStatus:
         program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
         found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
         assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
-        found = subprocess.run([*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False)
+        found = subprocess.run(
+            [*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False
+        )
         assert (found.returncode, found.stdout) == (2, "")
 
 
@@ -80,10 +91,18 @@ class TestOptions:
     @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
     def test_policy_in_a_config_map(self, folder, release):
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
-        policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
+        policy = json.dumps(
+            {
+                "kind": "Policy",
+                "apiVersion": "v1",
+                "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
+            }
+        )
         config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
         (folder / "map.json").write_text(json.dumps(config_map))
-        assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
+        assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {
+            "default/web": "b"
+        }
         assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
 
     def test_rules(self, folder):
@@ -107,7 +126,11 @@ class TestHelp:
 
     def test_completion_completes(self, monkeypatch, capsys):
         """The program completes a command's beginning when a shell asks it."""
-        for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
+        for name, value in {
+            "_KUBECLASSIC_COMPLETE": "bash_complete",
+            "COMP_WORDS": "kubeclassic simu",
+            "COMP_CWORD": "1",
+        }.items():
             monkeypatch.setenv(name, value)
         run([])
         assert capsys.readouterr().out.strip() == "plain,simulate"

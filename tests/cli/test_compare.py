@@ -25,21 +25,29 @@ def answered(*arguments):
 
 class TestNewerLabels:
     def test_zones(self):
-        """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
+        """Zones by the old label alone are told of where a framework takes part; with --newer-labels its
+        spreading sees zones."""
         found = []
         for more, warned in (((), True), (("--newer-labels",), False)):
             out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
             found.append(json.loads(out)["against"][0]["causes"])
             assert ("warning: 11 nodes have label " in err) == warned
         assert found[0] != found[1]
-        assert "nodes have label" not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
+        assert (
+            "nodes have label"
+            not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
+        )
 
 
 class TestConfigurations:
     def test_quotes(self):
         """Values are quoted as in a shell."""
         found = NamedSetup.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
-        assert found.setup.values == {"release": "1.16", "policy": Path("my policy.json"), "gates": "A=true,B=false"}
+        assert found.setup.values == {
+            "release": "1.16",
+            "policy": Path("my policy.json"),
+            "gates": "A=true,B=false",
+        }
 
     def test_a_profile_alone_means_the_framework(self):
         """Where only a profile is given, it is for the release that has profiles."""
@@ -49,19 +57,30 @@ class TestConfigurations:
         """Each key of a configuration changes the scheduler that is made."""
         profile = tmp_path / "a profile.yaml"
         header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        profile.write_text(header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n")
+        profile.write_text(
+            header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n"
+        )
         text = f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false"
         older = NamedSetup.parse("a", text).engine()
-        assert (older.algorithm.release.version, older.algorithm.percentage, older.algorithm.gates["PodPriority"]) == ("1.14", 30, False)
+        assert (
+            older.algorithm.release.version,
+            older.algorithm.percentage,
+            older.algorithm.gates["PodPriority"],
+        ) == ("1.14", 30, False)
         assert older.ties.pick(3, 1) == (0, False)
         newer = NamedSetup.parse("b", f"profile='{profile}' percentage=30").engine()
         assert "TaintToleration" not in [predicate.name for predicate in newer.algorithm.predicates]
         assert newer.algorithm.percentage == 30
         packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
-        assert NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
+        assert (
+            NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
+        )
         profile.write_text(header + "profiles: [{plugins: {score: {enabled: [{name: Coscheduling}]}}}]\n")
-        assert "Coscheduling" in NamedSetup.parse("e", f"profile='{profile}' plugins=leave-out").engine().algorithm.unread[0]
+        assert (
+            "Coscheduling"
+            in NamedSetup.parse("e", f"profile='{profile}' plugins=leave-out").engine().algorithm.unread[0]
+        )
         with pytest.raises(UnknownNameError):
             NamedSetup.parse("a", "seed=1")
         assert len(OPTIONS) == 12
@@ -79,21 +98,27 @@ class TestPage:
     """The page of ``--report`` against ``-o json`` of the same comparison."""
 
     def test_the_pods(self, both):
-        """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of its decisions."""
+        """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of
+        its decisions."""
         record, html = both
-        data, rows = data_of_page(html)["pods-data"], table_of_page(html, "pods")
+        data = data_of_page(html)["pods-data"]
+        rows = table_of_page(html, "pods")
         ends = [configuration["hosts"] for configuration in record["configurations"]]
         differing = {difference["pod"] for difference in record["differences"]}
         wanted = [pod for pod in ends[0] if pod in differing or len({hosts[pod] for hosts in ends}) > 1]
         assert [row["pod"] for row in rows] == wanted
         for row in rows:
             hosts = list(row.values())[1:4]
-            assert [None if host.startswith("<none>") else host for host in hosts] == [one[row["pod"]] for one in ends]
+            assert [None if host.startswith("<none>") else host for host in hosts] == [
+                one[row["pod"]] for one in ends
+            ]
         for row, cycles in zip(rows, data["details"], strict=True):
             theirs = [difference for difference in record["differences"] if difference["pod"] == row["pod"]]
             assert len(cycles or []) == len(theirs)
             for cycle, difference in zip(cycles or [], theirs, strict=True):
-                _check_details(cycle, difference, data["shared"], [one["name"] for one in record["configurations"]])
+                _check_details(
+                    cycle, difference, data["shared"], [one["name"] for one in record["configurations"]]
+                )
 
 
 def _check_details(cycle, difference, shared, names):
@@ -102,7 +127,9 @@ def _check_details(cycle, difference, shared, names):
     assert text[cycle[0]].startswith(f"Decision {difference['number']}")
     for side, _, _, _, nodes in cycle[2]:
         theirs = difference["decisions"][names[side]]["nodes"]
-        assert [(text[node], total) for node, _, _, _, total in nodes] == [(node["node"], node["total"]) for node in theirs]
+        assert [(text[node], total) for node, _, _, _, total in nodes] == [
+            (node["node"], node["total"]) for node in theirs
+        ]
         for (_, _, place, scores, _), node in zip(nodes, theirs, strict=True):
             weighed = zip(shared["rules"][place], scores, strict=True)
             wanted = {rule: (score["score"], score["weight"]) for rule, score in node["scores"].items()}
@@ -120,7 +147,8 @@ class TestForms:
         assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
 
     def test_report(self, tmp_path):
-        """--report writes the page besides the usual output; in mode free its map has a side for each configuration."""
+        """--report writes the page besides the usual output; in mode free its map has a side for each
+        configuration."""
         file = tmp_path / "page.html"
         assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
         sides = data_of_page(file.read_text())["map-data"]["sides"]
@@ -144,6 +172,15 @@ class TestForms:
     def test_totals_are_sums(self):
         """In both tables a node's total is the sum of its scores, each times its weight."""
         found = json.loads(answered(*OTHER, "-o", "json"))
-        scored = [n for d in found["differences"] for one in d["decisions"].values() for n in one["nodes"] if n["scores"]]
+        scored = [
+            n
+            for d in found["differences"]
+            for one in d["decisions"].values()
+            for n in one["nodes"]
+            if n["scores"]
+        ]
         assert scored
-        assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)
+        assert all(
+            node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values())
+            for node in scored
+        )

@@ -1,4 +1,5 @@
-"""No output has a credential: each form of each command that takes a Policy or a profile, with extenders that cannot be reached."""
+"""No output has a credential: each form of each command that takes a Policy or a profile, with extenders that
+cannot be reached."""
 
 import base64
 import json
@@ -23,13 +24,26 @@ MARKER = "MARKER"
 TLS = {name: base64.b64encode(f"{MARKER} {name}".encode()).decode() for name in ("certData", "keyData")}
 SECRETS = (MARKER, *TLS.values())
 EXTENDERS = [
-    {"urlPrefix": f"https://{MARKER}:{MARKER}@127.0.0.1:9/", "filterVerb": "f", "weight": 1, "enableHTTPS": True, "tlsConfig": TLS, **more}
+    {
+        "urlPrefix": f"https://{MARKER}:{MARKER}@127.0.0.1:9/",
+        "filterVerb": "f",
+        "weight": 1,
+        "enableHTTPS": True,
+        "tlsConfig": TLS,
+        **more,
+    }
     for more in ({"ignorable": True}, {"prioritizeVerb": "p"})
 ]
 POLICY = {
-    "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}], "priorities": [],
-    "extenders": [{**one, "enableHttps": False, "tlsConfig": {**TLS, "insecure": True}, "httpTimeout": 1} for one in EXTENDERS],
-}  # fmt: skip
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "GeneralPredicates"}],
+    "priorities": [],
+    "extenders": [
+        {**one, "enableHttps": False, "tlsConfig": {**TLS, "insecure": True}, "httpTimeout": 1}
+        for one in EXTENDERS
+    ],
+}
 PROFILE = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
@@ -37,24 +51,52 @@ PROFILE = {
     "profiles": [],
 }
 OLD = {**PROFILE, "apiVersion": "kubescheduler.config.k8s.io/v1beta1"}
-NODE = {"apiVersion": "v1", "kind": "Node", "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}}}
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}},
+}
 POD = manifest("Pod", "p", apiVersion="v1", spec={"containers": [{"name": "c"}]})
 CLUSTER = [{**NODE, "metadata": {"name": name}} for name in "ab"] + [POD]
 ASKED = (
-    "simulate cluster.json", "explain cluster.json p", "explain cluster.json p --what-if", "capacity cluster.json --pod pod.json",
-    "drain cluster.json --auto", "capacity cluster.json --add-node like:a", "replay cluster.json",
-)  # fmt: skip
-RULES = ("--release 1.16 --policy policy.json", "--release 1.20 --policy policy.json", "--release 1.34 --profile profile.yaml")
+    "simulate cluster.json",
+    "explain cluster.json p",
+    "explain cluster.json p --what-if",
+    "capacity cluster.json --pod pod.json",
+    "drain cluster.json --auto",
+    "capacity cluster.json --add-node like:a",
+    "replay cluster.json",
+)
+RULES = (
+    "--release 1.16 --policy policy.json",
+    "--release 1.20 --policy policy.json",
+    "--release 1.34 --profile profile.yaml",
+)
 CALLS = (" --extenders call", " --extenders 'record answers.jsonl'", "")
-MIGRATED = ("policy.json --release 1.16", "policy.json --release 1.16 --to 1.18", "policy.json --release 1.20", "old.yaml --release 1.20")
+MIGRATED = (
+    "policy.json --release 1.16",
+    "policy.json --release 1.16 --to 1.18",
+    "policy.json --release 1.20",
+    "old.yaml --release 1.20",
+)
 LINES = (
-    *(f"{asked} {rules}{CALLS[(i + j) % 3]}" for i, asked in enumerate(ASKED) for j, rules in enumerate(RULES)),
+    *(
+        f"{asked} {rules}{CALLS[(i + j) % 3]}"
+        for i, asked in enumerate(ASKED)
+        for j, rules in enumerate(RULES)
+    ),
     *(f"policy migrate {what} --check cluster.json{CALLS[i % 3]}" for i, what in enumerate(MIGRATED, 2)),
-    *(f"policy check {name}.json --release {release}" for name in ("policy", "twice") for release in ("1.16", "1.20")),
-    "policy check profile.yaml --release 1.34", "sweep sweep.yaml --jobs 1",
+    *(
+        f"policy check {name}.json --release {release}"
+        for name in ("policy", "twice")
+        for release in ("1.16", "1.20")
+    ),
+    "policy check profile.yaml --release 1.34",
+    "sweep sweep.yaml --jobs 1",
     "compare cluster.json --a 'release=1.16 policy=policy.json' --b 'release=1.34 profile=profile.yaml'",
-    "upgrade cluster.json --from 1.21 --to 1.23 --policy policy.json", "upgrade cluster.json --from 1.33 --to 1.34 --profile profile.yaml",
-)  # fmt: skip
+    "upgrade cluster.json --from 1.21 --to 1.23 --policy policy.json",
+    "upgrade cluster.json --from 1.33 --to 1.34 --profile profile.yaml",
+)
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +105,20 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("secrets")
     verbs = [{**one, "bindVerb": "b"} for one in POLICY["extenders"]]
     files = {"cluster.json": {"kind": "List", "apiVersion": "v1", "items": CLUSTER}, "pod.json": POD}
-    files |= {"policy.json": POLICY, "profile.yaml": PROFILE, "old.yaml": OLD, "twice.json": {**POLICY, "extenders": verbs}}
-    bare = [{name: value for name, value in one.items() if name != "tlsConfig"} for one in EXTENDERS]  # their keys are none
+    files |= {
+        "policy.json": POLICY,
+        "profile.yaml": PROFILE,
+        "old.yaml": OLD,
+        "twice.json": {**POLICY, "extenders": verbs},
+    }
+    bare = [
+        {name: value for name, value in one.items() if name != "tlsConfig"} for one in EXTENDERS
+    ]  # their keys are none
     files |= {"called.json": {**POLICY, "extenders": bare}, "called.yaml": {**PROFILE, "extenders": bare}}
-    files["sweep.yaml"] = {"cluster": "cluster.json", "runs": [{"name": "a", "policy": "policy.json"}, {"name": "b", "release": "1.12"}]}
+    files["sweep.yaml"] = {
+        "cluster": "cluster.json",
+        "runs": [{"name": "a", "policy": "policy.json"}, {"name": "b", "release": "1.12"}],
+    }
     for name, document in files.items():
         (made / name).write_text(json.dumps(document), encoding="utf-8")
     return made
@@ -97,26 +149,35 @@ def shown(words, form, folder):
     if words[:2] != ["policy", "migrate"] or written:  # the profile itself has what it needs
         yield done.stdout if words[:2] != ["policy", "migrate"] else ""
     yield done.stderr
-    yield from (path.read_text(encoding="utf-8") for path in (*written, folder / "answers.jsonl") if path.exists())
+    yield from (
+        path.read_text(encoding="utf-8") for path in (*written, folder / "answers.jsonl") if path.exists()
+    )
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_no_output_has_a_credential(line, folder):
-    """What is printed, written to pages and recorded has neither the marker nor a key that holds it; an extender is named by its host."""
+    """What is printed, written to pages and recorded has neither the marker nor a key that holds it; an
+    extender is named by its host."""
     if "--extenders" in line:
         line = line.replace("policy.json", "called.json").replace("profile.yaml", "called.yaml")
     words = shlex.split(line)
     forms = list(forms_of(words))
     assert forms
     texts = list(chain.from_iterable(shown(words, form, folder) for form in forms))
-    assert [text[max(0, text.find(secret) - 200) :][:300] for text in texts for secret in SECRETS if secret in text] == []
+    assert [
+        text[max(0, text.find(secret) - 200) :][:300]
+        for text in texts
+        for secret in SECRETS
+        if secret in text
+    ] == []
 
 
 VALUES = st.sampled_from([{"keyData": MARKER}, [{"token": MARKER}], {"x": [MARKER]}])
 PLACES = [
     (base, path)
     for base in (POLICY, PROFILE)
-    for path in [(name,) for name in base] + [("extenders", 0, name) for name in (*EXTENDERS[0], "managedResources", "httpTimeout")]
+    for path in [(name,) for name in base]
+    + [("extenders", 0, name) for name in (*EXTENDERS[0], "managedResources", "httpTimeout")]
 ]
 
 
@@ -148,11 +209,23 @@ def test_long_words_are_cut():
 
 
 def test_what_is_secret():
-    """Keys, certificates of clients, tokens, passwords, what a plugin is given; authorities are public, and so is the address itself."""
-    user = {"token": "t", "client-key-data": "k", "exec": {"command": "c", "env": [{"name": "N", "value": "v"}]}}
-    hidden = {"token": "(hidden)", "client-key-data": "(hidden)", "exec": {"command": "c", "env": [{"name": "N", "value": "(hidden)"}]}}
+    """Keys, certificates of clients, tokens, passwords, what a plugin is given; authorities are public, and
+    so is the address itself."""
+    user = {
+        "token": "t",
+        "client-key-data": "k",
+        "exec": {"command": "c", "env": [{"name": "N", "value": "v"}]},
+    }
+    hidden = {
+        "token": "(hidden)",
+        "client-key-data": "(hidden)",
+        "exec": {"command": "c", "env": [{"name": "N", "value": "(hidden)"}]},
+    }
     cluster = {"server": "https://u:w@h:6443", "certificate-authority-data": "ca"}
     shown_cluster = {"server": "https://(hidden)@h:6443", "certificate-authority-data": "ca"}
-    assert without_secrets({"users": [user], "clusters": [cluster]}) == {"users": [hidden], "clusters": [shown_cluster]}
+    assert without_secrets({"users": [user], "clusters": [cluster]}) == {
+        "users": [hidden],
+        "clusters": [shown_cluster],
+    }
     tls = without_secrets({"tlsConfig": {"caData": "a", "keyData": "", "keyFile": "f", "insecure": False}})
     assert tls == {"tlsConfig": {"caData": "a", "keyData": "", "keyFile": "f", "insecure": False}}

@@ -32,9 +32,12 @@ class TestForms:
     def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path):
         """The table says who is preempted by whom, and who does not come back."""
         (tmp_path / "c.yaml").write_text(
-            "".join(NODE.format(name) for name in "abc") + POD.format("high", "a", 3, 10, OWNED) + POD.format("low", "b", 2, 0, OWNED)
-            + POD.format("w", "c", 2, 10, OWNED) + POD.format("bare", "a", 1, 0, "")
-        )  # fmt: skip
+            "".join(NODE.format(name) for name in "abc")
+            + POD.format("high", "a", 3, 10, OWNED)
+            + POD.format("low", "b", 2, 0, OWNED)
+            + POD.format("w", "c", 2, 10, OWNED)
+            + POD.format("bare", "a", 1, 0, "")
+        )
         out, err = ran("drain", str(tmp_path / "c.yaml"), "a", "--force")
         assert "preempted by default/" in out
         assert "gone for good" in out
@@ -82,7 +85,9 @@ class TestPathsAndNodes:
         found = document(CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
         assert found["can"] == ["worker-2"]
 
-    @pytest.mark.parametrize("more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]])
+    @pytest.mark.parametrize(
+        "more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]]
+    )
     def test_any_scheduler(self, more):
         """The options of the scheduler are taken."""
         assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
@@ -92,7 +97,11 @@ class TestExtenders:
     def test_all_schedulers_share_them(self, monkeypatch):
         """Extenders are set up once, so that a record of their answers is one of all passes."""
         opened = []
-        monkeypatch.setattr(choice.ConfiguredExtenders, "__call__", lambda asked, configs, release: opened.append(asked.how) or ())
+        monkeypatch.setattr(
+            choice.ConfiguredExtenders,
+            "__call__",
+            lambda asked, configs, release: opened.append(asked.how) or (),
+        )
         policy = "examples/policies/kubernetes-with-extender.json"
         ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
         assert opened == ["record answers"]

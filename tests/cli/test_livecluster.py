@@ -40,7 +40,12 @@ class TestVariable:
     @pytest.mark.usefixtures("named")
     def test_a_context_asks_for_it(self):
         """--context alone reads the cluster of the variable's files."""
-        assert ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0]["host"] == "a"
+        assert (
+            ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0][
+                "host"
+            ]
+            == "a"
+        )
 
     @pytest.mark.usefixtures("named")
     def test_without_paths(self):
@@ -89,7 +94,9 @@ class TestRelease:
         answer, said = self.told(store("1.99.0"), tmp_path)
         assert answer["release"] == "1.36"
         assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
-        assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(answer["warnings"])
+        assert "the API server is of 1.99, and the cluster is evaluated as 1.36" in json.dumps(
+            answer["warnings"]
+        )
 
     def test_compare(self, tmp_path):
         """A configuration of compare may have the release of the server, too."""

@@ -28,30 +28,49 @@ def run():
 class TestMigrate:
     def test_standard_output_is_the_profile(self, run):
         """The profile goes to standard output, and what has no equal to standard error."""
-        result = run("-", stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}')
+        result = run(
+            "-",
+            stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
+        )
         assert result.exit_code == 0
-        assert read_configuration(yaml.safe_load(result.stdout)).profiles[0].scheduler_name == "default-scheduler"
+        assert (
+            read_configuration(yaml.safe_load(result.stdout)).profiles[0].scheduler_name
+            == "default-scheduler"
+        )
         assert "EqualPriority: left out" in result.stderr
 
-    @pytest.mark.parametrize("asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")])
+    @pytest.mark.parametrize(
+        "asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")]
+    )
     def test_target(self, asked, run):
         """The profile is for the release after --to, or for one with plugins after --release."""
-        result = run("-", *asked, stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}')
+        result = run(
+            "-",
+            *asked,
+            stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}',
+        )
         assert result.exit_code == 0
         assert "EBSLimits" not in result.stdout
-        assert "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes" in result.stderr
+        assert (
+            "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes"
+            in result.stderr
+        )
         assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
 
     def test_a_target_without_plugins(self, run):
         """A release without plugins is no target."""
         told = str(run("-", "--to", "1.16", stdin="{}").exception)
-        assert told.endswith("1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads")
+        assert told.endswith(
+            "1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads"
+        )
 
     def test_a_refusal_leaves_the_file_alone(self, run, tmp_path):
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
         target.write_text("before")
-        result = run("-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
+        result = run(
+            "-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}'
+        )
         assert "Predicate type not found for NoSuch" in str(result.exception)
         assert target.read_text() == "before"
 
@@ -71,7 +90,8 @@ def said(stderr):
 
 class TestCheck:
     def test_differences(self, run):
-        """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
+        """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all
+        the same."""
         result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
         assert result.exit_code == 1
@@ -95,17 +115,29 @@ class TestCheck:
         if suffix == ".json":
             found = json.loads(text)
             assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
-            assert all(decision["nodes"] for one in found["differences"] for decision in one["decisions"].values())
+            assert all(
+                decision["nodes"] for one in found["differences"] for decision in one["decisions"].values()
+            )
 
-    @pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md"))
+    @pytest.mark.parametrize(
+        "name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md")
+    )
     def test_every_example(self, run, name, tmp_path):
-        """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is as README beside it says."""
-        older = ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false") if name == "openshift-3.json" else ()
-        profile, report = tmp_path / "profile.yaml", tmp_path / "check.json"
+        """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is
+        as README beside it says."""
+        older = (
+            ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false")
+            if name == "openshift-3.json"
+            else ()
+        )
+        profile = tmp_path / "profile.yaml"
+        report = tmp_path / "check.json"
         row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
         for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
             written = ("--output", profile, "--report", report)
-            result = run(EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster")
+            result = run(
+                EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster"
+            )
             assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
             agreement = json.loads(report.read_text())["against"][0]["agreement"]
             counts = [agreement[key] for key in ("same", "equallyGood", "different")]
@@ -116,8 +148,16 @@ class TestCheck:
 
 def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path, capsys):
     """Where the report cannot be written there is no profile either, and the last line says why."""
-    file, profile = str(EXAMPLES / "policies/kubernetes-classic.json"), tmp_path / "profile.yaml"
-    words = ["--check", str(EXAMPLES / "cluster"), "--output", str(profile), "--report", str(tmp_path / "nowhere/r.html")]
+    file = str(EXAMPLES / "policies/kubernetes-classic.json")
+    profile = tmp_path / "profile.yaml"
+    words = [
+        "--check",
+        str(EXAMPLES / "cluster"),
+        "--output",
+        str(profile),
+        "--report",
+        str(tmp_path / "nowhere/r.html"),
+    ]
     assert run_all(["policy", "migrate", file, *words]) == 2
     assert "nowhere/r.html" in capsys.readouterr().err.splitlines()[-1]
     assert not profile.exists()
@@ -132,14 +172,22 @@ def check():
 class TestPolicyCheck:
     def test_accepted(self, check):
         """Standard output has what runs, with order and weights; exit status 0."""
-        result = check("-", stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}')
+        result = check(
+            "-",
+            stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
+        )
         assert result.exit_code == 0
         assert "    2   GeneralPredicates         DefaultProvider" in result.stdout
         assert "EqualPriority        3" in result.stdout
 
     def test_refused(self, check):
         """A refusal goes to standard error, with its reason; exit status 1."""
-        result = check("-", "--release", "1.13", stdin='{"apiVersion": "v1", "predicates": [{"name": "CheckNodeDiskPressure"}]}')
+        result = check(
+            "-",
+            "--release",
+            "1.13",
+            stdin='{"apiVersion": "v1", "predicates": [{"name": "CheckNodeDiskPressure"}]}',
+        )
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.splitlines() == [
@@ -168,10 +216,15 @@ class TestPolicyCheck:
         assert "pods of default-scheduler" in result.stdout
         assert "NodePreferAvoidPods" in result.stdout
         record = json.loads(check("-", "-o", "json", "--release", "1.19", stdin=text).stdout)
-        assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == ("1.19", "ProfileCheck", "default-scheduler")
+        assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == (
+            "1.19",
+            "ProfileCheck",
+            "default-scheduler",
+        )
 
     def test_a_page(self, check, tmp_path):
-        """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs first of all."""
+        """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs
+        first of all."""
         own = '{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}'
         text = f'{{"apiVersion": "v1", "predicates": [{own}, {{"name": "HostName"}}]}}'
         result = check("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
@@ -179,9 +232,13 @@ class TestPolicyCheck:
         page = (tmp_path / "check.html").read_text()
         shown = re.sub(r"<[^>]+>", "", result.stdout)
         assert "1.16 starts with standard input." in shown
-        assert shown.index("predicate Own: accepted, but never runs") < shown.index("hardPodAffinitySymmetricWeight 1")
+        assert shown.index("predicate Own: accepted, but never runs") < shown.index(
+            "hardPodAffinitySymmetricWeight 1"
+        )
         assert re.sub(r"\d\d:\d\d", "", page) == re.sub(r"\d\d:\d\d", "", result.stdout)
-        refused = check("-", "-o", "html", stdin='{"apiVersion": "v1", "predicates": [{"name": "Nope"}, {"name": "Nix"}]}')
+        refused = check(
+            "-", "-o", "html", stdin='{"apiVersion": "v1", "predicates": [{"name": "Nope"}, {"name": "Nix"}]}'
+        )
         assert refused.exit_code == 1
         assert "Predicate type not found for Nix" in re.sub(r"<[^>]+>", "", refused.stdout)
 

@@ -1,4 +1,5 @@
-"""``--release 1.27`` and ``--profile`` on the commands that schedule: profiles, gates, statuses, and a user's own plugins."""
+"""``--release 1.27`` and ``--profile`` on the commands that schedule: profiles, gates, statuses, and a user's
+own plugins."""
 
 import json
 import os
@@ -47,13 +48,20 @@ BOTH = [NotOnA, LikesB]
 
 def pod(name, cpu="1", **spec):
     """A manifest of a pod."""
-    return POD % (name, ", ".join(f"{key}: {json.dumps(value)}" for key, value in ({"priority": 0} | spec).items()), cpu)
+    return POD % (
+        name,
+        ", ".join(f"{key}: {json.dumps(value)}" for key, value in ({"priority": 0} | spec).items()),
+        cpu,
+    )
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working folder with a cluster: a roomy node a, a smaller one b, a tainted one c, and a pod that waits."""
-    nodes = NODE % ("a", "", 8) + NODE % ("b", "", 4) + NODE % ("c", "{key: k, value: v, effect: NoSchedule}", 4)
+    """A working folder with a cluster: a roomy node a, a smaller one b, a tainted one c, and a pod that
+    waits."""
+    nodes = (
+        NODE % ("a", "", 8) + NODE % ("b", "", 4) + NODE % ("c", "{key: k, value: v, effect: NoSchedule}", 4)
+    )
     (tmp_path / "cluster.yaml").write_text(nodes + pod("web"))
     (tmp_path / "packing.yaml").write_text(f"{HEADER}profiles: [{{{ONLY_FIT}, {PACKING}}}]\n")
     two = f"- {{schedulerName: default-scheduler, {ONLY_FIT}}}\n- {{schedulerName: packer, {ONLY_FIT}, {PACKING}}}\n"
@@ -105,14 +113,21 @@ class TestWhichProfile:
         assert done.err.startswith("release 1.22")
 
     def test_several(self, folder):
-        """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""
-        more = pod("spread", schedulerName="default-scheduler") + pod("packed", schedulerName="packer") + pod("alien", schedulerName="x")
+        """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the
+        summary says."""
+        more = (
+            pod("spread", schedulerName="default-scheduler")
+            + pod("packed", schedulerName="packer")
+            + pod("alien", schedulerName="x")
+        )
         (folder / "more.yaml").write_text(more)
         for order in ("input", "priority", "queue"):
             found = hosts("--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
             assert found.keys() == {"web", "spread", "packed"}
             assert all(found.values())
-        said = ran("simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)).err
+        said = ran(
+            "simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)
+        ).err
         assert "ignored: 1 for another scheduler\n" in said
 
 
@@ -128,23 +143,49 @@ class TestDecisions:
 
 class TestExplain:
     def test_plugins_and_codes(self, folder):
-        """Each node has the plugin that turned it down, the code, the reasons and what is short; or its scores by plugin."""
+        """Each node has the plugin that turned it down, the code, the reasons and what is short; or its
+        scores by plugin."""
         (folder / "more.yaml").write_text(pod("big", "5"))
         found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
         assert found["b"] | {"scores": {}} == {
-            "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
+            "node": "b",
+            "fits": False,
+            "visited": True,
+            "plugins": ["NodeResourcesFit"],
+            "code": "Unschedulable",
             "reasons": ["Insufficient cpu"],
-            "objections": [{"rule": "NodeResourcesFit", "reasons": ["Insufficient cpu"], "evictable": True, "counted": True}],
-            "shortages": [{"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000, "hasNone": False}],
-            "causes": [], "scores": {}, "total": None,
-        }  # fmt: skip
-        assert (found["c"]["plugins"], found["c"]["code"]) == (["TaintToleration"], "UnschedulableAndUnresolvable")
+            "objections": [
+                {
+                    "rule": "NodeResourcesFit",
+                    "reasons": ["Insufficient cpu"],
+                    "evictable": True,
+                    "counted": True,
+                }
+            ],
+            "shortages": [
+                {"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000, "hasNone": False}
+            ],
+            "causes": [],
+            "scores": {},
+            "total": None,
+        }
+        assert (found["c"]["plugins"], found["c"]["code"]) == (
+            ["TaintToleration"],
+            "UnschedulableAndUnresolvable",
+        )
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
-        assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
+        assert found["a"]["scores"]["TaintToleration"] == {
+            "raw": 0,
+            "reduced": 100,
+            "weight": 3,
+            "total": 300,
+        }
 
     def test_the_whole_pod_is_turned_down(self, folder):
         """What PreFilter says stands against every node."""
-        (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
+        (folder / "more.yaml").write_text(
+            pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
+        )
         found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
         assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"

@@ -13,8 +13,10 @@ from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
-CLUSTER, DRAINED = str(ROOT / "examples/cluster"), str(ROOT / "examples/drain/cluster.yaml")
-SMALL, WEB = str(ROOT / "examples/capacity/small-pod.yaml"), str(ROOT / "examples/capacity/web.yaml")
+CLUSTER = str(ROOT / "examples/cluster")
+DRAINED = str(ROOT / "examples/drain/cluster.yaml")
+SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
+WEB = str(ROOT / "examples/capacity/web.yaml")
 BIG = str(ROOT / "examples/capacity/big-node.yaml")
 SWEEP = str(ROOT / "examples/sweep.yaml")
 FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data")
@@ -28,13 +30,43 @@ COMMANDS = {
     "policy check": (0, ["policy", "check", str(ROOT / "examples/policies/openshift-labels.json")]),
     "fits": (0, ["capacity", CLUSTER, "--pod", SMALL]),
     "preempts": (0, ["capacity", CLUSTER, "--pod", SMALL, "--pending-first", "--preemption"]),
-    "several": (1, ["capacity", CLUSTER, "--pod", SMALL, "--pod", WEB, "--ratio", "5:1", "--pods", "500", "--exclude-nodes", "gpu-b1"]),
+    "several": (
+        1,
+        [
+            "capacity",
+            CLUSTER,
+            "--pod",
+            SMALL,
+            "--pod",
+            WEB,
+            "--ratio",
+            "5:1",
+            "--pods",
+            "500",
+            "--exclude-nodes",
+            "gpu-b1",
+        ],
+    ),
     "limited": (0, ["capacity", CLUSTER, "--pod", SMALL, "--max-limit", "7"]),
     "enough": (0, ["capacity", CLUSTER, "--pod", WEB, "--pods", "3"]),
     "search": (0, ["drain", CLUSTER, "--auto", *FLAGS]),
     "all can": (0, ["drain", DRAINED, "--zone", "north-a", *FLAGS]),
     "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
-    "new nodes": (0, ["capacity", CLUSTER, "--add-node", BIG, "--add-node", "like:gpu-b1", "--cost", "big=3", "--cost", "gpu-b1=4"]),
+    "new nodes": (
+        0,
+        [
+            "capacity",
+            CLUSTER,
+            "--add-node",
+            BIG,
+            "--add-node",
+            "like:gpu-b1",
+            "--cost",
+            "big=3",
+            "--cost",
+            "gpu-b1=4",
+        ],
+    ),
     "never": (1, ["capacity", CLUSTER, "--add-node", "like:general-a1"]),
     "grid": (0, ["sweep", SWEEP, "--jobs", "1"]),
 }
@@ -95,7 +127,7 @@ def _values(found, path):
     return [found]
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words --------------------------------------------------------------------------------------------------
 
 TAINTS = [{"key": "old", "effect": "NoSchedule"}]
 
@@ -105,21 +137,30 @@ def _text(markup):
 
 
 def test_verdicts_about_copies():
-    """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that runs out are each words."""
+    """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that
+    runs out are each words."""
     web = pod("web", containers=[{"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}])
-    old, new = [node(name, taints=TAINTS) for name in "abc"], node("d")
+    old = [node(name, taints=TAINTS) for name in "abc"]
+    new = node("d")
     quota = manifest("ResourceQuota", "few", namespace="default", spec={"hard": {"pods": "1"}})
     taints = "turn it down: node(s) had taints that the pod didn't tolerate."
     assert str(capacity(old, web, "1.14").view().verdict) == f"No copy of web fits; 3 nodes {taints}"
-    assert str(capacity([*old, new], web, "1.14").view().verdict) == f"1 more copy of web fits; then 3 nodes {taints}"
-    assert str(capacity([new, quota], web, "1.14").view().verdict) == "1 more copy of web fits; then the API server refuses the next one."
+    assert (
+        str(capacity([*old, new], web, "1.14").view().verdict)
+        == f"1 more copy of web fits; then 3 nodes {taints}"
+    )
+    assert (
+        str(capacity([new, quota], web, "1.14").view().verdict)
+        == "1 more copy of web fits; then the API server refuses the next one."
+    )
     found = capacity(node("small", cpu="1500m"), pod("web", requests={"cpu": "1"}), "1.14")
     assert str(found.view().verdict) == "1 more copy of web fits; then cpu has run out on 1 node."
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 
 
 def test_html_is_the_page(tmp_path, monkeypatch):
-    """``-o html`` writes the page that --report writes beside other output, and --report never writes over an input."""
+    """``-o html`` writes the page that --report writes beside other output, and --report never writes over an
+    input."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
     for words in (
@@ -133,14 +174,33 @@ def test_html_is_the_page(tmp_path, monkeypatch):
 
 
 def test_it_says_what_it_is_about(monkeypatch):
-    """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author; SOURCE_DATE_EPOCH dates it."""
+    """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author;
+    SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]
+    words = [
+        "capacity",
+        CLUSTER,
+        "--pod",
+        SMALL,
+        "--release",
+        "1.12",
+        "--provider",
+        "ClusterAutoscalerProvider",
+        "-o",
+        "html",
+    ]
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
     monkeypatch.chdir(ROOT)
     page = _text(ran(*words).out)
     cluster, small = (str(Path(path).relative_to(ROOT)) for path in (CLUSTER, SMALL))
-    for told in (cluster, small, "11 nodes, 8 pods run, 22 pods wait", "1.12", "provider ClusterAutoscalerProvider", "1970-01-01"):
+    for told in (
+        cluster,
+        small,
+        "11 nodes, 8 pods run, 22 pods wait",
+        "1.12",
+        "provider ClusterAutoscalerProvider",
+        "1970-01-01",
+    ):
         assert told in page
     assert f"kubeclassic capacity {cluster} --pod {small} --release 1.12" in page
     assert str(ROOT) not in page

@@ -26,7 +26,8 @@ class TestReleases:
         assert all(like in line for line, like in zip(lines[1:], ALL_PATCH_LEVELS.values(), strict=True))
 
     def test_other_patch_levels(self):
-        """Where late patches are known to decide otherwise, the list and the release say so: 1.19 under a Policy."""
+        """Where late patches are known to decide otherwise, the list and the release say so: 1.19 under a
+        Policy."""
         told = "1.19.8 and later let pods preempt others under a Policy, too."
         assert told in run().stdout.splitlines()
         assert run("1.19").stdout.startswith(f"Release 1.19 (as 1.19.0-rc.4) runs plugins. {told}\n")

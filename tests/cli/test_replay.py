@@ -48,11 +48,16 @@ def records(text):
 
 class TestResults:
     def test_events_and_summary(self, folder):
-        """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to standard error."""
+        """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to
+        standard error."""
         (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
         out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
         found = records(out)
-        assert [record["pod"] for record in found if record["event"] == "Scheduled"] == ["default/one", "default/three", "default/two"]
+        assert [record["pod"] for record in found if record["event"] == "Scheduled"] == [
+            "default/one",
+            "default/three",
+            "default/two",
+        ]
         assert (found[-1]["event"], found[-1]["scheduled"], found[-1]["waits"]["p50"]) == ("Summary", 3, 0.5)
         assert "3 pods arrived, 3 scheduled, 3 finished, 0 evicted" in err
         assert re.search(r"^p99 +\d", err, re.MULTILINE)
@@ -61,8 +66,17 @@ class TestResults:
         """Events and series go to files where these are named."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
         assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
-        assert records((folder / "e.jsonl").read_text())[0] == {"time": 5, "event": "Arrived", "pod": "default/one"}
-        assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == ["time", "0", "5", "15"]
+        assert records((folder / "e.jsonl").read_text())[0] == {
+            "time": 5,
+            "event": "Arrived",
+            "pod": "default/one",
+        }
+        assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == [
+            "time",
+            "0",
+            "5",
+            "15",
+        ]
 
     def test_parquet(self, folder):
         """Series go to Parquet where the name says so."""
@@ -71,16 +85,24 @@ class TestResults:
         assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.parquet"]) == 0
         assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
 
-    @pytest.mark.parametrize(("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])])
+    @pytest.mark.parametrize(
+        ("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
+    )
     def test_times(self, folder, options, times):
         """Times can be compressed, and ignored."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert [record["time"] for record in records(ran("replay", "in.yaml", *options).out) if record["event"] == "Arrived"] == times
+        assert [
+            record["time"]
+            for record in records(ran("replay", "in.yaml", *options).out)
+            if record["event"] == "Arrived"
+        ] == times
 
     def test_until(self, folder):
         """A replay can be stopped at a virtual time."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == ["Summary"]
+        assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == [
+            "Summary"
+        ]
 
     def test_some_never_get_a_node(self, folder):
         """The exit status is 1 where a pod waits to the end."""
@@ -90,10 +112,24 @@ class TestResults:
 
 @pytest.mark.whole
 def test_an_interrupt_stops_cleanly(folder):
-    """Ctrl-C ends a run after the step that is under way, with whole lines: the first part of what a whole run writes."""
+    """Ctrl-C ends a run after the step that is under way, with whole lines: the first part of what a whole
+    run writes."""
     (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
-    command = [sys.executable, "-m", "kubeclassic", "replay", "busy.yaml", "--output", "e.jsonl", "--series", "s.csv"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    command = [
+        sys.executable,
+        "-m",
+        "kubeclassic",
+        "replay",
+        "busy.yaml",
+        "--output",
+        "e.jsonl",
+        "--series",
+        "s.csv",
+    ]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]),
+    }
     with started(command, env=environment) as process:
         while process.poll() is None and not (Path("e.jsonl").exists() and Path("e.jsonl").stat().st_size):
             time.sleep(0.01)
@@ -105,23 +141,32 @@ def test_an_interrupt_stops_cleanly(folder):
 
 
 def test_an_event_that_cannot_be(folder):
-    """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with its place."""
+    """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with
+    its place."""
     (folder / "good.yaml").write_text(NODE + pod("one"))
-    (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
+    (folder / "fails.jsonl").write_text(
+        '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n'
+    )
     _, err = ran("replay", "good.yaml", "fails.jsonl", status=2)
-    assert err.splitlines()[-1] == "kubeclassic: fails.jsonl, document 1: Fail: expected a node that exists at that time, got b"
+    assert (
+        err.splitlines()[-1]
+        == "kubeclassic: fails.jsonl, document 1: Fail: expected a node that exists at that time, got b"
+    )
 
 
 def test_an_error_leaves_nothing_half_written(folder):
     """The files of a replay that an error ends are gone."""
     (folder / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
-    (folder / "fails.jsonl").write_text('{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
+    (folder / "fails.jsonl").write_text(
+        '{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n'
+    )
     ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", status=2)
     assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
 
 
 def test_the_same_seed_gives_the_same_bytes(folder):
-    """A replay up to --until is the first part of the whole one but for its summary, and a second one is the same."""
+    """A replay up to --until is the first part of the whole one but for its summary, and a second one is the
+    same."""
     (folder / "busy.yaml").write_text(BUSY)
     whole, again = (ran("replay", "busy.yaml", "--seed", "4", status=(0, 1)).out for _ in range(2))
     part = ran("replay", "busy.yaml", "--seed", "4", "--until", "50", status=(0, 1)).out
@@ -129,7 +174,7 @@ def test_the_same_seed_gives_the_same_bytes(folder):
     assert whole.startswith(part[: part.rindex('{"time":')])
 
 
-# --- places ---------------------------------------------------------------------------------------------------------
+# --- places -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -143,7 +188,8 @@ def test_the_same_seed_gives_the_same_bytes(folder):
     ],
 )
 def test_a_bad_place_is_refused_before_the_run(tmp_path, places, message):
-    """A place that is a directory, or cannot be written, is told before anything is read; nothing is left there."""
+    """A place that is a directory, or cannot be written, is told before anything is read; nothing is left
+    there."""
     (tmp_path / "there").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     before = sorted(tmp_path.rglob("*"))
@@ -160,19 +206,31 @@ def test_a_device_is_written_to():
     assert Path(os.devnull).is_char_device()
 
 
-# --- scenarios, traces and configurations ---------------------------------------------------------------------------
+# --- scenarios, traces and configurations -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        ("{opcode: createPods, count: 1000000000000}", "count: expected at most 10,000,000, got 1000000000000"),
+        (
+            "{opcode: createPods, count: 1000000000000}",
+            "count: expected at most 10,000,000, got 1000000000000",
+        ),
         ("{opcode: createPods, count: -1}", "count: expected 0 or more, got -1"),
         ("{opcode: createPods, count: 1, perSecond: .nan}", "perSecond: expected "),
         ("{opcode: createPods, count: 1, perSecond: 1" + "0" * 400 + "}", "perSecond: expected "),
-        ("{opcode: sleep, duration: -1s}", 'duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got "-1s"'),
-        ("{opcode: sleep, duration: 1000000000000000}", "duration: expected at most 100 years, got 1000000000000000"),
-        ("{opcode: sleep, duration: [1]}", "duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got a list"),
+        (
+            "{opcode: sleep, duration: -1s}",
+            'duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got "-1s"',
+        ),
+        (
+            "{opcode: sleep, duration: 1000000000000000}",
+            "duration: expected at most 100 years, got 1000000000000000",
+        ),
+        (
+            "{opcode: sleep, duration: [1]}",
+            "duration: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got a list",
+        ),
         ("{opcode: sleep, duratoin: 1s}", 'duratoin: got an unknown field; did you mean "duration"'),
         ("{opcode: slep}", "opcode: expected one of "),
         ("{opcode: [sleep]}", "opcode: expected one of "),
@@ -199,14 +257,18 @@ def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path, operation, t
         (b"sn,cpu_milli,memory_mib\n\xff,1,1\n", "expected CSV in UTF-8, got bytes that are no text"),
         (b"", "line 1: expected the columns of nodes (sn, ...) or of pods (name, ...), got none"),
         (b"x" * 10_000 + b"\n", "or of pods (name, ...), got xxxx"),
-        (b'sn,cpu_milli,memory_mib\n"n' + b"x" * 200_000 + b'",1,1\n', "broken CSV: field larger than field limit"),
+        (
+            b'sn,cpu_milli,memory_mib\n"n' + b"x" * 200_000 + b'",1,1\n',
+            "broken CSV: field larger than field limit",
+        ),
         (b"sn,cpu_milli,memory_mib\nn,1,1\nn,1,1\n", 'line 3: sn: expected each name once, got "n" again'),
     ],
     ids=range(10),
 )
 def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path, content, text):
     """Wrong columns, numbers and encodings of a CSV are named with their line; the line is short."""
-    nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+    nodes = tmp_path / "nodes.csv"
+    pods = tmp_path / "pods.csv"
     nodes.write_bytes(content)
     pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\n")
     told = refusal_text(ManifestError, read_inputs, [nodes, pods])
@@ -230,7 +292,8 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path, content, text):
     ids=range(8),
 )
 def test_a_configuration_in_words_is_told_in_one_line(text, message):
-    """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are named, in a short line."""
+    """Empty values, digits of other scripts, numbers out of range and control characters of ``--a`` are
+    named, in a short line."""
     told = refusal_text(UnknownNameError, NamedSetup.parse, "a", text)
     assert message in told
     assert "\n" not in told

@@ -33,7 +33,8 @@ class TestOption:
 
 class TestAbout:
     def test_from_the_command(self, monkeypatch):
-        """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words of the command line."""
+        """It has the inputs as given, counts and warnings of the scenario, releases once each, and the words
+        of the command line."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
         monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
         scenario = Files.read(CLUSTER).scenario()
@@ -46,10 +47,13 @@ class TestAbout:
 
     def test_counts(self):
         """Nodes, pods that run, and pods that wait are counted apart."""
-        assert counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r")))) == "1 node, 1 pod runs, 2 pods wait"
+        assert (
+            counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r"))))
+            == "1 node, 1 pod runs, 2 pods wait"
+        )
 
 
-# --- Warnings as people see them ------------------------------------------------------------------------------------
+# --- Warnings as people see them ----------------------------------------------------------------------------
 
 
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
@@ -58,7 +62,10 @@ SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
 def test_groups(capsys):
     """Equal ones are one line, and the last line says how to see all."""
     tell_notices([*SAME, Notice("", "no nodes")])
-    assert capsys.readouterr().err == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
+    assert (
+        capsys.readouterr().err
+        == "warning: Pod p0 and 2 more: is odd\nwarning: no nodes\n(--verbose lists all 4 warnings)\n"
+    )
 
 
 def test_all(capsys):
@@ -89,7 +96,7 @@ def test_lines_fit_a_terminal(monkeypatch, columns):
     assert " ".join(line.strip() for line in lines) == "warning: Pod p: " + " ".join(["a word"] * 40)
 
 
-# --- ``kubeclassic schema``: the schemas are listed and printed, and can refuse -------------------------------------
+# --- ``kubeclassic schema``: the schemas are listed and printed, and can refuse -----------------------------
 
 
 def test_they_are_listed():
@@ -100,7 +107,8 @@ def test_they_are_listed():
 
 @pytest.mark.parametrize("name", names())
 def test_each_is_a_schema(name):
-    """Each is printed as it is published, is a valid schema, says what it is of, and has the version that documents carry."""
+    """Each is printed as it is published, is a valid schema, says what it is of, and has the version that
+    documents carry."""
     schema = ran("schema", name).document
     Draft202012Validator.check_schema(schema)
     assert schema["title"].split()[-1]
@@ -117,7 +125,9 @@ def test_a_wrong_document_is_seen():
     """The check can fail: a missing field, a wrong type and an unknown field are faults, each with its place."""
     line = {"pod": "shop/web", "host": None, "error": None, "preemption": None, "retry": False, "final": True}
     assert faults("simulate-line", line) == []
-    assert faults("simulate-line", {**line, "host": 7}) == ["$.host: 7 is not valid under any of the given schemas"]
+    assert faults("simulate-line", {**line, "host": 7}) == [
+        "$.host: 7 is not valid under any of the given schemas"
+    ]
     assert len(faults("simulate-line", {**line, "more": 1})) == 1
     assert len(faults("simulate-line", {})) == 6
 
@@ -129,7 +139,9 @@ def test_published_schemas_leave_room():
     assert not Draft202012Validator(strict(schema)).is_valid({"a": 1, "b": 2})
 
 
-@pytest.mark.parametrize("policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))])
+@pytest.mark.parametrize(
+    "policy", [path.name for path in sorted((ROOT / "examples" / "policies").glob("*.json"))]
+)
 @pytest.mark.parametrize("more", [[], ["--selector-spread"]])
 def test_migrated_policies_are_as_the_schema_says(policy, more, monkeypatch, capsys):
     """The JSON of policy migrate, a KubeSchedulerConfiguration, is as its schema says."""

@@ -43,7 +43,8 @@ class TestSnapshot:
 
     def test_it_is_ready_for_simulate(self, config, tmp_path, capsys):
         """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
-        plain, packed = tmp_path / "c.json", tmp_path / "c.json.gz"
+        plain = tmp_path / "c.json"
+        packed = tmp_path / "c.json.gz"
         for file in (plain, packed):
             assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
         assert " nodes and " in capsys.readouterr().err
@@ -58,9 +59,24 @@ class TestSnapshot:
 
     def test_a_redaction_and_its_map(self, config, tmp_path):
         """The map has the old names, and only its owner may read it; the snapshot has none of them."""
-        file, names = tmp_path / "c.json", tmp_path / "names.json"
+        file = tmp_path / "c.json"
+        names = tmp_path / "names.json"
         names.write_text("of an earlier one, which all may read")
-        assert run(["snapshot", "--kubeconfig", str(config), "--redact", "--redact-map", str(names), "--output", str(file)]) == 0
+        assert (
+            run(
+                [
+                    "snapshot",
+                    "--kubeconfig",
+                    str(config),
+                    "--redact",
+                    "--redact-map",
+                    str(names),
+                    "--output",
+                    str(file),
+                ]
+            )
+            == 0
+        )
         assert names.stat().st_mode & 0o777 == 0o600
         old = json.loads(names.read_text())["names"]
         assert "gpu-b1" in old
@@ -89,7 +105,15 @@ class TestKubeconfigInPlaceOfPaths:
             ["explain", "shop/orders-0", "--release", "1.27", "-o", "json"],
             ["compare", "--a", "release=1.15", "--b", "release=1.16", "-o", "json"],
             ["replay", "--release", "1.27"],
-            ["policy", "migrate", str(ROOT / "examples/policies/kubernetes-classic.json"), "--release", "1.16", "-o", "json"],
+            [
+                "policy",
+                "migrate",
+                str(ROOT / "examples/policies/kubernetes-classic.json"),
+                "--release",
+                "1.16",
+                "-o",
+                "json",
+            ],
         ],
         ids=lambda words: words[0],
     )

@@ -61,14 +61,20 @@ class TestRules:
         capsys,
         is_loaded_before,
     ):
-        """A catalogue is for releases with predicates, plugins for the others; other modules of the same names change nothing."""
-        sweep.write_text("cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n")
+        """A catalogue is for releases with predicates, plugins for the others; other modules of the same
+        names change nothing."""
+        sweep.write_text(
+            "cluster: examples/cluster\ngrid: {release: ['1.16', '1.27']}\nobjectives: [placed]\n"
+        )
         rules = ["--rules", "examples/rules.py:CATALOGUE", "--rules", "examples/plugins.py:PLUGINS"]
         for name in rule_files():
             monkeypatch.delitem(sys.modules, name)
         if is_loaded_before:
             ran("simulate", "examples/cluster", "--release", "1.16", *rules[:2], status=1)
-        for kind in ("rules", "plugins"):  # other modules of these names come first wherever modules are looked for
+        for kind in (
+            "rules",
+            "plugins",
+        ):  # other modules of these names come first wherever modules are looked for
             (tmp_path / "others").mkdir(exist_ok=True)
             (tmp_path / "others" / f"{kind}.py").write_text("")
         monkeypatch.syspath_prepend(str(tmp_path / "others"))

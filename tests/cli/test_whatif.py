@@ -53,11 +53,22 @@ class TestText:
         """-o wide has every rule's verdict on the wanted node."""
         out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
         assert "PREDICATE" in out
-        assert "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1" in out
+        assert (
+            "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
+            in out
+        )
 
     def test_edits_come_first(self, told):
         """What --what-if prints can be given back with --set."""
-        out = told(EXAMPLE, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi").out
+        out = told(
+            EXAMPLE,
+            REPORT,
+            "--what-if",
+            "--order",
+            "priority",
+            "--set",
+            f"pod {REPORT} requests.memory=28544Mi",
+        ).out
         assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
 
@@ -66,5 +77,8 @@ class TestForms:
         """Three of a kind, or with --all every one."""
         nodes = [node(f"n{number}", taints=[taint(("k", str(number), "NoSchedule"))]) for number in range(5)]
         path = written(tmp_path, *nodes, pod("asked"))
-        some, every = (told(path, "asked", "--what-if", "-o", "json", *more).document["suggestions"] for more in ((), ("--all",)))
+        some, every = (
+            told(path, "asked", "--what-if", "-o", "json", *more).document["suggestions"]
+            for more in ((), ("--all",))
+        )
         assert [sum(one["kind"] == "taint" for one in found) for found in (some, every)] == [3, 5]

@@ -1,4 +1,5 @@
-"""Wrong words on the command line, of all commands in one table: exit status 2, nothing printed, and a line that says what was wanted."""
+"""Wrong words on the command line, of all commands in one table: exit status 2, nothing printed, and a line
+that says what was wanted."""
 
 import gzip
 import shlex
@@ -22,13 +23,22 @@ NO_COST = "expected a number above 0"
 REPLAY = "replay good.yaml"
 MIGRATE = "policy migrate examples/policies/openshift-labels.json"
 FILES = {
-    "ab.yaml": [node("a"), node("b")], "web.yaml": [pod("web")], "other.yaml": [pod("other")], "again.yaml": [pod("web")],
-    "node.yaml": [node("c")], "nodes.yaml": [node("x"), node("y")], "two.yaml": [pod("one"), pod("two")], "empty.yaml": [],
-    "map.yaml": [manifest("ConfigMap", "x")], "good.yaml": [node("a"), pod("one")],
+    "ab.yaml": [node("a"), node("b")],
+    "web.yaml": [pod("web")],
+    "other.yaml": [pod("other")],
+    "again.yaml": [pod("web")],
+    "node.yaml": [node("c")],
+    "nodes.yaml": [node("x"), node("y")],
+    "two.yaml": [pod("one"), pod("two")],
+    "empty.yaml": [],
+    "map.yaml": [manifest("ConfigMap", "x")],
+    "good.yaml": [node("a"), pod("one")],
     "bad.yaml": [[{"opcode": "createNode"}]],
     "daemons.yaml": [manifest("DaemonSet", "agent", apiVersion="apps/v1", spec={"template": pod("x")})],
-    "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
-}  # fmt: skip
+    "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n',
+    "pods.csv": "name,cpu_milli\n",
+    "good.csv": "a,b\n",
+}
 """A file -> its manifests, or its text."""
 WRONG = {
     "simulate": NO_PATHS,
@@ -62,7 +72,10 @@ WRONG = {
             "percentage": "100",
         }.items()
     },
-    **{f"{COMPARE} percentage={digits}": "expected a number from 0 to 100" for digits in ("\u0661\u0660", "\u00b9", "1" * 5000, "1e1")},
+    **{
+        f"{COMPARE} percentage={digits}": "expected a number from 0 to 100"
+        for digits in ("\u0661\u0660", "\u00b9", "1" * 5000, "1e1")
+    },
     "drain": f"{NO_PATHS} (see kubeclassic drain --help)",
     "drain nowhere.yaml": "nowhere.yaml: got neither a path that is there nor, without any, a cluster with a node of that name.",
     DRAIN: "node: expected the names of nodes, --zone, --node-selector or --auto, got none",
@@ -150,7 +163,9 @@ def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("words")
     (found / "examples").symlink_to(ROOT / "examples")
     for name, content in FILES.items():
-        (found / name).write_text(content if isinstance(content, str) else yaml.safe_dump_all(content), encoding="utf-8")
+        (found / name).write_text(
+            content if isinstance(content, str) else yaml.safe_dump_all(content), encoding="utf-8"
+        )
     return found
 
 
@@ -199,7 +214,10 @@ BAD_FILES = {
 
 SIMULATE = [
     ("nothere.yaml", "nothere.yaml: no such file or directory"),
-    ("empty", "empty: expected *.yaml, *.yml, *.json, *.jsonl or these with .gz, got a directory without manifests"),
+    (
+        "empty",
+        "empty: expected *.yaml, *.yml, *.json, *.jsonl or these with .gz, got a directory without manifests",
+    ),
     ("broken.yaml", "broken.yaml, line 4, column 1: broken YAML: did not find expected ',' or ']'"),
     ("broken.json", "broken.json, line 2, column 14: broken JSON: expecting value"),
     ("broken.gz", "broken.gz: broken gzip data"),
@@ -207,10 +225,16 @@ SIMULATE = [
         "taint.yaml",
         'taint.yaml, document 3 (Node worker-7): spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got "NoSched"',
     ),
-    ("quantity.yaml", 'quantity.yaml, document 1 (Node a): status.allocatable.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "1x"'),
+    (
+        "quantity.yaml",
+        'quantity.yaml, document 1 (Node a): status.allocatable.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "1x"',
+    ),
     ("number.yaml", 'number.yaml, document 1 (Pod web): spec.priority: expected a whole number, got "high"'),
     ("list.yaml", "list.yaml, document 1: expected a Kubernetes object, got 1"),
-    ("kindless.yaml", "kindless.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing"),
+    (
+        "kindless.yaml",
+        "kindless.yaml, document 1: kind: expected the kind of a Kubernetes object, got nothing",
+    ),
     ("nameless.yaml", "nameless.yaml, document 1 (Node): metadata.name: expected a name, got nothing"),
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: expected each node once, got a again"),
     ("template.yaml", "Deployment web: spec.template: expected a pod template, got nothing"),
@@ -236,16 +260,28 @@ SIMULATE = [
         "no release has PodFitsNothing; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it; "
         'did you mean "PodFitsPorts" or "PodFitsHostPorts"?',
     ),
-    ("good.yaml --policy-configmap p", """couldn't get policy config map kube-system/p: configmaps "p" not found"""),
+    (
+        "good.yaml --policy-configmap p",
+        """couldn't get policy config map kube-system/p: configmaps "p" not found""",
+    ),
     ("good.yaml --config nothere.yaml", "nothere.yaml: no such file or directory"),
-    ("good.yaml --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
+    (
+        "good.yaml --percentage-of-nodes-to-score 101",
+        "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+    ),
     (
         "good.yaml --hard-pod-affinity-symmetric-weight -1",
         "hardPodAffinitySymmetricWeight: Invalid value: -1: not in valid range 0-100",
     ),
     ("good.yaml --equivalence-cache", "--equivalence-cache: 1.16 has none"),
-    ("good.yaml --release 1.16 --rules mine", '--rules: expected FILE.py:CATALOGUE or MODULE:CATALOGUE, got "mine"'),
-    ("good.yaml --rules nowhere:MINE", """--rules: got "nowhere:MINE": ModuleNotFoundError: No module named 'nowhere'"""),
+    (
+        "good.yaml --release 1.16 --rules mine",
+        '--rules: expected FILE.py:CATALOGUE or MODULE:CATALOGUE, got "mine"',
+    ),
+    (
+        "good.yaml --rules nowhere:MINE",
+        """--rules: got "nowhere:MINE": ModuleNotFoundError: No module named 'nowhere'""",
+    ),
     ("good.yaml --release 1.16 --rules json:decoder", '--rules: got "json:decoder", which is no Catalogue'),
     ("good.yaml --pods nothere.yaml", "nothere.yaml: no such file or directory"),
     ("good.yaml --output nothere/out.json", "nothere/out.json: cannot be written: no such file or directory"),
@@ -259,26 +295,47 @@ PROFILES = [
     ("--profile profile.yaml --release 1.16", f"--profile: {NOT_OLDER}"),
     ("--profile profile.yaml --release v1.16.3", f"--profile: {NOT_OLDER}"),
     ("--release 1.27 --policy policy.json", f"--policy: expected {MIGRATED}, got policy.json, {NOT_NEWER}"),
-    ("--release 1.27 --profile profile.yaml --policy policy.json", f"--policy: expected {MIGRATED}, got policy.json, {NOT_NEWER}"),
+    (
+        "--release 1.27 --profile profile.yaml --policy policy.json",
+        f"--policy: expected {MIGRATED}, got policy.json, {NOT_NEWER}",
+    ),
     ("--release 1.27 --policy-configmap p", f"--policy-configmap: expected {MIGRATED}, got p, {NOT_NEWER}"),
-    ("--release 1.27 --provider DefaultProvider", f"--provider: expected a profile, got DefaultProvider, {NOT_NEWER}"),
+    (
+        "--release 1.27 --provider DefaultProvider",
+        f"--provider: expected a profile, got DefaultProvider, {NOT_NEWER}",
+    ),
     (
         "--release 1.27 --hard-pod-affinity-symmetric-weight 5",
         f"--hard-pod-affinity-symmetric-weight: expected hardPodAffinityWeight of InterPodAffinity in a profile, got 5, {NOT_NEWER}",
     ),
-    ("--release 1.27 --scheduler-name mine", f"--scheduler-name: expected schedulerName of a profile, got mine, {NOT_NEWER}"),
+    (
+        "--release 1.27 --scheduler-name mine",
+        f"--scheduler-name: expected schedulerName of a profile, got mine, {NOT_NEWER}",
+    ),
     ("--release 1.27 --equivalence-cache", f"--equivalence-cache: expected none, got one, {NOT_NEWER}"),
-    ("--profile profile.yaml --config older.yaml", "--profile cannot be combined with --config: from 1.17 on they are the same"),
-    ("--release 1.27 --feature-gates EvenPodsSpread=true", f"--feature-gates: unrecognized feature gate: EvenPodsSpread; {LISTED}"),
+    (
+        "--profile profile.yaml --config older.yaml",
+        "--profile cannot be combined with --config: from 1.17 on they are the same",
+    ),
+    (
+        "--release 1.27 --feature-gates EvenPodsSpread=true",
+        f"--feature-gates: unrecognized feature gate: EvenPodsSpread; {LISTED}",
+    ),
     (
         "--release 1.27 --profile profile.yaml --feature-gates EvenPodsSpread=true",
         f"--feature-gates: unrecognized feature gate: EvenPodsSpread; {LISTED}",
     ),
-    ("--release 1.27 --percentage-of-nodes-to-score 101", "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
+    (
+        "--release 1.27 --percentage-of-nodes-to-score 101",
+        "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+    ),
     ("--profile nothere.yaml", "nothere.yaml: no such file or directory"),
     ("--profile two.yaml", "two.yaml: expected one KubeSchedulerConfiguration, got 2 documents"),
     ("--profile field.yaml", 'field.yaml: strict decoding error: unknown field "profils"'),
-    ("--release 1.27 --profile names.yaml", "names.yaml: profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"),
+    (
+        "--release 1.27 --profile names.yaml",
+        "names.yaml: profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
+    ),
     (
         "--profile plugin.yaml",
         "plugin.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
@@ -293,7 +350,10 @@ PROFILES = [
     ),
     ("--release 1.27 --rules mine", '--rules: expected FILE.py:PLUGIN or MODULE:PLUGIN, got "mine"'),
     ("--release 1.27 --rules json:nothing", '--rules: got "json:nothing", which is no plugin'),
-    ("--release 1.27 --rules json:decoder", '--rules: expected the class of a plugin, or a list of such, got "json:decoder"'),
+    (
+        "--release 1.27 --rules json:decoder",
+        '--rules: expected the class of a plugin, or a list of such, got "json:decoder"',
+    ),
     (
         "--release 1.27 --rules kubeclassic.framework.plugins.nodename:NodeName",
         "a plugin named NodeName already exists",
@@ -306,9 +366,15 @@ OTHERS = [
     ("explain good.yaml wep", 'pod: expected a pod of the input, got "wep"; did you mean "web"?'),
     ("explain good.yaml web --node b1", 'node: expected a node of the cluster, got "b1"'),
     ("explain good.yaml web -n shop", 'pod: expected a pod of the input in namespace shop, got "web"'),
-    ("explain good.yaml deploy/web", 'Deployment: expected a Deployment that has one, got "deploy/web", which has no pod in the input'),
+    (
+        "explain good.yaml deploy/web",
+        'Deployment: expected a Deployment that has one, got "deploy/web", which has no pod in the input',
+    ),
     ("import openb nothere.csv pods.csv", "nothere.csv: no such file or directory"),
-    ("import openb few.csv pods.csv", "few.csv, line 1: expected the columns memory_mib too, got sn,cpu_milli"),
+    (
+        "import openb few.csv pods.csv",
+        "few.csv, line 1: expected the columns memory_mib too, got sn,cpu_milli",
+    ),
     ("import openb nodes.csv pods.csv", 'nodes.csv, line 3: cpu_milli: expected a whole number, got "1k"'),
     ("import openb wide.csv pods.csv", "wide.csv, line 2: expected at most 5 values, got 7"),
     ("import openb ok.csv pods.csv", 'pods.csv, line 3: name: expected each name once, got "p" again'),
@@ -328,7 +394,8 @@ def bad_folder(tmp_path, monkeypatch):
 
 
 def refusal(arguments):
-    """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on standard output.
+    """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on
+    standard output.
 
     Where a fault shows only once the cluster was read, the line about the release by default comes first.
     """
@@ -337,7 +404,9 @@ def refusal(arguments):
     return told.err.removeprefix("release 1.36 by default: no node says status.nodeInfo.kubeletVersion\n")
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])
+@pytest.mark.parametrize(
+    ("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS]
+)
 def test_bad_input_is_refused(bad_folder, arguments, wanted):
     """Each bad input gives exactly its one line and exit status 2."""
     assert refusal(arguments) == f"kubeclassic: {wanted}\n"
@@ -346,7 +415,8 @@ def test_bad_input_is_refused(bad_folder, arguments, wanted):
 @pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
 @pytest.mark.parametrize("command", ["simulate good.yaml", "explain good.yaml web", "replay good.yaml"])
 def test_what_the_other_releases_have_is_refused(bad_folder, command, arguments, wanted):
-    """Each command that schedules refuses profiles for older releases, older options for profiles, and bad profiles, in the same line."""
+    """Each command that schedules refuses profiles for older releases, older options for profiles, and bad
+    profiles, in the same line."""
     assert refusal(f"{command} {arguments}") == f"kubeclassic: {wanted}\n"
 
 
@@ -361,7 +431,8 @@ def test_what_the_other_releases_have_is_refused(bad_folder, command, arguments,
     ],
 )
 def test_a_wrong_call_is_refused(bad_folder, arguments, about, hint):
-    """An option or command that does not exist, or a value that it cannot have, gives one line that leads to the help."""
+    """An option or command that does not exist, or a value that it cannot have, gives one line that leads to
+    the help."""
     told = refusal(arguments)
     assert about in told
     assert told.startswith("kubeclassic: ")
@@ -372,10 +443,18 @@ def test_a_wrong_call_is_refused(bad_folder, arguments, about, hint):
 def test_a_pod_on_an_unknown_node_is_a_warning(bad_folder):
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
     (bad_folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
-    assert "warning: Pod default/web on gone: its node is not in the input\n" in ran("simulate", "orphan.yaml").err
+    assert (
+        "warning: Pod default/web on gone: its node is not in the input\n"
+        in ran("simulate", "orphan.yaml").err
+    )
 
 
 def test_an_ambiguous_pod_is_named(bad_folder):
     """A name that two namespaces have is refused with both."""
-    (bad_folder / "two.yaml").write_text(f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8")
-    assert refusal("explain two.yaml web") == 'kubeclassic: pod: expected one of default/web, shop/web, got "web"\n'
+    (bad_folder / "two.yaml").write_text(
+        f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8"
+    )
+    assert (
+        refusal("explain two.yaml web")
+        == 'kubeclassic: pod: expected one of default/web, shop/web, got "web"\n'
+    )

@@ -1,4 +1,5 @@
-"""Details read off a board: when they are, that they are whole, and that verify mode finds each way in which they could be stale."""
+"""Details read off a board: when they are, that they are whole, and that verify mode finds each way in which
+they could be stale."""
 
 import pytest
 
@@ -43,7 +44,8 @@ def is_read_off(decision):
 class TestWhatIsReadOff:
     def test_details_are_the_same(self, release):
         """Pods have the same details as where rules are asked in each cycle."""
-        made, long = cluster(release), cluster(release, at_once=False)
+        made = cluster(release)
+        long = cluster(release, at_once=False)
         for number in range(20):
             assert place(made, small(str(number))) == place(long, small(str(number)))
         assert is_read_off(made.schedule(small("x")))

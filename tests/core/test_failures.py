@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from kubeclassic.core.failures import Failures, Reason
 from tests.support.build import error_text
 
-FULL, FAR, LATE = Reason("full"), Reason("far", resolvable=False), Reason("late")
+FULL = Reason("full")
+FAR = Reason("far", resolvable=False)
+LATE = Reason("late")
 
 
 def mask(text):
@@ -35,7 +37,11 @@ class TestWhere:
 
 
 class TestReasonsOfFewNodes:
-    @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=10)))
+    @given(
+        st.integers(1, 6).flatmap(
+            lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=1, max_size=10)
+        )
+    )
     def test_before_and_after_the_codes(self, masks):
         """Reasons that are read off the masks are those that the codes give, in the same order."""
         reasons = [(Reason(f"reason {number}"),) for number in range(len(masks))]
@@ -82,7 +88,9 @@ class TestJoined:
         """Joining arrays gives each node what appending its parts' reasons one by one gives."""
         n = data.draw(st.integers(1, 6))
         outcome = st.one_of(
-            st.none(), st.sampled_from(["broken", "worse"]), st.lists(st.sampled_from([FULL, FAR, LATE]), max_size=2).map(tuple)
+            st.none(),
+            st.sampled_from(["broken", "worse"]),
+            st.lists(st.sampled_from([FULL, FAR, LATE]), max_size=2).map(tuple),
         )
         rows = data.draw(st.lists(st.lists(outcome, min_size=n, max_size=n), max_size=4))
         joined = Failures.joined([Failures.of_rows(row) for row in rows])
@@ -103,6 +111,10 @@ class TestCodes:
     def test_tell_who_has_which_reasons(self, masks):
         """Few reasons or many: each node has those whose masks hold it, in order."""
         reasons = [Reason(f"reason {number}") for number in range(len(masks))]
-        found = Failures.all_of([(reason, np.array(held)) for reason, held in zip(reasons, masks, strict=True)])
-        wanted = [tuple(reason for reason, held in zip(reasons, masks, strict=True) if held[i]) for i in range(4)]
+        found = Failures.all_of(
+            [(reason, np.array(held)) for reason, held in zip(reasons, masks, strict=True)]
+        )
+        wanted = [
+            tuple(reason for reason, held in zip(reasons, masks, strict=True) if held[i]) for i in range(4)
+        ]
         assert outcomes(found, 4) == wanted

@@ -16,7 +16,8 @@ MOST = PRESENT + SPARE + 1
 
 
 def own(number, kind):
-    """A pod with a label of its own, and nearly each with a size of its own; of a *kind* that asks for something by that label."""
+    """A pod with a label of its own, and nearly each with a size of its own; of a *kind* that asks for
+    something by that label."""
     labels = {"app": "a", "job": f"j{number}"}
     more = {"requests": {"cpu": "10m", "memory": f"{64 + number % 1000}Mi"}}
     if kind == "affinity":
@@ -24,7 +25,12 @@ def own(number, kind):
     elif kind == "spread":
         selector = {"matchLabels": {"job": labels["job"]}}
         more["topologySpreadConstraints"] = [
-            {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+            {
+                "maxSkew": 1,
+                "topologyKey": "kubernetes.io/hostname",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": selector,
+            }
         ]
     elif kind == "large":
         more["requests"]["cpu"] = "1000"
@@ -33,17 +39,27 @@ def own(number, kind):
 
 def kept(engine):
     """How many entries there are of all that is kept by template."""
-    census, paths = engine.table.census, engine.flow.quick_paths.values()
-    pairs = {"labelled": census._labelled, "asked": census._asked, **{role: index._terms for role, index in census._terms.items()}}
+    census = engine.table.census
+    paths = engine.flow.quick_paths.values()
+    pairs = {
+        "labelled": census._labelled,
+        "asked": census._asked,
+        **{role: index._terms for role, index in census._terms.items()},
+    }
     return {
-        "templates": len(engine.templates._known), "sizes": len(engine.templates._sizes), "amounts": len(engine.table._amounts),
-        "present": len(census._templates), "matching": len(census._matching), "counters": len(census.counters),
+        "templates": len(engine.templates._known),
+        "sizes": len(engine.templates._sizes),
+        "amounts": len(engine.table._amounts),
+        "present": len(census._templates),
+        "matching": len(census._matching),
+        "counters": len(census.counters),
         **{name: len(found.lists) for name, found in pairs.items()},
         "counted": max((len(counter._by_template) for counter in census.counters.values()), default=0),
         "about": max(len(index._about) for index in census._terms.values()),
-        "boards": sum(len(path.boards._known) for path in paths), "numbers": len(engine.flow.runs.layout.templates),
+        "boards": sum(len(path.boards._known) for path in paths),
+        "numbers": len(engine.flow.runs.layout.templates),
         "answers": sum(len(path.boards.answers._answers) for path in paths) // 40,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -60,8 +76,9 @@ def test_a_template_goes_with_its_last_pod(release, kind):
             feed.put(decision.pod.bound_to(decision.host))
             feed.delete(own(number - PRESENT, kind).bound_to(decision.host))
     found = kept(engine)
-    # Counters begin anew when there are twice as many as there were; each template has a counter or two.
-    # Each template has two labels, and asks for up to two counters; these begin anew where there are twice as many as usual.
+    # Counters begin anew when there are twice as many as there were; each template has a counter or two. Each
+    # template has two labels, and asks for up to two counters; these begin anew where there are twice as many
+    # as usual.
     most = {"labelled": 2, "counters": 4, "asked": 2, "required_anti_affinity": 2}
     assert {name: count for name, count in found.items() if count > most.get(name, 1) * MOST} == {}
 
@@ -98,7 +115,8 @@ def test_answers_follow_counters_that_began_anew():
 
 
 def test_nodes_that_are_gone_leave_nothing():
-    """Values of labels that no node has any more, and images, are forgotten; what is counted by them stays right."""
+    """Values of labels that no node has any more, and images, are forgotten; what is counted by them stays
+    right."""
     engine = engine_for("1.34", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
     feed.put_all([host("first"), host("stays"), pod("old", on="stays", labels={"app": "web"})])

@@ -11,13 +11,23 @@ from tests.support.house import sources, tree
 from tests.test_layers import TABLES
 
 GROUPS = {
-    "Client": "client", "Configuration": "configuration", "Device": "devices", "Extender": "extenders", "Framework": "framework",
-    "Live": "live", "Nomination": "nominations", "Policy": "policies", "Preemption": "preemption", "Queue": "queue",
-    "Queueing": "queueing", "Volume": "volumes",
-}  # fmt: skip
+    "Client": "client",
+    "Configuration": "configuration",
+    "Device": "devices",
+    "Extender": "extenders",
+    "Framework": "framework",
+    "Live": "live",
+    "Nomination": "nominations",
+    "Policy": "policies",
+    "Preemption": "preemption",
+    "Queue": "queue",
+    "Queueing": "queueing",
+    "Volume": "volumes",
+}
 HOLDERS = {
-    Release: {"release"}, **{getattr(release, f"{name}Cells"): {"cells", held} for name, held in GROUPS.items()},
-}  # fmt: skip
+    Release: {"release"},
+    **{getattr(release, f"{name}Cells"): {"cells", held} for name, held in GROUPS.items()},
+}
 for group in (release.FrameworkCells, release.QueueingCells):
     HOLDERS[group].add("_cells")
 """What code calls an object of each class of cells when it reads one off it."""
@@ -34,25 +44,32 @@ NO_READERS = (
 @cache
 def code():
     """What all that decides reads; what only shows things to people is left out."""
-    return frozenset(loads(tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/")))
+    return frozenset(
+        loads(tree(path) for path in sources() if path not in NO_READERS and not path.startswith("cli/"))
+    )
 
 
 def loads(modules):
     """(holder, name) of each attribute that is read: ``("release", "gates")`` for ``cycle.release.gates``."""
     for node in (node for module in modules for node in ast.walk(module)):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            yield (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")), node.attr
+            yield (
+                (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")),
+                node.attr,
+            )
 
 
 def unread(cells, holders, found):
-    """The fields of *cells* that are not read off one of *holders*; *found*: all that is read, as of :func:`loads`."""
+    """The fields of *cells* that are not read off one of *holders*; *found*: all that is read, as of
+    :func:`loads`."""
     read = {name for holder, name in found if holder in holders}
     return [name for name in cells.__struct_fields__ if name not in read]
 
 
 @pytest.mark.parametrize("cells", HOLDERS, ids=lambda cells: cells.__name__)
 def test_every_cell_is_read(cells):
-    """No cell is there that makes no difference; a reader calls what it reads off ``release``, ``cells`` or by the group's name."""
+    """No cell is there that makes no difference; a reader calls what it reads off ``release``, ``cells`` or
+    by the group's name."""
     assert unread(cells, HOLDERS[cells], code()) == []
 
 

@@ -14,14 +14,17 @@ from tests.support.manifests import manifest
 
 ALL = list(RELEASES)
 OLD = ALL[:2]
-UNFILTERED, FILTERED = ALL[:1], ALL[1:]
+UNFILTERED = ALL[:1]
+FILTERED = ALL[1:]
 """The release in which every update of a node moves pods, and the others."""
 MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
 
 
 def router(release, *known, **gates):
-    """A scheduler of *release* that was told of *known*, and then parked the pod ``waiting``, which backs off no more."""
-    scheduler, clock = engine(release=release, gates=gates), Clock()
+    """A scheduler of *release* that was told of *known*, and then parked the pod ``waiting``, which backs off
+    no more."""
+    scheduler = engine(release=release, gates=gates)
+    clock = Clock()
     made = EventRouter(scheduler, make_queue(scheduler.algorithm, scheduler.nominations, clock))
     for item in known:
         made.put(item)
@@ -63,13 +66,21 @@ def csi_node(**more):
     return obj(manifest("CSINode", "n", metadata=more))
 
 
-LATE, EARLY = kind("WaitForFirstConsumer"), kind("Immediate")
+LATE = kind("WaitForFirstConsumer")
+EARLY = kind("Immediate")
 EVENTS = [
     *((None, item, True) for item in (node("n"), volume(), claim(), service(), LATE)),
-    *((item, replace(item, metadata=replace(item.metadata, resource_version="2")), True) for item in (volume(), claim(), service())),
-    *((item, None, item.kind == "Service") for item in (node("n"), volume(), claim(), LATE, csi_node(), service())),
-    (None, EARLY, False), (EARLY, LATE, False),
-]  # fmt: skip
+    *(
+        (item, replace(item, metadata=replace(item.metadata, resource_version="2")), True)
+        for item in (volume(), claim(), service())
+    ),
+    *(
+        (item, None, item.kind == "Service")
+        for item in (node("n"), volume(), claim(), LATE, csi_node(), service())
+    ),
+    (None, EARLY, False),
+    (EARLY, LATE, False),
+]
 """What there was, what there is now, and whether that moves all."""
 
 
@@ -77,7 +88,8 @@ class TestMoves:
     @pytest.mark.parametrize("release", ALL)
     @pytest.mark.parametrize(("old", "new", "moved"), EVENTS, ids=lambda value: getattr(value, "kind", None))
     def test_which_events_move_all(self, release, old, new, moved):
-        """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a late one that comes does."""
+        """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
+        late one that comes does."""
         made = router(release, *([] if old is None else [old]))
         if new is not None:
             made.put(new)
@@ -93,7 +105,9 @@ class TestMoves:
         made.put(kind("WaitForFirstConsumer"))
         assert not moves(made)
 
-    @pytest.mark.parametrize(("release", "gate", "moved"), [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)])
+    @pytest.mark.parametrize(
+        ("release", "gate", "moved"), [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)]
+    )
     def test_csi_nodes(self, release, gate, moved):
         """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
         for known in ((), (csi_node(),)):
@@ -118,7 +132,12 @@ class TestNodeUpdates:
         ("the spelling of a quantity", {"cpu": "1"}, {"cpu": "1000m"}, True),
         ("labels", {}, {"labels": {"a": "b"}}, True),
         ("taints", {}, {"taints": [{"key": "a", "effect": "NoSchedule"}]}, True),
-        ("a status", {"conditions": [{"type": "Ready", "status": "False"}]}, {"conditions": [{"type": "Ready", "status": "True"}]}, True),
+        (
+            "a status",
+            {"conditions": [{"type": "Ready", "status": "False"}]},
+            {"conditions": [{"type": "Ready", "status": "True"}]},
+            True,
+        ),
         (
             "a reason",
             {"conditions": [{"type": "Ready", "status": "True", "reason": "a"}]},
@@ -131,7 +150,9 @@ class TestNodeUpdates:
     )
 
     @pytest.mark.parametrize("release", FILTERED)
-    @pytest.mark.parametrize(("old", "new", "moved"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+    @pytest.mark.parametrize(
+        ("old", "new", "moved"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES]
+    )
     def test_only_what_may_help_moves(self, release, old, new, moved):
         """From 1.13 on a node that changed moves parked pods only where the change may let one fit."""
         made = router(release, node("n", **old))
@@ -160,7 +181,8 @@ class TestNodeUpdates:
 class TestPods:
     @pytest.mark.parametrize("release", ALL)
     def test_a_new_pod_is_queued(self, release):
-        """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do not."""
+        """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do
+        not."""
         made = router(release)
         for new in (pod("a"), pod("b", schedulerName="other"), pod("c", status={"phase": "Failed"})):
             made.put(new)
@@ -205,7 +227,11 @@ class TestPods:
     def test_assigned_pods_move_those_that_want_them(self, release):
         """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
         term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
-        wanting = pod("wanting", status=MARK, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+        wanting = pod(
+            "wanting",
+            status=MARK,
+            affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+        )
         for before in (None, pod("web", on="n")):
             made = router(release, *([before] if before else []))
             made.queue.add_unschedulable(QueuedPod(wanting), made.queue.cycle + 1)
@@ -247,7 +273,9 @@ class TestEchoes:
     @pytest.mark.parametrize("release", ALL)
     def test_versions_and_annotations_are_nothing_new(self, release):
         """A new resource version or other annotations do not bring an assumed pod back."""
-        assert not self.queued(self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}}))
+        assert not self.queued(
+            self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}})
+        )
 
     @pytest.mark.parametrize(("release", "is_back"), [(name, name != "1.16") for name in ALL])
     def test_conditions_are_nothing_new_in_1_16(self, release, is_back):

@@ -31,8 +31,10 @@ def new_run(release):
     run = Run(scheduler(release))
     for item in (
         *(in_zone(name, zone) for name, zone in (("a", "x"), ("b", "y"), ("c", "x"))),
-        waiting("old", on="a", priority=1), waiting("early", on="a"), obj(manifest("Service", "s", spec={})),
-    ):  # fmt: skip
+        waiting("old", on="a", priority=1),
+        waiting("early", on="a"),
+        obj(manifest("Service", "s", spec={})),
+    ):
         run.put(item)
     run.put(waiting("nominee", priority=5, status={"nominatedNodeName": "b"}))
     return run
@@ -47,7 +49,17 @@ def state(run):
     nominated = {name: [one.key for one in engine.nominations.on(name)] for name in engine.nominations}
     requested = {name: engine.table.requested[:, engine.table.row_of[name]].tolist() for name in nodes}
     services = sorted(item.key for item in engine.listings.services)
-    return pods, nodes, requested, nominated, services, engine.position, dict(run.evicted), set(run._pods), set(run._waiting)
+    return (
+        pods,
+        nodes,
+        requested,
+        nominated,
+        services,
+        engine.position,
+        dict(run.evicted),
+        set(run._pods),
+        set(run._waiting),
+    )
 
 
 def decisions(run):
@@ -68,7 +80,10 @@ STEPS = (
     lambda run: run.delete(obj(manifest("Service", "s", spec={}))),
     lambda run: run.cycle(waiting("one")),
     lambda run: run.cycle(waiting("nominee", priority=5)),
-    lambda run: [run.cycle(pod("large", requests={"cpu": "4"}, priority=9)), *map(run.cycle, run.take_retries())],
+    lambda run: [
+        run.cycle(pod("large", requests={"cpu": "4"}, priority=9)),
+        *map(run.cycle, run.take_retries()),
+    ],
     lambda run: run.nominate(waiting("two"), "c"),
 )
 """What can happen to a run."""
@@ -79,8 +94,10 @@ class TestSavepoint:
     @examples(0.2)
     @given(steps=st.lists(st.sampled_from(STEPS), max_size=8), fails=st.booleans())
     def test_all_is_as_before(self, release, steps, fails):
-        """After a savepoint a run is in the state of one without it, and decides alike; an error takes back what was to be kept."""
-        ours, twin = new_run(release), new_run(release)
+        """After a savepoint a run is in the state of one without it, and decides alike; an error takes back
+        what was to be kept."""
+        ours = new_run(release)
+        twin = new_run(release)
         ours.cycle(waiting("first"))
         twin.cycle(waiting("first"))
         before = state(ours)
@@ -116,7 +133,8 @@ class TestSavepoint:
         assert "default/one" in state(run)[0][host]
 
     def test_nominations_keep_their_order(self, release):
-        """A pod's own nomination does not count for what is asked about it, and comes back to its place in the node's list."""
+        """A pod's own nomination does not count for what is asked about it, and comes back to its place in
+        the node's list."""
         engine = new_run(release).engine
         pods = [waiting(name, status={"nominatedNodeName": "a"}) for name in "pqr"]
         for one in pods:

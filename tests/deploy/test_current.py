@@ -1,4 +1,5 @@
-"""The second scheduler of a current release in examples/deploy: its rights, its configuration, and a pod that asks for it."""
+"""The second scheduler of a current release in examples/deploy: its rights, its configuration, and a pod that
+asks for it."""
 
 import asyncio
 from itertools import product
@@ -17,7 +18,8 @@ from tests.live.scheduler.worlds import live
 from tests.support.program import ran
 from tests.support.runflags import settings_of
 
-NAME, RELEASE = "kubeclassic-current", "1.36"
+NAME = "kubeclassic-current"
+RELEASE = "1.36"
 
 
 def manifests(kind):
@@ -39,7 +41,11 @@ def container():
 
 def allowed(kind):
     """What the role of a kind allows."""
-    return {call for rule in only(kind)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
+    return {
+        call
+        for rule in only(kind)["rules"]
+        for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])
+    }
 
 
 @pytest.fixture
@@ -54,8 +60,14 @@ def config(tmp_path):
 @pytest.fixture
 def arguments(config):
     """The arguments of the container, with the configuration where the test has it."""
-    (mount,), (volume,) = container()["volumeMounts"], only("Deployment")["spec"]["template"]["spec"]["volumes"]
-    assert (mount["name"], volume["configMap"]["name"]) == (volume["name"], only("ConfigMap")["metadata"]["name"])
+    (mount,), (volume,) = (
+        container()["volumeMounts"],
+        only("Deployment")["spec"]["template"]["spec"]["volumes"],
+    )
+    assert (mount["name"], volume["configMap"]["name"]) == (
+        volume["name"],
+        only("ConfigMap")["metadata"]["name"],
+    )
     place = f"{mount['mountPath']}/{config.name}"
     found = [argument.replace(place, str(config)) for argument in container()["args"]]
     assert found != container()["args"]
@@ -75,17 +87,23 @@ class TestRights:
         engine = engine_for(RELEASE, {})
         kinds = listed(engine.algorithm.release.client, engine.gates)
         assert set(DEVICE_KINDS) < set(kinds)
-        made = {(version.rpartition("/")[0], resource(kind, version).plural) for kind, version in kinds.items()}
+        made = {
+            (version.rpartition("/")[0], resource(kind, version).plural) for kind, version in kinds.items()
+        }
         wanted = {(*pair, verb) for pair in made for verb in ("list", "watch")}
         assert READS | {call for call in allowed("ClusterRole") if call[2] in ("list", "watch")} == wanted
 
     def test_it_writes_what_a_scheduler_writes(self):
         """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
-        claims = {("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")}
+        claims = {
+            ("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")
+        }
         claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
         assert {call for call in allowed("ClusterRole") if call[2] not in ("list", "watch")} == claims
         assert not claims & WRITES
-        assert allowed("Role") == {("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")}
+        assert allowed("Role") == {
+            ("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")
+        }
 
 
 class TestDeployment:
@@ -97,17 +115,21 @@ class TestDeployment:
     def test_it_can_be_reached(self, settings):
         """Probes and the Service ask the port, which is on all addresses."""
         (listener,) = settings.listeners
-        one, service = container(), only("Service")
+        one = container()
+        service = only("Service")
         assert (listener.address, listener.port) == ("0.0.0.0", one["ports"][0]["containerPort"])
         probes = [one[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
         assert probes == [{"path": path, "port": "http"} for path in ("/livez", "/readyz")]
-        assert service["spec"]["ports"] == [{"name": "http", "port": listener.port, "targetPort": one["ports"][0]["name"]}]
+        assert service["spec"]["ports"] == [
+            {"name": "http", "port": listener.port, "targetPort": one["ports"][0]["name"]}
+        ]
         labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
         assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
         assert one["securityContext"]["readOnlyRootFilesystem"]
 
     def test_a_pod_that_asks_for_it(self, config):
-        """The pod of the example gets a node from a scheduler with this configuration, and a pod without schedulerName gets none."""
+        """The pod of the example gets a node from a scheduler with this configuration, and a pod without
+        schedulerName gets none."""
         pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
         (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
         assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME

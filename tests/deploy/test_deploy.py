@@ -27,12 +27,22 @@ MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
 """Those whose tests are here; those of ``current.yaml`` are in ``test_current.py``."""
 
 LISTED = {
-    "": ("namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "pods", "replicationcontrollers", "services"),
+    "": (
+        "namespaces",
+        "nodes",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "replicationcontrollers",
+        "services",
+    ),
     "apps": ("replicasets", "statefulsets"),
     "policy": ("poddisruptionbudgets",),
     "storage.k8s.io": ("csidrivers", "csinodes", "csistoragecapacities", "storageclasses"),
 }
-READS = {(group, kind, verb) for group, kinds in LISTED.items() for kind, verb in product(kinds, ("list", "watch"))}
+READS = {
+    (group, kind, verb) for group, kinds in LISTED.items() for kind, verb in product(kinds, ("list", "watch"))
+}
 WRITES = {
     ("", "pods", "get"),  # before a pod that failed is tried again
     ("", "pods", "delete"),  # victims
@@ -47,7 +57,15 @@ IN_NAMESPACE = {
     *(("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")),
     ("", "configmaps", "get"),  # the Policy
 }
-SCENARIOS = ("a1-startup", "a2-leader", "b-schedule", "c-unschedulable", "c2-retries", "d-preemption", "e-volumes")
+SCENARIOS = (
+    "a1-startup",
+    "a2-leader",
+    "b-schedule",
+    "c-unschedulable",
+    "c2-retries",
+    "d-preemption",
+    "e-volumes",
+)
 NOT_OURS = {
     ("", "configmaps", "list"),  # how to authenticate callers
     ("", "configmaps", "watch"),
@@ -57,22 +75,31 @@ NOT_OURS = {
 
 def documents(*files):
     """The manifests of some files."""
-    return [item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text(encoding="utf-8"))]
+    return [
+        item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text(encoding="utf-8"))
+    ]
 
 
 def found(kind, name):
     """The manifest of that kind and name."""
-    (item,) = [each for each in documents(*MANIFESTS) if each["kind"] == kind and each["metadata"]["name"] == name]
+    (item,) = [
+        each for each in documents(*MANIFESTS) if each["kind"] == kind and each["metadata"]["name"] == name
+    ]
     return item
 
 
 def allowed(kind, name):
     """What a role allows."""
-    return {call for rule in found(kind, name)["rules"] for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])}
+    return {
+        call
+        for rule in found(kind, name)["rules"]
+        for call in product(rule["apiGroups"], rule["resources"], rule["verbs"])
+    }
 
 
 def calls(release):
-    """What the original's scheduler asked of the API server in the recordings, but for locks of the old kinds."""
+    """What the original's scheduler asked of the API server in the recordings, but for locks of the old
+    kinds."""
     for scenario in SCENARIOS:
         for exchange in recorded(release, scenario):
             call = call_of(exchange) if exchange.who in ("kube-scheduler", "kube-scheduler-b") else None
@@ -82,12 +109,17 @@ def calls(release):
 
 def call_of(exchange):
     """The call that a request is; None for a look at what the server has."""
-    match = re.fullmatch(r"/(?:api|apis/([^/]+))/[^/]+(?:/namespaces/[^/]+)?/([a-z]+)(?:/([^/]+)(?:/([a-z]+))?)?", exchange.path)
+    match = re.fullmatch(
+        r"/(?:api|apis/([^/]+))/[^/]+(?:/namespaces/[^/]+)?/([a-z]+)(?:/([^/]+)(?:/([a-z]+))?)?",
+        exchange.path,
+    )
     if match is None:
         return None
     group, kind, name, part = match.groups()
     reading = "watch" if "watch=true" in exchange.query else "get" if name else "list"
-    verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(exchange.method, reading)
+    verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(
+        exchange.method, reading
+    )
     return group or "", f"{kind}/{part}" if part else kind, verb
 
 
@@ -99,10 +131,15 @@ class TestRights:
         assert bound == ["kubeclassic-reader"]
 
     def test_the_looker_reads_what_a_snapshot_has(self):
-        """The role for looking may list and watch each kind of a snapshot, in each group that may have it, and do nothing else."""
-        read = {(resource(kind, version), version) for kind, versions in KINDS.items() for version in versions}
+        """The role for looking may list and watch each kind of a snapshot, in each group that may have it,
+        and do nothing else."""
+        read = {
+            (resource(kind, version), version) for kind, versions in KINDS.items() for version in versions
+        }
         pairs = {(version.rpartition("/")[0], made.plural) for made, version in read}
-        assert allowed("ClusterRole", "kubeclassic-looker") == {(*pair, verb) for pair in pairs for verb in ("list", "watch")}
+        assert allowed("ClusterRole", "kubeclassic-looker") == {
+            (*pair, verb) for pair in pairs for verb in ("list", "watch")
+        }
 
     def test_the_scheduler_writes_its_decisions(self):
         """The scheduler's account may do besides what its calls need, and nothing else."""
@@ -118,7 +155,11 @@ class TestRights:
 
     def test_named_objects_only(self):
         """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
-        names = {(rule["resources"][0], verb): rule.get("resourceNames") for rule in role_rules() for verb in rule["verbs"]}
+        names = {
+            (rule["resources"][0], verb): rule.get("resourceNames")
+            for rule in role_rules()
+            for verb in rule["verbs"]
+        }
         settings = settings_of(flags("scheduler"))
         assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
         assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
@@ -150,7 +191,10 @@ class TestDeployments:
     def test_run_takes_the_arguments(self, monkeypatch):
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*container("scheduler")["args"], status=BAD_INPUT).err
+        assert (
+            "this is no pod (KUBERNETES_SERVICE_HOST is not set)"
+            in ran(*container("scheduler")["args"], status=BAD_INPUT).err
+        )
 
     def test_the_policy_is_accepted(self):
         """The Policy in the ConfigMap is one that the release runs."""
@@ -160,19 +204,27 @@ class TestDeployments:
 
     @pytest.mark.parametrize("part", ["scheduler", "extender"])
     def test_pods_are_reached_and_restricted(self, part):
-        """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs as root."""
-        deployment, service, one = found("Deployment", f"kubeclassic-{part}"), found("Service", f"kubeclassic-{part}"), container(part)
-        labels, spec = deployment["spec"]["template"]["metadata"]["labels"], deployment["spec"]["template"]["spec"]
+        """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs
+        as root."""
+        deployment = found("Deployment", f"kubeclassic-{part}")
+        service = found("Service", f"kubeclassic-{part}")
+        one = container(part)
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        spec = deployment["spec"]["template"]["spec"]
         assert labels == deployment["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
         assert service["spec"]["ports"][0]["targetPort"] == one["ports"][0]["name"]
         assert found("ServiceAccount", spec["serviceAccountName"])
-        assert (one["livenessProbe"]["httpGet"]["path"], one["readinessProbe"]["httpGet"]["path"]) == ("/livez", "/readyz")
+        assert (one["livenessProbe"]["httpGet"]["path"], one["readinessProbe"]["httpGet"]["path"]) == (
+            "/livez",
+            "/readyz",
+        )
         assert spec["securityContext"]["runAsNonRoot"]
         assert one["securityContext"]["readOnlyRootFilesystem"]
         assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
 
     def test_the_extender_answers_its_service(self):
-        """The server would start at that address, and answers who calls it by the Service's name; it may not bind."""
+        """The server would start at that address, and answers who calls it by the Service's name; it may not
+        bind."""
         arguments = container("extender")["args"]
         assert "--insecure" in arguments
         Listening(address="0.0.0.0", insecure=True).check()
@@ -181,17 +233,27 @@ class TestDeployments:
 
     def test_the_extender_has_its_kubeconfig(self):
         """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""
-        (path,) = [argument.partition("=")[2] for argument in container("extender")["args"] if argument.startswith("--kubeconfig=")]
+        (path,) = [
+            argument.partition("=")[2]
+            for argument in container("extender")["args"]
+            if argument.startswith("--kubeconfig=")
+        ]
         folder, _, name = path.rpartition("/")
         assert folder == container("extender")["volumeMounts"][0]["mountPath"]
-        assert yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"] == "cluster"
+        assert (
+            yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"]
+            == "cluster"
+        )
 
 
 class TestImage:
     def test_steps_name_what_is_there(self):
-        """The image is made from the folder that the first command fills, with extras that there are, and needs no network."""
+        """The image is made from the folder that the first command fills, with extras that there are, and
+        needs no network."""
         text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
-        prepare, build = (shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   "))
+        prepare, build = (
+            shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   ")
+        )
         steps = [shlex.split(line) for line in text.splitlines() if line and not line.startswith("#")]
         ((_, source, target),) = [step for step in steps if step[0] == "COPY"]
         (install,) = [step for step in steps if step[0] == "RUN"]

@@ -19,7 +19,8 @@ SMALL = 20_000
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_a_picture_is_what_the_script_draws(name):
-    """Each picture in docs/pictures is, byte for byte, what ``python docs/pictures.py`` draws now; it is small and has a title."""
+    """Each picture in docs/pictures is, byte for byte, what ``python docs/pictures.py`` draws now; it is
+    small and has a title."""
     text = (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     assert text == pictures.PICTURES[name](), "run python docs/pictures.py"
     assert len(text) < SMALL
@@ -30,8 +31,16 @@ def test_a_picture_is_what_the_script_draws(name):
 def test_no_picture_has_no_script():
     """Each picture of the documentation is drawn by a script: docs/pictures.py, or another one that names it."""
     drawn = {f"{name}.svg" for name in pictures.PICTURES} | {"growth.svg"}
-    found = {path.name for ending in ("svg", "png", "jpg", "gif", "webp") for path in (ROOT / "docs").rglob(f"*.{ending}")}
-    scripts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_"))
+    found = {
+        path.name
+        for ending in ("svg", "png", "jpg", "gif", "webp")
+        for path in (ROOT / "docs").rglob(f"*.{ending}")
+    }
+    scripts = (
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("*.py")
+        if not path.name.startswith("test_")
+    )
     others = "".join(script for script in scripts if '__name__ == "__main__"' in script)
     assert drawn <= found
     assert [name for name in found - drawn if name not in others] == []
@@ -46,7 +55,8 @@ def test_the_rooms_are_there():
 
 
 def test_the_curves_of_growth_are_those_of_its_tables(tmp_path):
-    """The script draws the figures of the page about growth as curves, and the picture on the page has the same curves, point by point."""
+    """The script draws the figures of the page about growth as curves, and the picture on the page has the
+    same curves, point by point."""
     page = (ROOT / "docs" / "speed" / "growth.md").read_text(encoding="utf-8")
     found = dict(zip(DRAWN, tables(page), strict=True))
     draw(found, tmp_path / "growth.svg")
@@ -61,7 +71,10 @@ DRAWN = ("nodes", "nodes-mixed", "bound", "bound-mixed", "templates", "preemptio
 def tables(page):
     """The rows of each table of *page* about sizes: sizes and pods a second."""
     return [
-        [{"size": int(size.replace(",", "")), "pods_per_s": int(rate.replace(",", ""))} for size, rate in _ROW.findall(section)]
+        [
+            {"size": int(size.replace(",", "")), "pods_per_s": int(rate.replace(",", ""))}
+            for size, rate in _ROW.findall(section)
+        ]
         for section in page.split("\n## ")[1:]
         if not section.startswith("Releases")
     ]
@@ -74,5 +87,10 @@ _ROW = re.compile(r"^\| ([\d,]+) \| ([\d,]+) \|", re.MULTILINE)
 
 def curves(path):
     """How many points each curve of a picture has, fewest first."""
-    found = re.findall(r'<path d="([^"]*)"[^>]*style="fill: none; stroke: #(?:1f77b4|ff7f0e); stroke-width: 1.5', path.read_text())
-    return sorted(points for points in (len(re.findall("[ML]", line)) for line in found) if points > IN_A_LEGEND)
+    found = re.findall(
+        r'<path d="([^"]*)"[^>]*style="fill: none; stroke: #(?:1f77b4|ff7f0e); stroke-width: 1.5',
+        path.read_text(),
+    )
+    return sorted(
+        points for points in (len(re.findall("[ML]", line)) for line in found) if points > IN_A_LEGEND
+    )

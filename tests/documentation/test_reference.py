@@ -27,7 +27,9 @@ def test_every_option_of_every_command_is_told():
     for name in cli.commands:
         command = cli.commands[name]
         page = pages[f"reference/commands/{name}.md"]
-        shown = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+        shown = [
+            option for option in command.params if isinstance(option, click.Option) and not option.hidden
+        ]
         assert [option.opts for option in shown if not any(f"{word}" in page for word in option.opts)] == []
         assert all(f"kubeclassic {name} {inner}" in page for inner in getattr(command, "commands", {}))
 
@@ -36,7 +38,8 @@ def test_every_field_of_every_schema_is_told():
     """The page of a schema has a row for each field of the document, and the schema itself."""
     pages = dict(schemas.pages())
     for name in names():
-        schema, page = json.loads(text_of(name)), pages[f"reference/schemas/{name}.md"]
+        schema = json.loads(text_of(name))
+        page = pages[f"reference/schemas/{name}.md"]
         assert [field for field in schema.get("properties", {}) if f"| `{field}` |" not in page] == []
         assert schema["title"] in page
 
@@ -58,7 +61,8 @@ def test_every_error_is_told():
 
 
 def test_no_place_in_memory_is_told():
-    """A default that is a function or an object stands there as three dots: its address is another one in each build."""
+    """A default that is a function or an object stands there as three dots: its address is another one in
+    each build."""
     assert [path for path, text in api.pages() if " at 0x" in text] == []
     assert "options: SimulationOptions = ...," in dict(api.pages())["reference/python/results.md"]
 
@@ -74,7 +78,10 @@ def test_the_words_of_fields_are_used():
 def test_every_release_and_step_has_a_page():
     """There is a page for each release, and one for each step to the next."""
     pages = dict(releases.pages())
-    assert len([path for path in pages if "-to-" in path]) == len([path for path in pages if "-to-" not in path]) - 2
+    assert (
+        len([path for path in pages if "-to-" in path])
+        == len([path for path in pages if "-to-" not in path]) - 2
+    )
     assert "equivalence cache" in pages["reference/releases/1.13-to-1.14.md"]
 
 
@@ -83,7 +90,9 @@ class TestNavigation:
 
     def test_a_new_page_has_a_place(self):
         """A page that no list names is in the section of its folder, and a new folder is a section."""
-        found = navigation.navigation(["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"])
+        found = navigation.navigation(
+            ["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"]
+        )
         assert {"Questions": ["guides/new.md", "new.md"]} in found
         assert {"Odd": ["odd/page.md"]} in found
         assert "source/a.md" not in str(found)
@@ -91,7 +100,11 @@ class TestNavigation:
     def test_what_is_listed_is_there(self):
         """Each page that the lists name is a file, or is made."""
         listed = {page for section in navigation.FIRST.values() for page in section}
-        assert [page for page in listed if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()] == []
+        assert [
+            page
+            for page in listed
+            if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()
+        ] == []
 
 
 class TestLinks:
@@ -103,7 +116,13 @@ class TestLinks:
 
     def test_a_file_becomes_a_page(self):
         """A link to a file outside leads to a page with its text; links in code stay."""
-        found = self.rewritten({"guides/a.md": Text("[x](../../LICENSE), `[y](../z)`, [b](b.md#c), [w](https://w)", "docs/guides")})
+        found = self.rewritten(
+            {
+                "guides/a.md": Text(
+                    "[x](../../LICENSE), `[y](../z)`, [b](b.md#c), [w](https://w)", "docs/guides"
+                )
+            }
+        )
         assert found["guides/a.md"] == "[x](../source/LICENSE.md), `[y](../z)`, [b](b.md#c), [w](https://w)"
         assert "Apache License" in found["source/LICENSE.md"]
 

@@ -31,12 +31,17 @@ def pages():
 
 
 def test_every_rule_of_every_release_has_a_page():
-    """Each predicate, priority and plugin that a release knows has a page, and an entry in the list of its kind."""
+    """Each predicate, priority and plugin that a release knows has a page, and an entry in the list of its
+    kind."""
     described = [describe_any(release) for release in ALL_RELEASES]
     for folder in ("predicates", "priorities", "plugins"):
         known = {name for found in described for name in getattr(found, folder, ())}
         listed = pages()[f"reference/{folder}/index.md"]
-        assert [name for name in known if f"reference/{folder}/{name}.md" not in pages() or f"]({name}.md)" not in listed] == []
+        assert [
+            name
+            for name in known
+            if f"reference/{folder}/{name}.md" not in pages() or f"]({name}.md)" not in listed
+        ] == []
 
 
 def test_every_rule_has_a_formula_and_no_other_has():
@@ -71,7 +76,9 @@ def test_the_example_of_a_predicate_turns_a_node_down(key):
     assert set(verdicts) == {True, False}
 
 
-@pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.kind == "priority" and rule.name != "EqualPriority"])
+@pytest.mark.parametrize(
+    "key", [key for key, rule in RULES.items() if rule.kind == "priority" and rule.name != "EqualPriority"]
+)
 def test_the_example_of_a_priority_tells_nodes_apart(key):
     """In its example each priority gives two nodes different scores."""
     rule = RULES[key]
@@ -87,20 +94,30 @@ def scores(found, name):
 
 @pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.kind == "plugin"])
 def test_the_example_of_a_plugin_shows_what_it_does(key):
-    """In its example each plugin turns a node down or tells two apart; those of the queue and of preemption are seen in the message."""
+    """In its example each plugin turns a node down or tells two apart; those of the queue and of preemption
+    are seen in the message."""
     name = RULES[key].name
     example = examples.of_plugin(name)
     if name in IN_THE_QUEUE or example.is_script:
-        wanted = {"SchedulingGates": "waiting for scheduling", "DefaultPreemption": "default/batch   default/held", "NodeName": "fits"}
+        wanted = {
+            "SchedulingGates": "waiting for scheduling",
+            "DefaultPreemption": "default/batch   default/held",
+            "NodeName": "fits",
+        }
         assert wanted.get(name, "default/held   only") in example.printed()
     else:
         found = example.explained()
-        scored = {node["scores"].get(name, {}).get("total") for node in found["nodes"] if node["fits"] and node["scores"]}
+        scored = {
+            node["scores"].get(name, {}).get("total")
+            for node in found["nodes"]
+            if node["fits"] and node["scores"]
+        }
         assert any(not node["fits"] for node in found["nodes"]) or len(scored) > 1
 
 
 def test_the_blocks_of_the_pages_are_what_they_say():
-    """Each block of a made page has a word that tests know, and each file in YAML is one document or more with a kind."""
+    """Each block of a made page has a word that tests know, and each file in YAML is one document or more
+    with a kind."""
     for path, text in pages().items():
         for block in blocks_of(text):
             assert block.kind in KINDS, path
@@ -129,7 +146,11 @@ class TestMarkdown:
     def test_a_docstring_as_prose(self):
         """References and doubled backticks become code, and what Upstream says is left out."""
         doc = "One ``a``, :class:`~x.y.Z`.\n\n    Two. Upstream: pkg/a.go F."
-        assert (prose(doc), upstream(doc), first_sentence(doc)) == ("One `a`, `Z`.\n\nTwo.", "pkg/a.go F.", "One `a`, `Z`.")
+        assert (prose(doc), upstream(doc), first_sentence(doc)) == (
+            "One `a`, `Z`.\n\nTwo.",
+            "pkg/a.go F.",
+            "One `a`, `Z`.",
+        )
 
     def test_what_means_something_is_taken_literally(self):
         """Characters of Markdown are escaped, but not in code, and a bar does not end a cell."""

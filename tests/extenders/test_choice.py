@@ -1,4 +1,5 @@
-"""Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in Python."""
+"""Extenders by a configuration: called, switched off, recorded and replayed, on the command line and in
+Python."""
 
 from __future__ import annotations
 
@@ -18,13 +19,19 @@ from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside, ran
 
 POLICY = {
-    "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
+    "kind": "Policy",
+    "apiVersion": "v1",
+    "predicates": [{"name": "GeneralPredicates"}],
     "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
-}  # fmt: skip
+}
 REFUSED = 'Post "http://127.0.0.1:1/x/filter": dial tcp 127.0.0.1:1: connect: connection refused'
 OBJECTS = [
-    {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}} for name in ("a", "b", "c")
-] + [{"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}} for name in ("p", "q")]
+    {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    for name in ("a", "b", "c")
+] + [
+    {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}}
+    for name in ("p", "q")
+]
 PROFILE = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
@@ -60,7 +67,9 @@ def answering(monkeypatch):
 
 def hosts(**options):
     """The hosts of the pods."""
-    return [decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), options_of(options)).run()]
+    return [
+        decision.host or decision.error for decision in Scheduler(Cluster(OBJECTS), options_of(options)).run()
+    ]
 
 
 class TestPython:
@@ -71,12 +80,19 @@ class TestPython:
         assert answering.calls == 2
 
     def test_not_by_default(self, answering):
-        """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer says what does not count."""
+        """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer
+        says what does not count."""
         for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
             assert hosts(**given) == hosts(**given, extenders="off") == hosts(**given, extenders=[])
             (warning,) = simulate(OBJECTS, options_of(given)).warnings
-            assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (True, True)
-        assert [group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings] == []
+            assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (
+                True,
+                True,
+            )
+        assert [
+            group.text
+            for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings
+        ] == []
         assert answering.calls == 0
 
     def test_one_that_cannot_be_reached(self):
@@ -99,7 +115,10 @@ class TestPython:
         file = tmp_path / "calls.jsonl"
         file.write_text("")
         ignorable = {**POLICY, "extenders": [{**POLICY["extenders"][0], "ignorable": True}]}
-        with pytest.raises(RecordError, match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter"):
+        with pytest.raises(
+            RecordError,
+            match=r"calls\.jsonl: expected .*, got no answer to a request to http://127\.0\.0\.1:1/x/filter",
+        ):
             hosts(policy=ignorable, extenders=f"replay {file}")
 
     @pytest.mark.parametrize("words", ["on", "record", "replay ", "off now", "call x", ""])
@@ -110,27 +129,37 @@ class TestPython:
 
     def test_a_copy_goes_on(self, answering):
         """A scheduler with extenders can be pickled."""
-        scheduler = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []}))))
+        scheduler = pickle.loads(
+            pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy={**POLICY, "extenders": []})))
+        )
         assert scheduler.schedule("p").host == "a"
-        copied = pickle.loads(pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off"))))
+        copied = pickle.loads(
+            pickle.dumps(Scheduler(Cluster(OBJECTS), Classic(policy=POLICY, extenders="off")))
+        )
         assert copied.schedule("p").host == "a"
 
 
 class TestRecords:
     def test_answers_in_order_and_then_the_last(self, tmp_path):
         """A request that was asked twice gets its answers in order, and then the last one again; errors too."""
-        record, answers = Recorded(tmp_path / "r"), iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
+        record = Recorded(tmp_path / "r")
+        answers = iter([PostReply(200, b"1"), PostReply(500, b"\xff")])
         recording = RecordingPost(lambda url, body, timeout: next(answers), record)
         assert [recording("u", b"x", 1).body, recording("u", b"x", 1).status] == [b"1", 500]
         with pytest.raises(PostError):
             RecordingPost(Answering(fails=True), record)("v", b"x", 1)
         replayed = Replayed.read(tmp_path / "r")
-        assert [replayed("u", b"x", 1) for _ in range(3)] == [PostReply(200, b"1"), PostReply(500, b"\xff"), PostReply(500, b"\xff")]
+        assert [replayed("u", b"x", 1) for _ in range(3)] == [
+            PostReply(200, b"1"),
+            PostReply(500, b"\xff"),
+            PostReply(500, b"\xff"),
+        ]
         with pytest.raises(PostError, match=r"^gone$"):
             replayed("v", b"x", 1)
 
     def test_a_copy_goes_on(self, tmp_path):
-        """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it was."""
+        """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it
+        was."""
         record = Recorded(tmp_path / "r")
         answers = iter(PostReply(200, str(number).encode()) for number in range(4))
         recording = RecordingPost(lambda url, body, timeout: next(answers), record)
@@ -142,7 +171,9 @@ class TestRecords:
         assert replayed("u", b"x", 1).body == b"0"
         assert pickle.loads(pickle.dumps(replayed))("u", b"x", 1).body == b"new"
 
-    @pytest.mark.parametrize("line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}'])
+    @pytest.mark.parametrize(
+        "line", ["no json", "[]", '{"url": "u"}', '{"url": "u", "sha256": "s", "status": 200, "answer": 1}']
+    )
     def test_what_is_no_record(self, tmp_path, line):
         """A line of another form is refused with its number."""
         (tmp_path / "r").write_text(f'{{"url": "u", "sha256": "s", "error": "e"}}\n{line}\n')
@@ -167,45 +198,81 @@ def folder(tmp_path):
 
 
 class TestCommands:
-    @pytest.mark.parametrize("given", ["--policy policy.json", "--profile profile.json", "--release 1.18 --policy policy.json"])
+    @pytest.mark.parametrize(
+        "given", ["--policy policy.json", "--profile profile.json", "--release 1.18 --policy policy.json"]
+    )
     @pytest.mark.parametrize(
         "words",
         [
-            "simulate cluster.json", "explain cluster.json p", "explain cluster.json p --what-if", "capacity cluster.json --pod pod.json",
-            "drain cluster.json --auto", "replay cluster.json", "upgrade cluster.json --from 1.16 --to 1.18",
+            "simulate cluster.json",
+            "explain cluster.json p",
+            "explain cluster.json p --what-if",
+            "capacity cluster.json --pod pod.json",
+            "drain cluster.json --auto",
+            "replay cluster.json",
+            "upgrade cluster.json --from 1.16 --to 1.18",
         ],
-    )  # fmt: skip
+    )
     def test_a_file_calls_nothing(
-        self, words, given, folder, answering, monkeypatch,
-
-    ):  # fmt: skip
-        """No command calls an extender because a file names it; each says so with its outcome, and --strict refuses it."""
+        self,
+        words,
+        given,
+        folder,
+        answering,
+        monkeypatch,
+    ):
+        """No command calls an extender because a file names it; each says so with its outcome, and --strict
+        refuses it."""
         (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
         monkeypatch.chdir(folder)
         chosen = given.split() if not words.startswith("upgrade") else ["--policy", "policy.json"]
         assert "configured extender is not called" in "".join(ran(*words.split(), *chosen, status=(0, 1)))
         assert answering.calls == 0
 
-    @pytest.mark.parametrize("words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"])
+    @pytest.mark.parametrize(
+        "words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"]
+    )
     def test_nor_does_a_comparison(self, words, folder, answering, monkeypatch):
         """A configuration of compare neither."""
         monkeypatch.chdir(folder)
-        assert "configured extender is not called" in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
+        assert (
+            "configured extender is not called"
+            in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
+        )
         assert answering.calls == 0
 
     def test_strict(self, folder):
         """--strict refuses what does not count; an extender that is off by word is no such thing."""
-        words = ["simulate", str(folder / "cluster.json"), "--policy", str(folder / "policy.json"), "--strict"]
+        words = [
+            "simulate",
+            str(folder / "cluster.json"),
+            "--policy",
+            str(folder / "policy.json"),
+            "--strict",
+        ]
         assert "configured extender is not called" in ran(*words, status=2).err
         assert run([*words, "--extenders", "off"]) == 0
 
     def test_errors_are_shown(self, folder):
         """An extender that cannot be reached is the original's error, for each pod."""
-        done = inside("simulate", "cluster.json", "--policy", "policy.json", "-o", "json", "--extenders", "call", cwd=folder)
+        done = inside(
+            "simulate",
+            "cluster.json",
+            "--policy",
+            "policy.json",
+            "-o",
+            "json",
+            "--extenders",
+            "call",
+            cwd=folder,
+        )
         assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
     @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
-    @pytest.mark.parametrize("command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]])
+    @pytest.mark.parametrize(
+        "command",
+        [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]],
+    )
     def test_recorded_errors_are_replayed(self, folder, command, given):
         """The file may be a word of its own; what was recorded gives the same output."""
         first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
@@ -215,7 +282,15 @@ class TestCommands:
 
     def test_compare(self, folder):
         """A configuration of compare may switch them off."""
-        done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=call", cwd=folder)
+        done = inside(
+            "compare",
+            "cluster.json",
+            "--a",
+            "policy=policy.json",
+            "--b",
+            "policy=policy.json extenders=call",
+            cwd=folder,
+        )
         assert done.returncode == 1
 
     @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ class Scripted:
 
     def __call__(self, url, body, timeout):
         self.calls.append((url, json.loads(body), timeout))
-        return PostReply(self.status, self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode())
+        return PostReply(
+            self.status, self.answer if isinstance(self.answer, bytes) else json.dumps(self.answer).encode()
+        )
 
 
 def extender(post, release="1.16", **config):
@@ -48,11 +50,15 @@ class TestFilter:
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_a_status(self, release):
         """Any status but 200 is an error, in the words of the release."""
-        text = refusal_text(ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES))
+        text = refusal_text(
+            ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES)
+        )
         word = "Failed" if release in CLASSIC else "failed"
         assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
 
-    @pytest.mark.parametrize("ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")])
+    @pytest.mark.parametrize(
+        "ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")]
+    )
     def test_an_error_of_its_own(self, ask):
         """The reply's Error is the text, which Go takes for a format."""
         with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
@@ -62,13 +68,17 @@ class TestFilter:
 class TestPrioritize:
     def test_scores_times_weight(self):
         """Each entry of the reply counts, a node that is named twice gets both."""
-        post = Scripted([{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}])
+        post = Scripted(
+            [{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}]
+        )
         assert extender(post).prioritize(pod("web"), NODES) == {"a": 9, "zz": 12, "": 0}
 
 
 THERE = {"a": [pod("v1", on="a"), pod("v2", on="a")], "b": [pod("v3", on="b")]}
 CANDIDATES = {"b": Victims([], 0), "a": Victims(THERE["a"], 1)}
-NOT_FOUND = f"extender: {URL} claims to preempt pod (UID: &{{x}}) on node: a, but the pod is not found on that node"
+NOT_FOUND = (
+    f"extender: {URL} claims to preempt pod (UID: &{{x}}) on node: a, but the pod is not found on that node"
+)
 
 
 class TestPreempt:
@@ -76,7 +86,11 @@ class TestPreempt:
         ("release", "chosen", "text"),
         [
             ("1.16", {"a": ["x"]}, NOT_FOUND),
-            ("1.16", {"zz": []}, f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map"),
+            (
+                "1.16",
+                {"zz": []},
+                f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map",
+            ),
             ("1.27", {"zz": []}, 'nodeinfo not found for node name "zz"'),
         ],
     )
@@ -84,12 +98,15 @@ class TestPreempt:
         """A pod or node that is not there is an error."""
         reply = {name: {"Pods": [{"UID": uid} for uid in uids]} for name, uids in chosen.items()}
         with pytest.raises(ExtenderError) as failed:
-            extender(Scripted({"NodeNameToMetaVictims": reply}), release).process_preemption(pod("web"), CANDIDATES, THERE.get)
+            extender(Scripted({"NodeNameToMetaVictims": reply}), release).process_preemption(
+                pod("web"), CANDIDATES, THERE.get
+            )
         assert str(failed.value) == text
 
 
 @pytest.mark.parametrize(
-    ("requests", "limits", "asked"), [({}, {}, False), ({"a.b/c": "1"}, {}, True), ({}, {"a.b/c": "1"}, True), ({"cpu": "1"}, {}, False)]
+    ("requests", "limits", "asked"),
+    [({}, {}, False), ({"a.b/c": "1"}, {}, True), ({}, {"a.b/c": "1"}, True), ({"cpu": "1"}, {}, False)],
 )
 @pytest.mark.parametrize("place", ["containers", "initContainers"])
 def test_whom_it_is_interested_in(place, requests, limits, asked):
@@ -97,14 +114,17 @@ def test_whom_it_is_interested_in(place, requests, limits, asked):
     from kubeclassic.api.reading.decode import decode
 
     containers = {place: [{"name": "c", "resources": {"requests": requests, "limits": limits}}]}
-    found = decode({"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "d"}], **containers}})
+    found = decode(
+        {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"name": "d"}], **containers}}
+    )
     assert isinstance(found, Pod)
     assert extender(Scripted(), managed_resources=(ManagedResource("a.b/c"),)).is_interested(found) is asked
     assert extender(Scripted()).is_interested(found)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"), [("plain", "plain"), ("%", "%!(NOVERB)"), ("%d of %-5s", "%!d(MISSING) of %!s(MISSING)"), ("%%", "%")]
+    ("text", "wanted"),
+    [("plain", "plain"), ("%", "%!(NOVERB)"), ("%d of %-5s", "%!d(MISSING) of %!s(MISSING)"), ("%%", "%")],
 )
 def test_texts_are_formats(text, wanted):
     """Go writes a format without arguments with what is missing."""

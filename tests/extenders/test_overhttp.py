@@ -17,7 +17,8 @@ from kubeclassic.extenders.overhttp import PostError, TlsError, http_post
 from tests.support.refusals import refusal_text
 
 CERTS = Path(__file__).parent / "certs"
-CERT, KEY = CERTS / "cert.pem", CERTS / "key.pem"
+CERT = CERTS / "cert.pem"
+KEY = CERTS / "key.pem"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -37,7 +38,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/gone":
             self.close_connection = True
             return
-        answer = json.dumps({"port": self.client_address[1], "body": body.decode(), "type": self.headers["Content-Type"]}).encode()
+        answer = json.dumps(
+            {"port": self.client_address[1], "body": body.decode(), "type": self.headers["Content-Type"]}
+        ).encode()
         self.send_response(307 if self.path == "/moved" else 200)
         if self.path == "/moved":
             self.send_header("Location", "/here")
@@ -93,7 +96,9 @@ class TestPlain:
         """Two requests come by the same connection, each with its body and as JSON."""
         with serving() as port:
             post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
-            first, second = (json.loads(post(f"http://127.0.0.1:{port}/x", body, 60).body) for body in (b"1", b"2"))
+            first, second = (
+                json.loads(post(f"http://127.0.0.1:{port}/x", body, 60).body) for body in (b"1", b"2")
+            )
             post.close()
         assert first["port"] == second["port"]
         assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
@@ -112,18 +117,26 @@ class TestPlain:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         url = f"http://127.0.0.1:{port}/dead/filter"
-        assert failure(ExtenderConfig(), url) == f'Post "{url}": dial tcp 127.0.0.1:{port}: connect: connection refused'
+        assert (
+            failure(ExtenderConfig(), url)
+            == f'Post "{url}": dial tcp 127.0.0.1:{port}: connect: connection refused'
+        )
 
     @pytest.mark.parametrize(
         ("path", "timeout", "text"),
         [
-            ("/slow", 0.05, 'Post "{}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'),
+            (
+                "/slow",
+                0.05,
+                'Post "{}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+            ),
             ("/gone", 60.0, 'Post "{}": EOF'),
             ("/large", 60.0, "expected a reply, got more than 3 MiB"),
         ],
     )
     def test_no_answer(self, path, timeout, text, monkeypatch):
-        """A slow answer, and a connection that is closed without one, have Go's text; one of more than the limit is an error at once."""
+        """A slow answer, and a connection that is closed without one, have Go's text; one of more than the
+        limit is an error at once."""
         monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
         with serving() as port:
             url = f"http://127.0.0.1:{port}{path}"
@@ -132,11 +145,18 @@ class TestPlain:
     def test_half_an_answer_in_time(self):
         """A body that does not come in time has a text of its own, without the URL."""
         with serving() as port:
-            texts = (failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout) for timeout in (0.1, 1.0, 10.0))
-            text = next(text for text in texts if "awaiting headers" not in text)  # a busy machine takes its time for these, too
+            texts = (
+                failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout)
+                for timeout in (0.1, 1.0, 10.0)
+            )
+            text = next(
+                text for text in texts if "awaiting headers" not in text
+            )  # a busy machine takes its time for these, too
         assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
-    @pytest.mark.parametrize(("url", "scheme"), [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")])
+    @pytest.mark.parametrize(
+        ("url", "scheme"), [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")]
+    )
     def test_other_schemes(self, url, scheme):
         """A URL without http or https is refused."""
         assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
@@ -169,13 +189,17 @@ class TestTls:
             TlsConfig(ca_data=CERT.read_bytes(), server_name="extender.test"),
             TlsConfig(ca_file=str(CERT), server_name="extender.test", cert_file=str(CERT), key_file=str(KEY)),
             TlsConfig(
-                ca_data=CERT.read_bytes(), server_name="extender.test", cert_data=CERT.read_bytes(), key_data=KEY.read_bytes(),
-                cert_file="nowhere", key_file="nowhere",
+                ca_data=CERT.read_bytes(),
+                server_name="extender.test",
+                cert_data=CERT.read_bytes(),
+                key_data=KEY.read_bytes(),
+                cert_file="nowhere",
+                key_file="nowhere",
             ),
             None,
         ],
         ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
-    )  # fmt: skip
+    )
     def test_what_is_accepted(self, tls_port, tls):
         """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
         post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
@@ -193,17 +217,28 @@ class TestTls:
         """An answer without TLS has Go's text."""
         with serving() as port:
             url = f"https://127.0.0.1:{port}/x"
-            assert failure(ExtenderConfig(), url) == f'Post "{url}": http: server gave HTTP response to HTTPS client'
+            assert (
+                failure(ExtenderConfig(), url)
+                == f'Post "{url}": http: server gave HTTP response to HTTPS client'
+            )
 
     @pytest.mark.parametrize(
         ("tls", "text"),
         [
-            (TlsConfig(insecure=True, ca_file="x"), "specifying a root certificates file with the insecure flag is not allowed"),
+            (
+                TlsConfig(insecure=True, ca_file="x"),
+                "specifying a root certificates file with the insecure flag is not allowed",
+            ),
             (TlsConfig(ca_file="/nowhere/ca.pem"), "tlsConfig: No such file or directory"),
             (TlsConfig(ca_data=b"no certificate"), "tlsConfig: "),
-            (TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"), "tlsConfig: No such file or directory"),
+            (
+                TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"),
+                "tlsConfig: No such file or directory",
+            ),
         ],
     )
     def test_what_is_refused(self, tls, text):
         """Wrong files are told before anything is sent."""
-        assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(f"extender https://x: {text}")
+        assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(
+            f"extender https://x: {text}"
+        )

@@ -24,11 +24,21 @@ from kubeclassic.simulation.conform import as_decoded
 RELEASES = {"1.15.5": "1.15", "1.28.7": "1.27"}
 """Recorded version -> the release that stands for it."""
 SCENARIOS = (
-    "f1-extender-nocache", "f2-extender-cache", "f3-extender-preempt-nocache", "f4-extender-preempt-cache", "f5-extender-bind",
-    "f6-extender-managed", "f7-extender-ignorable", "f8-extender-unreachable", "f9-extender-odd-cache", "f9-extender-odd-nocache",
-)  # fmt: skip
+    "f1-extender-nocache",
+    "f2-extender-cache",
+    "f3-extender-preempt-nocache",
+    "f4-extender-preempt-cache",
+    "f5-extender-bind",
+    "f6-extender-managed",
+    "f7-extender-ignorable",
+    "f8-extender-unreachable",
+    "f9-extender-odd-cache",
+    "f9-extender-odd-nocache",
+)
 Exchange = dict[str, Any]
-each_recording = pytest.mark.parametrize(("version", "scenario"), [(v, s) for v in RELEASES for s in SCENARIOS])
+each_recording = pytest.mark.parametrize(
+    ("version", "scenario"), [(v, s) for v in RELEASES for s in SCENARIOS]
+)
 
 
 @attrs.define
@@ -41,7 +51,9 @@ class Recording:
     @classmethod
     def read(cls, shared, version, scenario):
         """The recording of *scenario*."""
-        with gzip.open(shared / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        with gzip.open(
+            shared / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8"
+        ) as lines:
             return cls(RELEASES[version], [found for found in map(json.loads, lines) if "method" in found])
 
     def calls(self):
@@ -53,7 +65,11 @@ class Recording:
         found = {}
         for exchange in self.exchanges:
             path = exchange["path"].rsplit("/", 1)[-1]
-            if exchange["who"] == "kube-scheduler" and path in ("pods", "nodes") and exchange["method"] == "GET":
+            if (
+                exchange["who"] == "kube-scheduler"
+                and path in ("pods", "nodes")
+                and exchange["method"] == "GET"
+            ):
                 for item in _items(exchange["response_body"]):
                     metadata = item["metadata"]
                     found[path[:-1].capitalize(), metadata["name"], metadata["resourceVersion"]] = item
@@ -61,8 +77,16 @@ class Recording:
 
     def told(self, pod):
         """What events say of *pod*."""
-        bodies = [found["request_body"] for found in self.exchanges if "event" in found["path"] and found["request_body"]]
-        about = (body for body in bodies if (body.get("involvedObject") or body.get("regarding") or {}).get("name") == pod)
+        bodies = [
+            found["request_body"]
+            for found in self.exchanges
+            if "event" in found["path"] and found["request_body"]
+        ]
+        about = (
+            body
+            for body in bodies
+            if (body.get("involvedObject") or body.get("regarding") or {}).get("name") == pod
+        )
         return {body.get("message") or body.get("note") for body in about}
 
 
@@ -101,19 +125,28 @@ def written(body, objects):
         if body["Nodes"] is None:
             names = [{"metadata": {"name": name}} for name in body["NodeNames"]]
             return bodies.asked(pod, [decoded("Node", node) for node in names], names_only=True)
-        return bodies.asked(pod, [original(objects, "Node", node) for node in body["Nodes"]["items"]], names_only=False)
-    meta, whole = body["NodeNameToMetaVictims"], body["NodeNameToVictims"]
+        return bodies.asked(
+            pod, [original(objects, "Node", node) for node in body["Nodes"]["items"]], names_only=False
+        )
+    meta = body["NodeNameToMetaVictims"]
+    whole = body["NodeNameToVictims"]
     if meta is None:
-        victims = {name: [original(objects, "Pod", item) for item in found["Pods"]] for name, found in whole.items()}
+        victims = {
+            name: [original(objects, "Pod", item) for item in found["Pods"]] for name, found in whole.items()
+        }
     else:
-        victims = {name: [decoded("Pod", {"metadata": {"uid": item["UID"]}}) for item in found["Pods"]] for name, found in meta.items()}
+        victims = {
+            name: [decoded("Pod", {"metadata": {"uid": item["UID"]}}) for item in found["Pods"]]
+            for name, found in meta.items()
+        }
     candidates = {name: Victims(pods, 0) for name, pods in victims.items()}
     return bodies.preempting(pod, candidates, names_only=meta is not None, violations=True)
 
 
 @each_recording
 def test_requests_are_the_originals(version, scenario, shared):
-    """Each request, written from the objects that the API server had sent, says the same to Go as the original's."""
+    """Each request, written from the objects that the API server had sent, says the same to Go as the
+    original's."""
     recording = Recording.read(shared, version, scenario)
     objects = recording.objects()
     for call in recording.calls():
@@ -123,10 +156,15 @@ def test_requests_are_the_originals(version, scenario, shared):
 
 def test_there_are_requests(shared):
     """The scenarios have filter, prioritize, preempt and bind calls of both versions."""
-    paths = [call["path"].rsplit("/", 1)[-1] for v in RELEASES for s in SCENARIOS for call in Recording.read(shared, v, s).calls()]
-    assert {verb: paths.count(verb) > 3 for verb in ("filter", "prioritize", "preempt", "bind")} == dict.fromkeys(
-        ("filter", "prioritize", "preempt", "bind"), True
-    )
+    paths = [
+        call["path"].rsplit("/", 1)[-1]
+        for v in RELEASES
+        for s in SCENARIOS
+        for call in Recording.read(shared, v, s).calls()
+    ]
+    assert {
+        verb: paths.count(verb) > 3 for verb in ("filter", "prioritize", "preempt", "bind")
+    } == dict.fromkeys(("filter", "prioritize", "preempt", "bind"), True)
 
 
 def reply_of(call):
@@ -138,11 +176,16 @@ def reply_of(call):
 
 def outcome(recording, call):
     """What our client makes of the reply to a filter call, or the text of its error."""
-    body, port = call["request_body"], 25279 if recording.release == "1.27" else 15271
+    body = call["request_body"]
+    port = 25279 if recording.release == "1.27" else 15271
     prefix, verb = call["path"].rsplit("/", 1)
-    config = ExtenderConfig(f"http://127.0.0.1:{port}{prefix}", filter_verb=verb, node_cache_capable=body["Nodes"] is None)
+    config = ExtenderConfig(
+        f"http://127.0.0.1:{port}{prefix}", filter_verb=verb, node_cache_capable=body["Nodes"] is None
+    )
     answer = reply_of(call)
-    extender = HttpExtender(config, find_any_release(recording.release), lambda url, body, timeout: answer, Bodies())
+    extender = HttpExtender(
+        config, find_any_release(recording.release), lambda url, body, timeout: answer, Bodies()
+    )
     nodes = [decoded("Node", item) for item in (body["Nodes"] or {"items": []})["items"]]
     pod = decoded("Pod", body["Pod"])
     try:
@@ -163,10 +206,16 @@ def test_errors_are_those_of_the_events(version, scenario, shared):
 
 
 def test_the_errors_are_there(shared):
-    """A status, an error of the extender's own, cut off JSON and an empty body were each answered to both versions."""
+    """A status, an error of the extender's own, cut off JSON and an empty body were each answered to both
+    versions."""
     for version in RELEASES:
         recordings = [Recording.read(shared, version, scenario) for scenario in SCENARIOS]
-        calls = ((recording, call) for recording in recordings for call in recording.calls() if call["path"].endswith("/filter"))
+        calls = (
+            (recording, call)
+            for recording in recordings
+            for call in recording.calls()
+            if call["path"].endswith("/filter")
+        )
         texts = {found for found in (outcome(*one) for one in calls) if isinstance(found, str)}
         assert "extender says no" in texts
         assert any(text.startswith(FAULT) for text in texts)

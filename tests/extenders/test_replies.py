@@ -3,25 +3,45 @@
 import pytest
 
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.replies import FAULT, Chosen, FilterAnswer, Named, NodeItems, PreemptAnswer, ScoreAnswer, read_reply
+from kubeclassic.extenders.replies import (
+    FAULT,
+    Chosen,
+    FilterAnswer,
+    Named,
+    NodeItems,
+    PreemptAnswer,
+    ScoreAnswer,
+    read_reply,
+)
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "wanted"),
     [
-        (b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}', FilterAnswer, FilterAnswer(nodenames=["a", None])),
-        (b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}', FilterAnswer,
-         FilterAnswer(nodes=NodeItems([{"metadata": {"name": "N"}}]))),
+        (
+            b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}',
+            FilterAnswer,
+            FilterAnswer(nodenames=["a", None]),
+        ),
+        (
+            b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}',
+            FilterAnswer,
+            FilterAnswer(nodes=NodeItems([{"metadata": {"name": "N"}}])),
+        ),
         (b'{"failedNodes": {"Node-A": "no"}}', FilterAnswer, FilterAnswer(failednodes={"Node-A": "no"})),
         (b'[{"Host": "a", "score": 3}, null]', list[ScoreAnswer | None], [ScoreAnswer("a", 3), None]),
-        (b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}', PreemptAnswer,
-         PreemptAnswer({"N": Chosen([Named("x")]), "M": None})),
+        (
+            b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}',
+            PreemptAnswer,
+            PreemptAnswer({"N": Chosen([Named("x")]), "M": None}),
+        ),
         (b"null", FilterAnswer, None),
         (b'{"Error": "\xff"}', FilterAnswer, FilterAnswer(error="\ufffd")),
     ],
-)  # fmt: skip
+)
 def test_what_is_read(body, kind, wanted):
-    """Names of fields count in any case, names of nodes in theirs; nulls are empty, and what comes after the value is not read."""
+    """Names of fields count in any case, names of nodes in theirs; nulls are empty, and what comes after the
+    value is not read."""
     assert read_reply(body, kind) == wanted
 
 

@@ -6,7 +6,14 @@ from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.release.fact import rule_facts
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words, points_of, weights
+from kubeclassic.framework.describe import (
+    ReleaseDifference,
+    describe_any,
+    diff_any,
+    gate_words,
+    points_of,
+    weights,
+)
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
@@ -25,7 +32,9 @@ class TestCorrespondences:
 
     def test_each_default_plugin_is_somebody_s_successor(self):
         """Each default plugin took the place of a rule, or of what was built in, or is new."""
-        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= {plugin for rule in RULES.values() for plugin in rule.plugins}
+        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= {
+            plugin for rule in RULES.values() for plugin in rule.plugins
+        }
 
     def test_each_rule_of_the_catalogue_is_entered(self):
         """The facts of rules know each predicate and priority that there is."""
@@ -36,7 +45,9 @@ class TestCorrespondences:
         """What took a predicate's place filters."""
         assert all("filter" in points_of(plugin) for plugin in plugins)
 
-    @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind in ("priority", "argument")])
+    @pytest.mark.parametrize(
+        "plugins", [rule.plugins for rule in RULES.values() if rule.kind in ("priority", "argument")]
+    )
     def test_the_plugins_score(self, plugins):
         """What took a priority's place scores."""
         assert all("score" in points_of(plugin) for plugin in plugins)
@@ -79,7 +90,10 @@ class TestMiddle:
 
     def test_between_two_of_them(self):
         """Plugins and gates differ by the release's own; a gate is shown while it can be switched."""
-        found = {(item.about, item.what): (item.before, item.after) for item in diff_any("1.20", "1.27").differences}
+        found = {
+            (item.about, item.what): (item.before, item.after)
+            for item in diff_any("1.20", "1.27").differences
+        }
         assert found["plugins", "TaintToleration"] == ("default, weight 1", "default, weight 3")
         assert found["plugins", "NodeResourcesLeastAllocated"] == ("default, weight 1", None)
         assert found["plugins", "NodeResourcesFit"] == ("default", "default, weight 1")
@@ -89,11 +103,18 @@ class TestMiddle:
 
 class TestDiff:
     def test_gates_and_plugins_of_the_framework(self):
-        """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
+        """Between releases of the framework plugins differ by how they run, gates by what they decide; a
+        settled gate is always on."""
         found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
-        assert found["plugins", "EBSLimits"] == ReleaseDifference("plugins", "EBSLimits", None, "default", None)
+        assert found["plugins", "EBSLimits"] == ReleaseDifference(
+            "plugins", "EBSLimits", None, "default", None
+        )
         gate = found["gates", "MinDomainsInPodTopologySpread"]
-        assert (gate.before, gate.after, gate.words) == ("on, BETA", "gone, always on", "whether minDomains of spread constraints counts")
+        assert (gate.before, gate.after, gate.words) == (
+            "on, BETA",
+            "gone, always on",
+            "whether minDomains of spread constraints counts",
+        )
         assert found["gates", "CSIMigrationRBD"].after is None
         assert found["gates", "DRADeviceTaints"].after == "off, ALPHA, not modelled"
 
@@ -101,12 +122,14 @@ class TestDiff:
         """A plugin that a release dropped from its defaults can still be named by a profile."""
         found = [item for item in diff_any("1.30", "1.31").differences if item.about == "plugins"]
         assert {(item.what, item.before, item.after) for item in found} == {
-            (name, "default", "named by a profile") for name in ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
+            (name, "default", "named by a profile")
+            for name in ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
         }
 
     @pytest.mark.parametrize("newer", FRAMEWORK_RELEASES)
     def test_successors_exist(self, newer):
-        """What took a rule's place in a release of the framework is a plugin that it has; where that is gone, the words say so."""
+        """What took a rule's place in a release of the framework is a plugin that it has; where that is gone,
+        the words say so."""
         registered = registry_of(FRAMEWORK_RELEASES[newer])
         successors = diff_any("1.16", newer).successors
         assert successors

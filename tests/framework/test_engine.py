@@ -23,13 +23,22 @@ def wants_node(name, *names):
     """A pod whose required affinity names nodes."""
     field = {"key": "metadata.name", "operator": "In"}
     terms = [{"matchFields": [field | {"values": [wanted]}]} for wanted in names]
-    return pod(name, affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+    return pod(
+        name,
+        affinity={
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+        },
+    )
 
 
 class TestOrder:
     def test_a_zone_change_alone_does_not_reorder(self):
         """The list is rebuilt only when the set of names has changed."""
-        nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
+        nodes = [
+            node("a1", labels={ZONE: "a"}),
+            node("a2", labels={ZONE: "a"}),
+            node("b1", labels={ZONE: "b"}),
+        ]
         engine = scheduler(*nodes)
         before = decided(engine, pod("p")).feasible
         EventFeed(engine).put(node("a2", labels={ZONE: "c"}))
@@ -73,7 +82,10 @@ class TestPreFilter:
         engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
         decision = decided(engine, pod("p"))
         text = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
-        assert (decision.error, decision.preemption) == (f'running "NodeResourcesFit" filter plugin: {text}', None)
+        assert (decision.error, decision.preemption) == (
+            f'running "NodeResourcesFit" filter plugin: {text}',
+            None,
+        )
 
 
 class TestTexts:
@@ -96,7 +108,9 @@ class Likes(Plugin):
 class TestScores:
     def test_out_of_range(self):
         """A score above 100 ends the cycle with an error."""
-        engine = scheduler(node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}})
+        engine = scheduler(
+            node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
+        )
         text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
         decision = decided(engine, pod("p"))
         assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
@@ -137,7 +151,8 @@ class TestNominations:
     def test_it_stays_where_room_is_being_made(self):
         """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        gone, status = {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"conditions": [condition]}
+        gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+        status = {"conditions": [condition]}
         leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
         assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
@@ -146,10 +161,19 @@ class TestNominations:
         assert self.after(scheduler(), node("a", cpu="1")) == ""
 
     def test_it_ends_with_an_error(self):
-        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got a node."""
-        assert self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
+        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
+        a node."""
+        assert (
+            self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a"))
+            == ""
+        )
         made = type("Steps", (Steps,), {"refuses": "permit"})
-        assert self.after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
+        assert (
+            self.after(
+                scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")
+            )
+            == ""
+        )
 
 
 class Steps(Plugin):
@@ -193,7 +217,7 @@ class TestBinding:
         assert not engine.cache.is_assumed(new)
 
 
-# --- Which zone a node is in, in the releases of the framework ------------------------------------------------------
+# --- Which zone a node is in, in the releases of the framework ----------------------------------------------
 
 
 class TestZoneKey:
@@ -202,9 +226,15 @@ class TestZoneKey:
         [
             ({}, ""),
             ({"topology.kubernetes.io/zone": "z"}, ":\x00:z"),
-            ({"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"}, ":\x00:old"),
+            (
+                {"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"},
+                ":\x00:old",
+            ),
             ({"failure-domain.beta.kubernetes.io/zone": "", "topology.kubernetes.io/zone": "z"}, ""),
-            ({"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"}, "r:\x00:z"),
+            (
+                {"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"},
+                "r:\x00:z",
+            ),
         ],
     )
     def test_beta_labels_win(self, labels, key):
@@ -212,7 +242,7 @@ class TestZoneKey:
         assert zone_key(labels) == key
 
 
-# --- One waiting pod: who ends its wait, when, and with which words -------------------------------------------------
+# --- One waiting pod: who ends its wait, when, and with which words -----------------------------------------
 
 
 def waiting(**timeouts):
@@ -225,12 +255,17 @@ class TestWords:
         """One rejection is enough, also of a plugin that did not ask for the wait."""
         one = waiting(A=10, B=20)
         one.reject("C", "no room for you")
-        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (Code.UNSCHEDULABLE, "no room for you", "C")
+        assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (
+            Code.UNSCHEDULABLE,
+            "no room for you",
+            "C",
+        )
 
     @pytest.mark.parametrize("first", ["allow", "reject"])
     def test_the_first_word_counts(self, first):
         """What is said after the end changes nothing."""
-        one, ends = waiting(A=10), []
+        one = waiting(A=10)
+        ends = []
         one.on_end = lambda: ends.append(one.verdict)
         words = [lambda: one.allow("A"), lambda: one.reject("A", "no")]
         for word in words if first == "allow" else reversed(words):
@@ -251,7 +286,8 @@ class TestTimeouts:
 class TestHandle:
     def test_what_plugins_can_do(self):
         """Plugins find waiting pods by UID, list them, and reject those that are removed."""
-        handle, one = Handle(), waiting(A=10)
+        handle = Handle()
+        one = waiting(A=10)
         handle.waiting_pods.add(one)
         assert handle.get_waiting_pod(one.pod.uid) is one
         assert list(handle.iterate_over_waiting_pods()) == [one]
@@ -262,7 +298,8 @@ class TestHandle:
 
     def test_nothing_counts_in_an_unmoved_context(self):
         """What is said to pods while somebody only asks is forgotten."""
-        pods, one = WaitingPods(), waiting(A=10, B=20)
+        pods = WaitingPods()
+        one = waiting(A=10, B=20)
         pods.add(one)
         with pods.preserving_state():
             (other,) = pods

@@ -54,7 +54,13 @@ R1 = {"rack": "r1"}
 class TestEachNode:
     def test_filter(self):
         """Statuses become reasons, and the code decides whether preemption may help."""
-        engine = scheduler(node("a"), node("b", labels={"rack": "full"}), pod("low", on="b"), plugins=(Rack,), profile=PROFILE)
+        engine = scheduler(
+            node("a"),
+            node("b", labels={"rack": "full"}),
+            pod("low", on="b"),
+            plugins=(Rack,),
+            profile=PROFILE,
+        )
         decision = decided(engine, pod("p", priority=5))
         assert decision.failed == {"a": ["node(s) stand in no rack"], "b": ["rack is full"]}
         assert decision.error == (
@@ -68,15 +74,19 @@ class TestEachNode:
         assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
 
     def test_score(self):
-        """Scores of one node at a time are weighted like any other, and the plugin's answers are never cached."""
-        engine = scheduler(node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE)
+        """Scores of one node at a time are weighted like any other, and the plugin's answers are never
+        cached."""
+        engine = scheduler(
+            node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE
+        )
         assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
         assert engine.schedule(pod("p"), details=False).host == "b"
 
 
 class TestSubclasses:
     def test_a_method_of_its_own_counts(self):
-        """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its answers are not kept."""
+        """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its
+        answers are not kept."""
         profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
         engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
         for closed in ("a", "b", "a"):
@@ -84,7 +94,8 @@ class TestSubclasses:
             assert engine.schedule(pod("p"), details=False).host == ({"a", "b"} - {closed}).pop()
 
     def test_what_it_declares_itself_holds(self):
-        """A subclass without methods of its own keeps all that is declared, and one that declares something itself keeps that."""
+        """A subclass without methods of its own keeps all that is declared, and one that declares something
+        itself keeps that."""
         same = type("Same", (TaintToleration,), {"name": "Same"})
         declared = type("Declared", (Maintained,), {"filter": Maintained.filter, "filter_reads": Reads.NODE})
         assert same.filter_reads is TaintToleration.filter_reads is not Plugin.filter_reads

@@ -33,20 +33,37 @@ class TestExpansion:
 
     def test_disabled_and_enabled(self):
         """A plugin that is enabled and disabled at a point runs last."""
-        assert names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1] == "NodeName"
+        assert (
+            names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[
+                -1
+            ]
+            == "NodeName"
+        )
 
 
 class TestWeights:
     def test_a_sum_that_does_not_fit(self):
         """A weight has 32 bits, so no sum of positive ones can be too large."""
-        assert "expected a whole number from -2147483648 to 2147483647" in refusal({"score": enabled(NodeAffinity=2**63 // 100)})
+        assert "expected a whole number from -2147483648 to 2147483647" in refusal(
+            {"score": enabled(NodeAffinity=2**63 // 100)}
+        )
 
     def test_a_weight_after_a_negative_one(self):
-        """After a negative weight the original's check wraps around and refuses the next plugin; the last one may be negative."""
-        alone = {"multiPoint": {"disabled": [{"name": "*"}]}, "score": enabled(NodeAffinity=2, TaintToleration=-1)}
+        """After a negative weight the original's check wraps around and refuses the next plugin; the last one
+        may be negative."""
+        alone = {
+            "multiPoint": {"disabled": [{"name": "*"}]},
+            "score": enabled(NodeAffinity=2, TaintToleration=-1),
+        }
         points = {"queueSort": enabled("PrioritySort"), "bind": enabled("DefaultBinder")}
-        assert profile_of({"plugins": {**alone, **points}}).weights == {"NodeAffinity": 2, "TaintToleration": -1}
-        assert refusal({"score": enabled(NodeAffinity=-1, TaintToleration=1)}) == "total score of Score plugins could overflow"
+        assert profile_of({"plugins": {**alone, **points}}).weights == {
+            "NodeAffinity": 2,
+            "TaintToleration": -1,
+        }
+        assert (
+            refusal({"score": enabled(NodeAffinity=-1, TaintToleration=1)})
+            == "total score of Score plugins could overflow"
+        )
 
 
 class TestRefusals:
@@ -57,21 +74,31 @@ class TestRefusals:
 
     def test_wrong_point(self):
         """A plugin must have the point at which it is enabled."""
-        assert refusal({"filter": enabled("ImageLocality")}) == 'plugin "ImageLocality" does not extend FilterPlugin plugin'
+        assert (
+            refusal({"filter": enabled("ImageLocality")})
+            == 'plugin "ImageLocality" does not extend FilterPlugin plugin'
+        )
 
     def test_twice(self):
         """A plugin stands once at a point."""
-        assert refusal({"filter": enabled("NodeName", "NodeName")}) == 'plugin "NodeName" already registered as "FilterPlugin"'
+        assert (
+            refusal({"filter": enabled("NodeName", "NodeName")})
+            == 'plugin "NodeName" already registered as "FilterPlugin"'
+        )
 
     def test_queue_sort_and_bind(self):
         """One queue sort plugin and a bind plugin are needed."""
         tail = 'for profile with scheduler name "default-scheduler"'
-        assert refusal({"queueSort": disabled("*")}) == f"only one queue sort plugin required {tail}, but got 0"
+        assert (
+            refusal({"queueSort": disabled("*")}) == f"only one queue sort plugin required {tail}, but got 0"
+        )
         assert refusal({"bind": disabled("*")}) == f"at least one bind plugin is needed {tail}"
 
     def test_arguments_of_node_resources_fit(self):
         """They are checked when the plugin is constructed, and not before."""
-        text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}])
+        text = refusal(
+            {}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}]
+        )
         assert text == (
             'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'
             ' supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"'
@@ -81,4 +108,6 @@ class TestRefusals:
         """Where the original crashes, a missing requestedToCapacityRatio is an error."""
         strategy = {"type": "RequestedToCapacityRatio"}
         text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}])
-        assert text.startswith('initializing plugin "NodeResourcesFit": scoringStrategy.requestedToCapacityRatio: Required value')
+        assert text.startswith(
+            'initializing plugin "NodeResourcesFit": scoringStrategy.requestedToCapacityRatio: Required value'
+        )

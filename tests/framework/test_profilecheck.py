@@ -31,23 +31,40 @@ class TestFaults:
     def test_all_at_once(self):
         """Faults of every kind are listed together: of types, fields, values, arguments and plugins."""
         profile = {
-            "schedulerName": "a", **enabled("score", "Mine"),
+            "schedulerName": "a",
+            **enabled("score", "Mine"),
             "pluginConfig": [
                 {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101, "other": 1}},
                 {"name": "PodTopologySpread", "args": {"kind": "Other"}},
                 {"name": "NodeResourcesFit", "args": {"ignoredResourceGroups": ["a/b"]}},
             ],
-        }  # fmt: skip
-        report = checked("1.27", repeated=("parallelism",), parallelism=0, podMaxBackoffSeconds="x", nope=1, profiles=[profile] * 2)
-        arguments = [f"profiles[{i}].pluginConfig[{j}].args.{name}" for i in range(2) for j, name in ((0, "other"), (1, "kind"))]
+        }
+        report = checked(
+            "1.27",
+            repeated=("parallelism",),
+            parallelism=0,
+            podMaxBackoffSeconds="x",
+            nope=1,
+            profiles=[profile] * 2,
+        )
+        arguments = [
+            f"profiles[{i}].pluginConfig[{j}].args.{name}"
+            for i in range(2)
+            for j, name in ((0, "other"), (1, "kind"))
+        ]
         assert sorted(places(report)) == sorted(
             [
-                "parallelism", "parallelism", "podMaxBackoffSeconds", "nope", *arguments, "profiles[1].schedulerName",
+                "parallelism",
+                "parallelism",
+                "podMaxBackoffSeconds",
+                "nope",
+                *arguments,
+                "profiles[1].schedulerName",
                 *(f"profiles[{i}].pluginConfig[0].args.hardPodAffinityWeight" for i in range(2)),
                 *(f"profiles[{i}].pluginConfig[2].args.ignoredResourceGroups[0]" for i in range(2)),
                 *(f"profiles[{i}].plugins.score" for i in range(2)),
             ]
-        )  # fmt: skip
+        )
         assert not report.profiles
 
     def test_got_and_wanted(self):
@@ -56,7 +73,10 @@ class TestFaults:
         assert (one.what, one.got, one.wanted) == ("wrong type", '"x"', "a whole number")
         (one,) = checked("1.27", api="v1beta1").faults
         assert (one.where, one.what) == ("apiVersion", "not read by this release")
-        assert one.wanted == f"{GROUP}/v1beta2 or {GROUP}/v1beta3 or {GROUP}/v1 and kind KubeSchedulerConfiguration"
+        assert (
+            one.wanted
+            == f"{GROUP}/v1beta2 or {GROUP}/v1beta3 or {GROUP}/v1 and kind KubeSchedulerConfiguration"
+        )
         (one,) = checked("1.27", nam=1, profiles=[]).faults
         assert one.what.startswith("unknown field")
 
@@ -68,16 +88,19 @@ class TestFaults:
             {"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 101}},
         ]
         found = places(checked(release, "v1beta1", profiles=[{"pluginConfig": given}]))
-        assert [place.rpartition(".args")[0] for place in found] == ["profiles[0].pluginConfig[1]", "profiles[0].pluginConfig[0]"][
-            :: 1 if release != "1.22" else -1
-        ]
+        assert [place.rpartition(".args")[0] for place in found] == [
+            "profiles[0].pluginConfig[1]",
+            "profiles[0].pluginConfig[0]",
+        ][:: 1 if release != "1.22" else -1]
 
     def test_v1alpha1(self):
         """Paths are those of the file, which has one profile without a list."""
         plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
         assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
         del plugins["postFilter"]
-        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == ("plugins.preScore: unknown field, ignored",)
+        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == (
+            "plugins.preScore: unknown field, ignored",
+        )
 
     def test_what_the_build_refuses(self):
         """A profile without a queueSort plugin is refused as a whole."""
@@ -91,7 +114,9 @@ class TestFaults:
         report = checked("1.27", profiles=[enabled("multiPoint", "Mine")])
         assert [fault.what for fault in report.faults] == ['PreFilterPlugin "Mine" does not exist']
         (hint,) = report.warnings
-        assert hint.startswith("no plugin Mine is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it")
+        assert hint.startswith(
+            "no plugin Mine is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+        )
 
     @pytest.mark.parametrize(
         ("text", "fault"),
@@ -100,7 +125,10 @@ class TestFaults:
             ("a.b: Required value", ProfileFault("a.b", "Required value")),
             ("a.b: Required value: say it", ProfileFault("a.b", "Required value: say it")),
             ('a: Duplicate value: "x"', ProfileFault("a", "Duplicate value", '"x"')),
-            ('a: Unsupported value: "x": supported values: "y", "z"', ProfileFault("a", "Unsupported value", '"x"', '"y", "z"')),
+            (
+                'a: Unsupported value: "x": supported values: "y", "z"',
+                ProfileFault("a", "Unsupported value", '"x"', '"y", "z"'),
+            ),
             ("a: Forbidden: never", ProfileFault("a", "Forbidden: never")),
             ("plain words", ProfileFault("", "plain words")),
         ],
@@ -126,7 +154,10 @@ class TestAccepted:
 
     def test_warnings(self):
         """What is accepted and has no effect is told."""
-        fit = {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}, "postFilter": {"disabled": [{"name": "*"}]}}
+        fit = {
+            "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
+            "postFilter": {"disabled": [{"name": "*"}]},
+        }
         assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
             "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
             "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
@@ -141,7 +172,9 @@ class TestAccepted:
             "pluginConfig": [{"name": "NodeLabel", "args": {"presentLabel": ["a"]}}],
             "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
         }
-        assert checked("1.18", "v1alpha1", **given).warnings == ("pluginConfig[0].args.presentLabel: unknown field, ignored",)
+        assert checked("1.18", "v1alpha1", **given).warnings == (
+            "pluginConfig[0].args.presentLabel: unknown field, ignored",
+        )
         given = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}, "score": None}}
         assert checked("1.17", "v1alpha1", **given).warnings == (
             "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
@@ -154,7 +187,8 @@ class TestAccepted:
 
 class TestReleases:
     @pytest.mark.parametrize(
-        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")]
+        ("api", "release"),
+        [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
     )
     def test_the_usual_one(self, api, release):
         """Without a name it is the newest release that reads the version."""
@@ -162,5 +196,7 @@ class TestReleases:
 
     def test_one_without_profiles(self):
         """A release with predicates reads no profile."""
-        with pytest.raises(UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"):
+        with pytest.raises(
+            UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"
+        ):
             release_with_profiles("1.16", {})

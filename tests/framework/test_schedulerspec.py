@@ -16,9 +16,13 @@ NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` make
 def test_a_component_configuration_counts_and_options_override_it(root):
     """What the file of a KubeSchedulerConfiguration says counts, until an option says otherwise."""
     config = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "schedulerName": "mine",
-        "disablePreemption": True, "percentageOfNodesToScore": 30, "algorithmSource": {"provider": "ClusterAutoscalerProvider"},
-    }  # fmt: skip
+        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
+        "kind": "KubeSchedulerConfiguration",
+        "schedulerName": "mine",
+        "disablePreemption": True,
+        "percentageOfNodesToScore": 30,
+        "algorithmSource": {"provider": "ClusterAutoscalerProvider"},
+    }
     spec = SchedulerSpec.of(options_of({"config": config})).read()
     algorithm = spec.engine().algorithm
     assert (spec.scheduler_names, algorithm.preemption, algorithm.percentage) == ({"mine"}, False, 30)
@@ -34,7 +38,8 @@ def test_a_component_configuration_counts_and_options_override_it(root):
 def test_it_makes_the_same_scheduler_each_time():
     """Two engines of one spec share nothing that changes: the draw of a tie-break begins at the same place."""
     spec = SchedulerSpec.of(options_of({"tie_break": "random", "seed": 5})).read()
-    first, second = spec.engine(), spec.engine()
+    first = spec.engine()
+    second = spec.engine()
     assert [first.ties.pick(9, 0) for _ in range(5)] == [second.ties.pick(9, 0) for _ in range(5)]
 
 
@@ -42,26 +47,44 @@ def test_it_makes_the_same_scheduler_each_time():
     ("options", "message"),
     [
         ({"release": "1.27", "policy": {}}, f"{NO_POLICY}, got one, which release 1.27 does not have"),
-        ({"profile": {}, "release": "1.14"}, "profile: expected release 1.36, got one, which release 1.14 does not have"),
-        ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
+        (
+            {"profile": {}, "release": "1.14"},
+            "profile: expected release 1.36, got one, which release 1.14 does not have",
+        ),
+        (
+            {"profile": {}, "config": {}},
+            "profile cannot be combined with config: from 1.17 on they are the same",
+        ),
         (
             {"config": read_configuration(), "release": "1.16"},
             "config: expected one of releases with predicates and priorities, got a value of type KubeSchedulerConfiguration",
         ),
-        ({"percentage_of_nodes_to_score": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
-        ({"release": "1.30", "gates": {"PodLevelResources": True}}, "gates: unrecognized feature gate: PodLevelResources; "),
+        (
+            {"percentage_of_nodes_to_score": 101},
+            "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+        ),
+        (
+            {"release": "1.30", "gates": {"PodLevelResources": True}},
+            "gates: unrecognized feature gate: PodLevelResources; ",
+        ),
     ],
 )
 def test_what_does_not_go_together(options, message):
     """Options of the other kind of releases, and values out of range, are refused in one line."""
-    assert refusal_text(KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()).startswith(message)
+    assert refusal_text(
+        KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()
+    ).startswith(message)
 
 
 @pytest.mark.parametrize("release", ["1.17", "1.20", "1.34"])
 def test_plugins_of_ones_own(release):
-    """A user's plugin runs at its points in the default profile of each release, with what upstream runs there."""
+    """A user's plugin runs at its points in the default profile of each release, with what upstream runs
+    there."""
     found = SchedulerSpec.of(options_of({"release": release, "plugins": [Closed]})).read().engine()
-    assert [rule.name for rule in found.algorithm.predicates if rule.name in ("Closed", "NodeName")] == ["NodeName", "Closed"]
+    assert [rule.name for rule in found.algorithm.predicates if rule.name in ("Closed", "NodeName")] == [
+        "NodeName",
+        "Closed",
+    ]
 
 
 class Closed(Plugin):

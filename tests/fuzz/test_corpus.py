@@ -1,4 +1,5 @@
-"""Files that once ended in a traceback, hung, or gave away what they should not: each is answered or refused in one line."""
+"""Files that once ended in a traceback, hung, or gave away what they should not: each is answered or refused
+in one line."""
 
 import json
 
@@ -31,8 +32,11 @@ def test_rules_that_are_no_exception(name):
 
 
 def test_a_scenario_reads_its_own_folder(tmp_path):
-    """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and not told of."""
-    assert "expected a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")])
+    """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and
+    not told of."""
+    assert "expected a file below the folder of the scenario" in refused(
+        ["replay", str(CORPUS / "scenario-reads-file.yaml")]
+    )
     (tmp_path / "secret.yaml").write_text("secret: 5\n")
     folder = tmp_path / "scenario"
     folder.mkdir()
@@ -46,7 +50,8 @@ def test_a_scenario_reads_its_own_folder(tmp_path):
 
 
 def test_many_generated_names(tmp_path):
-    """Objects with one generateName get numbers in their order, past those that are taken, in no more steps than there are objects."""
+    """Objects with one generateName get numbers in their order, past those that are taken, in no more steps
+    than there are objects."""
     pods = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
     pods.insert(1, manifest("Pod", "c-3"))
     pods.append({"kind": "Pod", "metadata": {"generateName": "c-", "namespace": "other"}})
@@ -81,4 +86,7 @@ def test_a_scenario_that_may_never_end(words, warns, tmp_path):
     """Churn beside a pod that may never fit is told of at the start, unless something ends it."""
     text = (CORPUS / "scenario-never-ends.yaml").read_text()
     (tmp_path / "day.yaml").write_text(text if words else text.replace('"9999"', '"1"'))
-    assert ("--until ends it" in ran("replay", tmp_path / "day.yaml", *words, "--output", tmp_path / "events", status=(0, 1)).err) is warns
+    assert (
+        "--until ends it"
+        in ran("replay", tmp_path / "day.yaml", *words, "--output", tmp_path / "events", status=(0, 1)).err
+    ) is warns

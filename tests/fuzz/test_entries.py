@@ -18,7 +18,9 @@ class TestChangedInput:
     def test_the_seeds_are_good(self, entry):
         """Input that was not changed gives an answer."""
         # A configuration names files that only the reader of the example has.
-        assert {tried(entry, content) for content in seeds(entry)} <= ({ANSWER, REFUSED} if entry in ("side", "policy") else {ANSWER})
+        assert {tried(entry, content) for content in seeds(entry)} <= (
+            {ANSWER, REFUSED} if entry in ("side", "policy") else {ANSWER}
+        )
 
     @examples(1, suppress_health_check=list(HealthCheck))
     @given(seed=st.integers(0, 2**40))

@@ -1,4 +1,5 @@
-"""What is around the API server of the tests: a transport with faults, kubelets, volumes, the watcher, and the server over HTTP."""
+"""What is around the API server of the tests: a transport with faults, kubelets, volumes, the watcher, and
+the server over HTTP."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ async def types(transport: StoreTransport, count: int, request: Request = WATCH)
 
 
 @pytest.mark.parametrize(
-    ("fault", "count"), [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1), (Fault(delay=1), 0), (Fault(slow=1), 1)]
+    ("fault", "count"),
+    [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1), (Fault(delay=1), 0), (Fault(slow=1), 1)],
 )
 async def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
     """A request can get lost, or take longer than it may, before the server has carried it out, or after."""
@@ -82,7 +84,11 @@ class TestWatcher:
         [
             ([{"cpu": "1"}, {"cpu": "1"}], {"cpu": "2"}, None),
             ([{"cpu": "1"}, {"cpu": "1001m"}], {"cpu": "2"}, "default/pod-1 on node-0: cpu 2001 of 2000"),
-            ([{"memory": "1Gi"}, {"memory": "1Gi"}], {"memory": "2047Mi"}, "default/pod-1 on node-0: memory 2147483648 of 2146435072"),
+            (
+                [{"memory": "1Gi"}, {"memory": "1Gi"}],
+                {"memory": "2047Mi"},
+                "default/pod-1 on node-0: memory 2147483648 of 2146435072",
+            ),
             ([{}, {}], {"pods": "1"}, "default/pod-1 on node-0: pods 2 of 1"),
             ([{"host_port": 80}, {"host_port": 81}], {}, None),
             ([{"host_port": 80}, {"host_port": 80}], {}, "default/pod-1 on node-0: a port is taken"),

@@ -1,4 +1,5 @@
-"""The scenarios of ``tests/bench/live``: those that can run against the API server of the tests do, and what is missing is said."""
+"""The scenarios of ``tests/bench/live``: those that can run against the API server of the tests do, and what
+is missing is said."""
 
 from __future__ import annotations
 
@@ -16,9 +17,21 @@ pytestmark = pytest.mark.whole
 
 def test_against_the_server_of_the_tests(tmp_path: Path) -> None:
     """A burst and faults end with all pods bound, none twice, and no lease lost."""
-    command = [sys.executable, str(ROOT / "tests" / "bench" / "live"), "--in-process", "--release", "1.27", "--pods", "40", "--nodes", "5"]
+    command = [
+        sys.executable,
+        str(ROOT / "tests" / "bench" / "live"),
+        "--in-process",
+        "--release",
+        "1.27",
+        "--pods",
+        "40",
+        "--nodes",
+        "5",
+    ]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBECLASSIC_")}
-    found = subprocess.run([*command, "--output", str(tmp_path)], capture_output=True, text=True, env=environment, check=False)
+    found = subprocess.run(
+        [*command, "--output", str(tmp_path)], capture_output=True, text=True, env=environment, check=False
+    )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.stdout.splitlines()[2:]]
     assert [row[0] for row in rows] == ["burst", "faults: kill", "faults: term", "faults: end"], found.stderr
     assert {row[-1] for row in rows} == {"nothing"}

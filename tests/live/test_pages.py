@@ -1,4 +1,5 @@
-"""The commands of the pages about live clusters run, against an API server in process; those of serve.md in ``server``."""
+"""The commands of the pages about live clusters run, against an API server in process; those of serve.md in
+``server``."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ from tests.support.pageblocks import commands_of, files_of
 from tests.support.program import command, started
 
 PAGES = ROOT / "docs" / "live"
-BESIDE, LIVE = (commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live"))
+BESIDE, LIVE = (
+    commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live")
+)
 SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1] in ("run", "shadow")]
 
 
@@ -35,7 +38,8 @@ def with_a_node(server: str) -> Store:
 
 
 def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each command that reads a live cluster once runs against a server that the kubeconfig in the home folder names."""
+    """Each command that reads a live cluster once runs against a server that the kubeconfig in the home
+    folder names."""
     (tmp_path / ".kube").mkdir()
     monkeypatch.chdir(tmp_path)
     with serving_store(with_a_node(NEW_SERVER)) as address:
@@ -49,13 +53,16 @@ def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 @pytest.mark.whole
 @pytest.mark.parametrize("line", SCHEDULING)
 def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
-    """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
+    """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run
+    beside it."""
     ports = ["--port=0"]
     more = ports if " run " in line and "--dry-run" not in line else []
     with serving_store(with_a_node(OLD_SERVER)) as address:
         file = kubeconfig(tmp_path, {"server": address})
         for name, text in files_of((PAGES / "beside.md").read_text(encoding="utf-8")).items():
-            (tmp_path / name).write_text(text.replace("/etc/kubernetes/kubeclassic.conf", str(file)), encoding="utf-8")
+            (tmp_path / name).write_text(
+                text.replace("/etc/kubernetes/kubeclassic.conf", str(file)), encoding="utf-8"
+            )
         arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
         with started(command(*arguments), stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
             assert process.stderr is not None

@@ -26,13 +26,33 @@ SELECTOR = {"topologyKey": "zone", "namespaceSelector": {}}
 PREFERRED = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": SELECTOR}]}
 NEEDED: dict[str, tuple[Json, set[str]]] = {
     "nothing": ({}, set()),
-    "a claim": (CLAIM, {"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"}),
+    "a claim": (
+        CLAIM,
+        {
+            "PersistentVolumeClaim",
+            "PersistentVolume",
+            "StorageClass",
+            "CSINode",
+            "CSIDriver",
+            "CSIStorageCapacity",
+        },
+    ),
     "an ephemeral volume": (
         {"volumes": [{"name": "v", "ephemeral": {}}]},
-        {"PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity"},
+        {
+            "PersistentVolumeClaim",
+            "PersistentVolume",
+            "StorageClass",
+            "CSINode",
+            "CSIDriver",
+            "CSIStorageCapacity",
+        },
     ),
     "a device": ({"resourceClaims": [{"name": "gpu"}]}, {"ResourceClaim", "ResourceSlice", "DeviceClass"}),
-    "a namespace": ({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTOR]}}}, {"Namespace"}),
+    "a namespace": (
+        {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTOR]}}},
+        {"Namespace"},
+    ),
     "a namespace, preferred": ({"affinity": {"podAffinity": PREFERRED}}, {"Namespace"}),
     "a priority": ({"priority": 7}, {"PodDisruptionBudget"}),
     "odd shapes": ({"volumes": [[], 5, "x"], "affinity": [], "resourceClaims": 0, "priority": {}}, set()),
@@ -49,9 +69,15 @@ class TestNeeds:
         assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *more}
 
     def test_the_message(self) -> None:
-        """It has the right as RBAC names it, what the server said, the role that gives it, and the way on without it."""
+        """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
+        without it."""
         with pytest.raises(MissingRightError) as raised:
-            check_rights({}, {"PodDisruptionBudget": "no!", "Pod": "never!", "LimitRange": "x"}, ("PodDisruptionBudget",), ())
+            check_rights(
+                {},
+                {"PodDisruptionBudget": "no!", "Pod": "never!", "LimitRange": "x"},
+                ("PodDisruptionBudget",),
+                (),
+            )
         assert "no right to list poddisruptionbudgets.policy, pods" in str(raised.value)
         assert "no!" in str(raised.value)
         role, way = raised.value.__notes__
@@ -71,7 +97,10 @@ def is_needed(listed: dict[str, list[Json]], kind: str) -> bool:
 def one_node() -> Store:
     """A server with one node, on which a pod runs."""
     store = Store(NEW_SERVER)
-    node = {"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}}
+    node = {
+        "metadata": {"name": "n1"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
+    }
     owner = {"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}
     spec = {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}
     pod = {"metadata": {"name": "p", "ownerReferences": [owner]}, "spec": spec}
@@ -97,8 +126,11 @@ class TestCommands:
 
     @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
     @pytest.mark.parametrize("kind", ["Node", "Pod"])
-    def test_nodes_and_pods(self, words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without the right to list nodes or pods there is no answer: status 2, and the right that is missing."""
+    def test_nodes_and_pods(
+        self, words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Without the right to list nodes or pods there is no answer: status 2, and the right that is
+        missing."""
         status, out, err = asked(words, {kind}, tmp_path, capsys)
         assert (status, out) == (2, "")
         assert f"no right to list {resource(kind).plural}" in err
@@ -109,11 +141,15 @@ class TestCommands:
         [
             ("drain", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
             ("snapshot", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
-            ("capacity", "ResourceQuota", "resourcequotas"), ("capacity", "LimitRange", "limitranges"),
+            ("capacity", "ResourceQuota", "resourcequotas"),
+            ("capacity", "LimitRange", "limitranges"),
         ],
-    )  # fmt: skip
-    def test_what_the_command_counts(self, name: str, kind: str, right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on, with a warning."""
+    )
+    def test_what_the_command_counts(
+        self, name: str, kind: str, right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on,
+        with a warning."""
         status, out, err = asked(COMMANDS[name], {kind}, tmp_path, capsys)
         assert (status, out) == (2, "")
         assert f"no right to list {right}" in err
@@ -126,14 +162,22 @@ class TestCommands:
         assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err
 
 
-def asked(words: list[str], forbidden: set[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def asked(
+    words: list[str], forbidden: set[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str, str]:
     """Status, output and messages of a command, on a server that lets all kinds but *forbidden* be listed."""
     plurals = {resource(kind, VERSIONS[kind][0]).plural for kind in forbidden}
     pod = folder / "pod.yaml"
-    pod.write_text("kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n")
+    pod.write_text(
+        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n"
+    )
 
     def fault(request: Request) -> Fault:
-        return refused(403, "Forbidden", "you may not") if request.path.rpartition("/")[2] in plurals else NO_FAULT
+        return (
+            refused(403, "Forbidden", "you may not")
+            if request.path.rpartition("/")[2] in plurals
+            else NO_FAULT
+        )
 
     with serving_store(one_node(), faults=fault) as address:
         config = kubeconfig(folder, {"server": address})

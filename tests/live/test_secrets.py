@@ -1,4 +1,5 @@
-"""Credentials of a kubeconfig are in no output, message or report, whatever goes wrong: each one here has a marker in it."""
+"""Credentials of a kubeconfig are in no output, message or report, whatever goes wrong: each one here has a
+marker in it."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 
 MARK = "SECRETMARK"
-EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never", "command": sys.executable}
+EXEC = {
+    "apiVersion": "client.authentication.k8s.io/v1",
+    "interactiveMode": "Never",
+    "command": sys.executable,
+}
 COMMANDS: dict[str, list[str]] = {
     "simulate": ["simulate", "-v"],
     "explain": ["explain", "default/p"],
@@ -41,14 +46,17 @@ COMMANDS: dict[str, list[str]] = {
 
 
 def printing(text: str, status: int = 0) -> dict[str, Any]:
-    """An exec entry whose program prints *text* and ends with *status*, with a secret in its environment and arguments."""
+    """An exec entry whose program prints *text* and ends with *status*, with a secret in its environment and
+    arguments."""
     code = f"import sys; sys.stdout.write({text!r}); sys.exit({status})"
     return {"exec": {**EXEC, "args": ["-c", code, MARK], "env": [{"name": "PASSWORD", "value": MARK}]}}
 
 
 def credential(**status: str) -> dict[str, Any]:
     """An exec entry that gives these."""
-    return printing(json.dumps({"apiVersion": EXEC["apiVersion"], "kind": "ExecCredential", "status": status}))
+    return printing(
+        json.dumps({"apiVersion": EXEC["apiVersion"], "kind": "ExecCredential", "status": status})
+    )
 
 
 ENCODED = base64.b64encode(MARK.encode()).decode()
@@ -71,7 +79,9 @@ USERS: dict[str, dict[str, Any]] = {
     "plugin that fails": printing(MARK, 1),
     "plugin without JSON": printing(MARK),
     "plugin with half of it": printing(f'{{"status": {{"token": "{MARK}"'),
-    "plugin that is not there": {"exec": {**EXEC, "command": "no-such-plugin", "args": [MARK], "env": [{"name": "A", "value": MARK}]}},
+    "plugin that is not there": {
+        "exec": {**EXEC, "command": "no-such-plugin", "args": [MARK], "env": [{"name": "A", "value": MARK}]}
+    },
     "plugin with wrong arguments": {"exec": {**EXEC, "args": MARK}},
     "plugin with wrong variables": {"exec": {**EXEC, "env": [MARK]}},
     "auth-provider": {"auth-provider": {"name": "gcp", "config": {"access-token": MARK}}},
@@ -82,7 +92,10 @@ CLUSTERS: dict[str, dict[str, Any]] = {
     "password and a wrong port": {"server": f"https://u:{MARK}@host:port"},
     "token in the query": {"server": f"https://host/?token={MARK}"},
     "password of a proxy": {"server": "https://127.0.0.1:9", "proxy-url": f"http://u:{MARK}@127.0.0.1:9"},
-    "password of another proxy": {"server": "https://127.0.0.1:9", "proxy-url": f"socks5://u:{MARK}@127.0.0.1:9"},
+    "password of another proxy": {
+        "server": "https://127.0.0.1:9",
+        "proxy-url": f"socks5://u:{MARK}@127.0.0.1:9",
+    },
     "authority": {"server": "https://127.0.0.1:9", "certificate-authority-data": f"{MARK}%"},
 }
 BROKEN = {
@@ -129,13 +142,17 @@ def said(words: list[str], config: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("user", USERS.values(), ids=list(USERS))
-def test_credentials_of_users(user: dict[str, Any], folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_credentials_of_users(
+    user: dict[str, Any], folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No credential is told, neither where it is wrong nor where the server refuses it."""
     assert MARK not in said(["snapshot"], kubeconfig(folder, {"server": refusing}, user), capsys)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS.values(), ids=list(CLUSTERS))
-def test_credentials_of_clusters(cluster: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_credentials_of_clusters(
+    cluster: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Addresses are told without the user and the password in them."""
     assert MARK not in said(["snapshot"], kubeconfig(folder, cluster), capsys)
 
@@ -150,9 +167,17 @@ def test_files_that_are_broken(content: str, folder: Path, capsys: pytest.Captur
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
 @pytest.mark.parametrize(
     "name",
-    ["token with a line break", "token with another character", "plugin that fails", "plugin with a line break", "plugin without JSON"],
+    [
+        "token with a line break",
+        "token with another character",
+        "plugin that fails",
+        "plugin with a line break",
+        "plugin without JSON",
+    ],
 )
-def test_every_command(words: list[str], name: str, folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command(
+    words: list[str], name: str, folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every command that takes a kubeconfig ends with one line for credentials that cannot be used, at once."""
     config = kubeconfig(folder, {"server": refusing}, USERS[name])
     text = said(words, config, capsys)
@@ -161,6 +186,8 @@ def test_every_command(words: list[str], name: str, folder: Path, refusing: str,
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-def test_every_command_and_an_address(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_and_an_address(
+    words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A password in the address of a broken kubeconfig is told by no command."""
     assert MARK not in said(words, kubeconfig(folder, {"server": f"https://u:{MARK}@host:port"}), capsys)

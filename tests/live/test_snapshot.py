@@ -58,7 +58,8 @@ class TestTaking:
 
     @pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
     def test_old_and_new_servers(self, flavour: Flavour) -> None:
-        """Every kind that the server has is listed once, in its newest version, and noted with a resourceVersion."""
+        """Every kind that the server has is listed once, in its newest version, and noted with a
+        resourceVersion."""
         taken = take(store(flavour))
         assert names(taken, "Node") == ["n0000", "n0001", "n0002"]
         assert names(taken, "Pod") == ["bound", "waits"]
@@ -86,10 +87,14 @@ class TestTaking:
 
     @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
     def test_an_item_of_another_kind(self, kind: Any) -> None:
-        """What a list holds has the kind and the version of the list, whatever an item says of itself, and can be redacted."""
+        """What a list holds has the kind and the version of the list, whatever an item says of itself, and
+        can be redacted."""
         item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
         body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
-        taken = take(store(), lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT)
+        taken = take(
+            store(),
+            lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT,
+        )
         nodes = [each for each in taken.items if each["kind"] == "Node"]
         assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
         assert len(redact(taken.items, b"salt").items) == len(taken.items)
@@ -120,75 +125,186 @@ def inverse(redaction: Redaction) -> dict[str, str]:
 
 
 RICH: Json = {
-    "apiVersion": "v1", "kind": "Pod",
+    "apiVersion": "v1",
+    "kind": "Pod",
     "metadata": {"name": "db-0", "namespace": "shop", "uid": "u-1", "labels": {"app": "db", "none": ""}},
     "spec": {
-        "nodeName": "host-a", "schedulerName": "default-scheduler", "priorityClassName": "system-node-critical", "priority": 7,
-        "containers": [{
-            "name": "db", "image": "registry.example/db:1.2", "resources": {"requests": {"cpu": "1", "example.com/card": "2"}},
-            "ports": [{"containerPort": 1, "hostPort": 5432, "hostIP": "10.1.2.3", "protocol": "TCP"}],
-        }],
+        "nodeName": "host-a",
+        "schedulerName": "default-scheduler",
+        "priorityClassName": "system-node-critical",
+        "priority": 7,
+        "containers": [
+            {
+                "name": "db",
+                "image": "registry.example/db:1.2",
+                "resources": {"requests": {"cpu": "1", "example.com/card": "2"}},
+                "ports": [{"containerPort": 1, "hostPort": 5432, "hostIP": "10.1.2.3", "protocol": "TCP"}],
+            }
+        ],
         "tolerations": [{"key": "team", "operator": "Equal", "value": "db", "effect": "NoSchedule"}],
         "volumes": [
-            {"name": "data", "ephemeral": {"volumeClaimTemplate": {
-                "metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"},
-            }}},
+            {
+                "name": "data",
+                "ephemeral": {
+                    "volumeClaimTemplate": {
+                        "metadata": {"labels": {"a": "b"}},
+                        "spec": {"storageClassName": "fast"},
+                    }
+                },
+            },
             {"name": "old", "gcePersistentDisk": {"pdName": "disk-7"}},
         ],
         "affinity": {
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{
-                "matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}],
-                "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["host-a"]}],
-            }]}},
-            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-                {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname", "namespaces": ["shop"]},
-            ]},
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}],
+                            "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["host-a"]}],
+                        }
+                    ]
+                }
+            },
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "labelSelector": {"matchLabels": {"app": "db"}},
+                        "topologyKey": "kubernetes.io/hostname",
+                        "namespaces": ["shop"],
+                    },
+                ]
+            },
         },
     },
-    "status": {"phase": "Running", "nominatedNodeName": "", "conditions": [{"type": "Ready", "status": "True", "reason": "Unschedulable"}]},
-}  # fmt: skip
+    "status": {
+        "phase": "Running",
+        "nominatedNodeName": "",
+        "conditions": [{"type": "Ready", "status": "True", "reason": "Unschedulable"}],
+    },
+}
 OTHERS: list[Json] = [
     {
-        "apiVersion": "v1", "kind": "Node",
-        "metadata": {"name": "host-a", "labels": {
-            "cores": "16", "kubernetes.io/hostname": "host-a", "kubernetes.io/os": "linux", "topology.kubernetes.io/zone": "eu-west-1a",
-        }},
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": "host-a",
+            "labels": {
+                "cores": "16",
+                "kubernetes.io/hostname": "host-a",
+                "kubernetes.io/os": "linux",
+                "topology.kubernetes.io/zone": "eu-west-1a",
+            },
+        },
         "spec": {"taints": [{"key": "team", "value": "db", "effect": "NoSchedule"}]},
-        "status": {"allocatable": {"cpu": "8", "pods": "10"}, "images": [{"names": ["registry.example/db:1.2"], "sizeBytes": 9}],
-                   "nodeInfo": {"kubeletVersion": "v1.27.3"}},
+        "status": {
+            "allocatable": {"cpu": "8", "pods": "10"},
+            "images": [{"names": ["registry.example/db:1.2"], "sizeBytes": 9}],
+            "nodeInfo": {"kubeletVersion": "v1.27.3"},
+        },
     },
-    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "db-0-data", "namespace": "shop"},
-     "spec": {"storageClassName": "fast", "volumeName": "pv-1"}, "status": {"phase": "Bound"}},
-    {"apiVersion": "v1", "kind": "PersistentVolume",
-     "metadata": {"name": "pv-1", "labels": {"topology.kubernetes.io/zone": "eu-west-1a__eu-west-1b"}},
-     "spec": {"claimRef": {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": "db-0-data"}, "capacity": {"storage": "1Gi"},
-              "storageClassName": "fast",
-              "csi": {"driver": "disks.example", "volumeHandle": "projects/UNSPECIFIED/zones/eu-west-1a/disks/disk-7"}}},
-    {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team-db", "namespace": "shop"},
-     "spec": {"hard": {"pods": "4"}, "scopeSelector": {"matchExpressions": [
-         {"scopeName": "PriorityClass", "operator": "In", "values": ["gold-db"]},
-     ]}}, "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}}},
-    {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small-db", "namespace": "shop"},
-     "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}]}},
-    {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "db", "namespace": "shop"},
-     "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db"]}]}},
-     "status": {"disruptionsAllowed": 1, "disruptedPods": {"db-0": "2024-01-01T00:00:00Z"}}},
-    {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "host-a"},
-     "spec": {"drivers": [{"name": "disks.example", "nodeID": "i-1", "topologyKeys": ["topology.kubernetes.io/zone"]}]}},
-    {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "disks.example"}, "spec": {"storageCapacity": True}},
-    {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": "csi-1"},
-     "spec": {"attacher": "disks.example", "nodeName": "host-a", "source": {"persistentVolumeName": "pv-1"}}},
-    {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "disks.example",
-     "allowedTopologies": [{"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["eu-west-1a"]}]}]},
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}},
-    {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "db", "namespace": "shop"}, "spec": {"selector": {"app": "db"}}},
-]  # fmt: skip
+    {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "db-0-data", "namespace": "shop"},
+        "spec": {"storageClassName": "fast", "volumeName": "pv-1"},
+        "status": {"phase": "Bound"},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv-1", "labels": {"topology.kubernetes.io/zone": "eu-west-1a__eu-west-1b"}},
+        "spec": {
+            "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "shop", "name": "db-0-data"},
+            "capacity": {"storage": "1Gi"},
+            "storageClassName": "fast",
+            "csi": {
+                "driver": "disks.example",
+                "volumeHandle": "projects/UNSPECIFIED/zones/eu-west-1a/disks/disk-7",
+            },
+        },
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team-db", "namespace": "shop"},
+        "spec": {
+            "hard": {"pods": "4"},
+            "scopeSelector": {
+                "matchExpressions": [
+                    {"scopeName": "PriorityClass", "operator": "In", "values": ["gold-db"]},
+                ]
+            },
+        },
+        "status": {"hard": {"pods": "4"}, "used": {"pods": "1"}},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small-db", "namespace": "shop"},
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}, "defaultRequest": {"cpu": "1"}}]},
+    },
+    {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db"]}]}},
+        "status": {"disruptionsAllowed": 1, "disruptedPods": {"db-0": "2024-01-01T00:00:00Z"}},
+    },
+    {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {"name": "host-a"},
+        "spec": {
+            "drivers": [
+                {"name": "disks.example", "nodeID": "i-1", "topologyKeys": ["topology.kubernetes.io/zone"]}
+            ]
+        },
+    },
+    {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": "disks.example"},
+        "spec": {"storageCapacity": True},
+    },
+    {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "VolumeAttachment",
+        "metadata": {"name": "csi-1"},
+        "spec": {
+            "attacher": "disks.example",
+            "nodeName": "host-a",
+            "source": {"persistentVolumeName": "pv-1"},
+        },
+    },
+    {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "disks.example",
+        "allowedTopologies": [
+            {"matchLabelExpressions": [{"key": "topology.kubernetes.io/zone", "values": ["eu-west-1a"]}]}
+        ],
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}},
+    },
+    {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {"selector": {"app": "db"}},
+    },
+]
 
 
 class TestRedaction:
     """What a redaction keeps and hides."""
 
-    @pytest.mark.parametrize("items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"])
+    @pytest.mark.parametrize(
+        "items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"]
+    )
     def test_nothing_that_is_read_is_lost(self, items: tuple[Json, ...]) -> None:
         """With its old names back, every object is what it was, as far as rules read it."""
         redaction = redact(items)
@@ -199,14 +315,32 @@ class TestRedaction:
     def test_no_name_is_left(self) -> None:
         """No name, value, image, address or disk is in the result."""
         text = json.dumps(redact((RICH, *OTHERS)).items)
-        hidden = ("host-a", "shop", "db", "u-1", "registry", "10.1.2.3", "disk-7", "eu-west", "pv-1", "fast", "i-1", "team-db", "gold-db")
+        hidden = (
+            "host-a",
+            "shop",
+            "db",
+            "u-1",
+            "registry",
+            "10.1.2.3",
+            "disk-7",
+            "eu-west",
+            "pv-1",
+            "fast",
+            "i-1",
+            "team-db",
+            "gold-db",
+        )
         assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
     def test_environments_and_others_are_dropped(self) -> None:
         """Environments, commands, messages, and annotations that no rule reads are left out."""
         pod = json.loads(json.dumps(RICH))
         pod["metadata"]["annotations"] = {"secret": "hidden"}
-        pod["spec"]["containers"][0] |= {"env": [{"name": "A", "value": "hidden"}], "command": ["hidden"], "args": ["hidden"]}
+        pod["spec"]["containers"][0] |= {
+            "env": [{"name": "A", "value": "hidden"}],
+            "command": ["hidden"],
+            "args": ["hidden"],
+        }
         pod["status"]["conditions"][0]["message"] = "hidden"
         pod["status"]["podIP"] = "hidden"
         plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
@@ -215,7 +349,11 @@ class TestRedaction:
     def test_names_sort_as_before(self) -> None:
         """New names, and namespaces with a slash after them, sort as the old ones."""
         names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
-        pods = tuple({"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}} for name in names for other in names)
+        pods = tuple(
+            {"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}}
+            for name in names
+            for other in names
+        )
         redaction = redact(pods)
 
         def keys(items: tuple[Json, ...]) -> list[int]:
@@ -244,34 +382,62 @@ def read_as(manifest: Json) -> KubeObject | None:
 def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
     """*items*, where no workload lacks pods: redacted ones make none."""
     kinds = ("ReplicaSet", "StatefulSet", "ReplicationController")
-    return tuple({**item, "spec": {**item["spec"], "replicas": 0}} if item["kind"] in kinds else item for item in items)
+    return tuple(
+        {**item, "spec": {**item["spec"], "replicas": 0}} if item["kind"] in kinds else item for item in items
+    )
 
 
 def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
     """The decision on each pod that waits: host, victims, and why each other node does not fit."""
     scheduler = Scheduler(Cluster(items), release)
     for decision in scheduler.run():
-        yield {"pod": decision.pod.key, "host": decision.host or "", "failed": {node: list(why) for node, why in decision.failed.items()}}
+        yield {
+            "pod": decision.pod.key,
+            "host": decision.host or "",
+            "failed": {node: list(why) for node, why in decision.failed.items()},
+        }
 
 
-MARK, MIGRATED = "acme", "storage.alpha.kubernetes.io/migrated-plugins"
+MARK = "acme"
+MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 FORMERLY_KEPT: dict[str, tuple[str, Json]] = {
-    "the class of a quota": ("ResourceQuota", {"spec": {"hard": {"acme.storageclass.storage.k8s.io/requests.storage": "1"}}}),
-    "the class of what is used": ("ResourceQuota", {"status": {"used": {"acme.storageclass.storage.k8s.io/persistentvolumeclaims": 1}}}),
-    "an instance type": ("Node", {"metadata": {"labels": {"node.kubernetes.io/instance-type": "acme-large"}}}),
+    "the class of a quota": (
+        "ResourceQuota",
+        {"spec": {"hard": {"acme.storageclass.storage.k8s.io/requests.storage": "1"}}},
+    ),
+    "the class of what is used": (
+        "ResourceQuota",
+        {"status": {"used": {"acme.storageclass.storage.k8s.io/persistentvolumeclaims": 1}}},
+    ),
+    "an instance type": (
+        "Node",
+        {"metadata": {"labels": {"node.kubernetes.io/instance-type": "acme-large"}}},
+    ),
     "a system": ("Node", {"metadata": {"labels": {"kubernetes.io/os": "acme"}}}),
     "a label beside numbers": ("Node", {"metadata": {"labels": {"cores": "row7-acme"}}}),
     "a scheduler": ("Pod", {"spec": {"schedulerName": "acme"}}),
     "a gate": ("Pod", {"spec": {"schedulingGates": [{"name": "acme.example/gate"}]}}),
     "a condition": ("Pod", {"status": {"conditions": [{"type": "acme.example/Ready", "status": "True"}]}}),
-    "a condition of a node": ("Node", {"status": {"conditions": [{"type": "AcmeDisk", "status": "True", "reason": "acme"}]}}),
+    "a condition of a node": (
+        "Node",
+        {"status": {"conditions": [{"type": "AcmeDisk", "status": "True", "reason": "acme"}]}},
+    ),
     "a reason": ("Pod", {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "acme"}]}}),
     "a kubelet": ("Node", {"status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}}}),
     "a limit": ("LimitRange", {"spec": {"limits": [{"type": "Pod", "note": "acme"}], "note": "acme"}}),
     "migrated plugins": ("CSINode", {"metadata": {"annotations": {MIGRATED: "kubernetes.io/rbd,acme"}}}),
-    "a claim that is bound": ("PersistentVolumeClaim", {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "acme"}}}),
-    "a volume that is bound": ("PersistentVolume", {"metadata": {"annotations": {"pv.kubernetes.io/bound-by-controller": "acme"}}}),
-    "a default class": ("StorageClass", {"metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "acme"}}}),
+    "a claim that is bound": (
+        "PersistentVolumeClaim",
+        {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "acme"}}},
+    ),
+    "a volume that is bound": (
+        "PersistentVolume",
+        {"metadata": {"annotations": {"pv.kubernetes.io/bound-by-controller": "acme"}}},
+    ),
+    "a default class": (
+        "StorageClass",
+        {"metadata": {"annotations": {"storageclass.kubernetes.io/is-default-class": "acme"}}},
+    ),
     "an odd priority": ("Pod", {"spec": {"priority": {"acme": "acme"}}}),
     "an odd phase": ("Pod", {"status": {"phase": [["acme"]]}}),
     "odd requests": ("Pod", {"spec": {"containers": [{"resources": {"requests": {"cpu": {"acme": 1}}}}]}}),
@@ -279,12 +445,20 @@ FORMERLY_KEPT: dict[str, tuple[str, Json]] = {
     "odd labels": ("Pod", {"metadata": {"labels": {"a": {"acme": "acme"}}}}),
 }
 COMPARES: Json = {
-    "kind": "Pod", "metadata": {"name": "p"}, "spec": {"affinity": {"nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [{"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}],
-        },
-    }}},
-}  # fmt: skip
+    "kind": "Pod",
+    "metadata": {"name": "p"},
+    "spec": {
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}
+                    ],
+                },
+            }
+        }
+    },
+}
 
 
 class TestWhatStays:
@@ -297,10 +471,15 @@ class TestWhatStays:
         assert MARK not in json.dumps(redact((item, COMPARES)).items[0]).lower()
 
     def test_what_rules_read(self) -> None:
-        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the release of a kubelet."""
+        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the
+        release of a kubelet."""
         labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
         labels["node.kubernetes.io/instance-type"] = "m5.4xlarge"
-        node = {"kind": "Node", "metadata": {"name": "n", "labels": labels}, "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}}}
+        node = {
+            "kind": "Node",
+            "metadata": {"name": "n", "labels": labels},
+            "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}},
+        }
         found = redact((node, COMPARES)).items[0]
         assert found["metadata"]["labels"] == labels
         assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}
@@ -308,14 +487,30 @@ class TestWhatStays:
     @pytest.mark.parametrize(
         "item",
         [
-            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [[]]}}, {"kind": "Pod", "spec": {"volumes": [{"ephemeral": 5}]}},
-            {"kind": "Pod", "metadata": {"name": True}, "spec": {"volumes": [{"name": "v", "ephemeral": {"x": 1}}]}},
-            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [{"name": 5, "ephemeral": {"x": 1}}]}},
-            {"kind": "ReplicaSet", "spec": []}, {"kind": "CSIDriver"}, {"kind": "CSIDriver", "metadata": []}, {"kind": "Pod", "spec": 5},
-            {"kind": "Pod", "metadata": {"name": "\ud800"}}, {"kind": "Node", "status": {"images": [5], "conditions": [[]]}},
-            {"kind": "Node", "metadata": {"annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": "[" * 100_000}}},
+            {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [[]]}},
+            {"kind": "Pod", "spec": {"volumes": [{"ephemeral": 5}]}},
+            {
+                "kind": "Pod",
+                "metadata": {"name": True},
+                "spec": {"volumes": [{"name": "v", "ephemeral": {"x": 1}}]},
+            },
+            {
+                "kind": "Pod",
+                "metadata": {"name": "p"},
+                "spec": {"volumes": [{"name": 5, "ephemeral": {"x": 1}}]},
+            },
+            {"kind": "ReplicaSet", "spec": []},
+            {"kind": "CSIDriver"},
+            {"kind": "CSIDriver", "metadata": []},
+            {"kind": "Pod", "spec": 5},
+            {"kind": "Pod", "metadata": {"name": "\ud800"}},
+            {"kind": "Node", "status": {"images": [5], "conditions": [[]]}},
+            {
+                "kind": "Node",
+                "metadata": {"annotations": {"scheduler.alpha.kubernetes.io/preferAvoidPods": "[" * 100_000}},
+            },
         ],
-    )  # fmt: skip
+    )
     def test_odd_objects(self, item: Json) -> None:
         """Objects that no API server should send are redacted all the same."""
         assert redact((item,)).items[0]["kind"] == item["kind"]

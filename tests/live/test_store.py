@@ -1,4 +1,5 @@
-"""What the recordings cannot show of the API server of the tests: lists, watches and history agree, whatever happens."""
+"""What the recordings cannot show of the API server of the tests: lists, watches and history agree, whatever
+happens."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ PODS = "/api/v1/namespaces/default/pods"
 Pods = dict[str, str]
 """Name of a pod -> its revision."""
 
-acts = st.lists(st.tuples(st.sampled_from(("create", "bind", "label", "delete", "kill")), st.integers(0, 4)), max_size=25)
+acts = st.lists(
+    st.tuples(st.sampled_from(("create", "bind", "label", "delete", "kill")), st.integers(0, 4)), max_size=25
+)
 flavours = st.sampled_from(sorted(FLAVOURS.values(), key=lambda flavour: flavour.version))
 
 
@@ -70,7 +73,9 @@ def followed(pods: Pods, watch: Watch) -> Pods:
 
 
 @given(acts, acts, flavours)
-def test_a_list_and_a_watch_make_the_present(before: list[tuple[str, int]], after: list[tuple[str, int]], flavour: Any) -> None:
+def test_a_list_and_a_watch_make_the_present(
+    before: list[tuple[str, int]], after: list[tuple[str, int]], flavour: Any
+) -> None:
     """A list, then the events since, give what is there, whether the watch began before them or after."""
     user = User(Store(flavour))
     for act in before:
@@ -80,14 +85,17 @@ def test_a_list_and_a_watch_make_the_present(before: list[tuple[str, int]], afte
     early = watched(user.store, since)
     for act in after:
         do(user, *act)
-    late, present = watched(user.store, since), revisions(listed(user.store)["items"])
+    late = watched(user.store, since)
+    present = revisions(listed(user.store)["items"])
     assert followed(revisions(first["items"]), early) == present
     assert [frame.line for frame in early.events] == [frame.line for frame in late.events]
     assert followed({}, watched(user.store, "resourceVersion=0")) == present
 
 
 @given(acts, acts, st.integers(1, 3))
-def test_pages_are_of_one_moment(before: list[tuple[str, int]], after: list[tuple[str, int]], limit: int) -> None:
+def test_pages_are_of_one_moment(
+    before: list[tuple[str, int]], after: list[tuple[str, int]], limit: int
+) -> None:
     """The pages of a list are those of its first one's revision, whatever happens in between."""
     user = User(Store(NEW_SERVER))
     for act in before:

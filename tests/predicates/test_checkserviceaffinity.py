@@ -9,7 +9,9 @@ from tests.support.manifests import manifest
 MISFIT = ["node(s) didn't match service affinity"]
 RULE = service_affinity("CheckServiceAffinity", ["region"])
 SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
-A, B, C = (node(name, labels={"region": region}) for name, region in (("a", "east"), ("b", "west"), ("c", "east")))
+A, B, C = (
+    node(name, labels={"region": region}) for name, region in (("a", "east"), ("b", "west"), ("c", "east"))
+)
 
 
 def newcomer(**more):
@@ -30,8 +32,10 @@ class TestLabels:
             assert found == {"b": 'node "a" not found'}
 
     def test_a_deleted_peer_on_a_deleted_node_is_forgotten(self):
-        """The list of peers is the cache's: a pod that was deleted after its node is not in it, though the snapshot still has it."""
-        gone, stays = peer("1", "a"), pod("other", on="a")
+        """The list of peers is the cache's: a pod that was deleted after its node is not in it, though the
+        snapshot still has it."""
+        gone = peer("1", "a")
+        stays = pod("other", on="a")
         made = engine(A, B, SERVICE, gone, stays)
         made.begin(newcomer())
         feed = EventFeed(made)
@@ -63,4 +67,4 @@ class TestWhatIf:
         assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": []}
 
 
-# --- against a plain loop -------------------------------------------------------------------------------------------
+# --- against a plain loop -----------------------------------------------------------------------------------

@@ -47,9 +47,9 @@ class TestCheckVolumeBinding:
     def test_the_gate_switches_it_off_before_1_14(self, release, fits):
         """Gate VolumeScheduling decides in 1.12 and 1.13 whether volumes are looked at."""
         gates = {"VolumeScheduling": False} if fits else {}
-        assert ask(check_volume_binding, pod("c"), node("n1"), claim("c", None), release=release, gates=gates)["n1"] == (
-            [] if fits else "pod has unbound immediate PersistentVolumeClaims"
-        )
+        assert ask(
+            check_volume_binding, pod("c"), node("n1"), claim("c", None), release=release, gates=gates
+        )["n1"] == ([] if fits else "pod has unbound immediate PersistentVolumeClaims")
 
     @pytest.mark.parametrize("release", list(RELEASES))
     def test_what_was_found_on_the_chosen_node_is_assumed(self, release):

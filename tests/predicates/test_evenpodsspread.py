@@ -26,7 +26,8 @@ class TestMetadata:
         assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {"a": text, "b": text}
 
     def test_an_invalid_selector_fails_the_metadata_where_it_meets_a_pod(self):
-        """An invalid selector fails the metadata as soon as a node that makes a domain has a pod of the namespace."""
+        """An invalid selector fails the metadata as soon as a node that makes a domain has a pod of the
+        namespace."""
         new = incoming(constraint(selector=NEAR))
         for existing, fails in ((pod("p", on="a"), True), (pod("p", on="a", namespace="far"), False)):
             cycle = engine(A, existing, gates=GATES).begin(new)
@@ -35,7 +36,8 @@ class TestMetadata:
 
 class TestWhatIf:
     def test_an_edit_makes_a_domain_of_a_refused_node(self):
-        """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is then the smallest."""
+        """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is
+        then the smallest."""
         c = node("c", labels={"zone": "z", "rack": "2"})
         new = incoming(constraint(), nodeSelector={"rack": "1"})
         cycle = engine(A, c, peer("f", "c"), gates=GATES).begin(new)
@@ -44,4 +46,4 @@ class TestWhatIf:
         assert answers(even_pods_spread, cycle, trial) == {"c": []}
 
 
-# --- against a plain loop -------------------------------------------------------------------------------------------
+# --- against a plain loop -----------------------------------------------------------------------------------

@@ -6,7 +6,11 @@ import pytest
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.rule import Reads
-from kubeclassic.predicates.checknodepressure import check_node_disk_pressure, check_node_memory_pressure, check_node_pid_pressure
+from kubeclassic.predicates.checknodepressure import (
+    check_node_disk_pressure,
+    check_node_memory_pressure,
+    check_node_pid_pressure,
+)
 from kubeclassic.predicates.generalpredicates import PARTS, general_predicates
 from kubeclassic.predicates.podfitshostports import pod_fits_host_ports, pod_fits_ports
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
@@ -23,14 +27,20 @@ class TestGeneralPredicates:
             together |= part.reads
         assert general_predicates.reads == together
 
-    @pytest.mark.parametrize("other", [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}])
+    @pytest.mark.parametrize(
+        "other",
+        [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}],
+    )
     def test_the_key_covers_every_part(self, other):
         """Pods that differ in what one part reads have different keys."""
         begin = engine(node("n")).begin
-        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(begin(pod("p", **other)).template)
+        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(
+            begin(pod("p", **other)).template
+        )
 
     @pytest.mark.parametrize(
-        ("more", "asked"), [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)]
+        ("more", "asked"),
+        [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)],
     )
     def test_each_part_tells_which_pods_concern_it(self, more, asked):
         """Resources concern every pod; the other parts those that name a node, ports or labels."""
@@ -38,10 +48,11 @@ class TestGeneralPredicates:
         assert len([part for part in PARTS if part.concerns(template)]) == asked
 
 
-# --- PodFitsResources: places, then cpu, memory, ephemeral storage, then scalars ------------------------------------
+# --- PodFitsResources: places, then cpu, memory, ephemeral storage, then scalars ----------------------------
 
 
-GPU, HUGE = "example.com/gpu", "hugepages-2Mi"
+GPU = "example.com/gpu"
+HUGE = "hugepages-2Mi"
 
 
 def short(incoming, *objects, **options):
@@ -63,21 +74,31 @@ class TestIgnoredResources:
         ("requests", "ignored", "has_metadata", "lacks"),
         [
             ({GPU: "1", "example.com/fpga": "1"}, {GPU}, True, ["example.com/fpga"]),
-            ({HUGE: "2Mi", "x.kubernetes.io/y": "1"}, {HUGE, "x.kubernetes.io/y"}, True, [HUGE, "x.kubernetes.io/y"]),
+            (
+                {HUGE: "2Mi", "x.kubernetes.io/y": "1"},
+                {HUGE, "x.kubernetes.io/y"},
+                True,
+                [HUGE, "x.kubernetes.io/y"],
+            ),
             ({GPU: "1"}, {GPU}, False, [GPU]),
         ],
         ids=["others are checked", "only extended resources", "nothing without metadata"],
     )
     def test_what_is_checked(self, requests, ignored, has_metadata, lacks):
-        """An extended resource is ignored, huge pages and names of kubernetes.io are not; what is ignored stands in the metadata."""
+        """An extended resource is ignored, huge pages and names of kubernetes.io are not; what is ignored
+        stands in the metadata."""
         cycle = engine(node("n")).begin(pod("p", requests=requests))
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset(ignored))
         cycle.has_metadata = has_metadata
-        assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == [f"Insufficient {name}" for name in lacks]
+        assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == [
+            f"Insufficient {name}" for name in lacks
+        ]
 
     def test_an_ignored_resource_is_a_request_still(self):
         """A pod that requests nothing but an ignored resource is held against cpu."""
-        cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(pod("p", requests={GPU: "1"}))
+        cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(
+            pod("p", requests={GPU: "1"})
+        )
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
         assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == ["Insufficient cpu"]
 
@@ -93,7 +114,7 @@ class TestKey:
         assert (keys[0] == keys[1], len(set(keys))) == (True, 3)
 
 
-# --- PodFitsHostPorts: which host ports clash, against plain loops and in trials ------------------------------------
+# --- PodFitsHostPorts: which host ports clash, against plain loops and in trials ----------------------------
 
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
@@ -112,7 +133,9 @@ class TestPodFitsHostPorts:
     def test_removing_one_of_two_users_frees_the_port(self):
         """Ports in use are a set: where two pods have one, the first that goes frees it."""
         used = "", "TCP", 80
-        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(with_ports("p", used))
+        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(
+            with_ports("p", used)
+        )
         what_if = overlay(cycle, "n")
         assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [REASON]}
         what_if.remove(what_if.pods(0)[0], 0)
@@ -132,7 +155,7 @@ class TestPodFitsHostPorts:
         assert pod_fits_ports.check is pod_fits_host_ports.check
 
 
-# --- The three pressure predicates, and which pods are BestEffort ---------------------------------------------------
+# --- The three pressure predicates, and which pods are BestEffort -------------------------------------------
 
 
 MEMORY = "node(s) had memory pressure"

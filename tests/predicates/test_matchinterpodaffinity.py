@@ -29,7 +29,10 @@ def verdicts(new, *objects, **options):
 def named(found):
     """Reasons by their short names."""
     short = {tuple(reasons): name for name, reasons in MISFITS.items()}
-    return {name: reasons if isinstance(reasons, str) else short[tuple(reasons)] for name, reasons in found.items()}
+    return {
+        name: reasons if isinstance(reasons, str) else short[tuple(reasons)]
+        for name, reasons in found.items()
+    }
 
 
 def wants(*terms, app="a", **more):
@@ -56,7 +59,8 @@ class TestTrials:
         return named(answers(match_inter_pod_affinity, cycle, trial))
 
     def test_a_pod_that_is_put_back_counts_for_the_keys_of_all_terms(self):
-        """At first a pod counts for the terms about it; put back, for all of them, so a reprieve can fail where the start would pass."""
+        """At first a pod counts for the terms about it; put back, for all of them, so a reprieve can fail
+        where the start would pass."""
         new = refuses(term("c", "zone"), term("a", "host"))
         lone = node("lone", labels={"zone": "z"})
         cycle, trial = self.trial(new, lone, peer(on="lone"))
@@ -78,7 +82,8 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"a": "anti-affinity", "b": None}
 
     def test_a_pod_called_like_the_incoming_one_is_not_followed(self):
-        """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its anti-affinity does not bite."""
+        """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its
+        anti-affinity does not bite."""
         new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term()]))
         cycle = engine(A, release="1.12").begin(new)
         trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
@@ -98,40 +103,57 @@ class TestWithoutMetadata:
 
     def test_a_wanted_pod_on_a_lost_node_is_an_error(self):
         """The lookup of its node fails, on every node that is judged."""
-        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
-        assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {name: text.format(name) for name in "ac"}
+        text = (
+            'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        )
+        assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {
+            name: text.format(name) for name in "ac"
+        }
 
 
 class TestInvalidSelectors:
-    @pytest.mark.parametrize(("release", "text"), [
-        ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
-        ("1.16", "Failed to get all terms that match pod default/new: {}"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
+            ("1.16", "Failed to get all terms that match pod default/new: {}"),
+        ],
+    )
     def test_of_an_existing_pod(self, release, text):
         """An existing pod's invalid anti-affinity is an error for every pod."""
         carrier = peer(refuse=[BAD])
-        assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+        assert verdicts(PLAIN, A, C, carrier, release=release) == {
+            name: text.format(NOT_VALID) for name in "ac"
+        }
 
-    @pytest.mark.parametrize(("release", "text"), [
-        ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
-        ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("release", "text"),
+        [
+            ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
+            ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
+        ],
+    )
     def test_of_the_pods_affinity(self, release, text):
-        """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely does not fit."""
+        """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely
+        does not fit."""
         assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
         assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
 
     def test_of_the_pods_anti_affinity(self):
-        """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is not even read."""
+        """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
+        not even read."""
         assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
         assert verdicts(refuses(BAD), A) == {"a": None}
 
     def test_an_empty_topology_key_without_metadata(self):
-        """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a mismatch."""
+        """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a
+        mismatch."""
         lost = peer("z", on="gone", app="z")
         found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
-        assert found.endswith("err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity")
+        assert found.endswith(
+            "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
+        )
         assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
 
 
-# --- against plain loops --------------------------------------------------------------------------------------------
+# --- against plain loops ------------------------------------------------------------------------------------

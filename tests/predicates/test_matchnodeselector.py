@@ -11,7 +11,12 @@ from kubeclassic.predicates.matchnodeselector import pod_match_node_selector
 from tests.support.build import ask, engine, node, pod
 
 REASON = "node(s) didn't match node selector"
-LABELS = {"n0": {"zone": "a", "gen": "3"}, "n1": {"zone": "b", "gen": "10"}, "n2": {"gen": "x"}, "n3": {"zone": ""}}
+LABELS = {
+    "n0": {"zone": "a", "gen": "3"},
+    "n1": {"zone": "b", "gen": "10"},
+    "n2": {"gen": "x"},
+    "n3": {"zone": ""},
+}
 NODES = [node(name, labels=labels) for name, labels in LABELS.items()]
 
 
@@ -29,7 +34,11 @@ class TestMasks:
         """Without fields a node's name counts as empty, as for the node affinity of volumes."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table)
         selector = NodeSelector(
-            node_selector_terms=(NodeSelectorTerm(match_fields=(Requirement(key="metadata.name", operator="In", given_values=("n0",)),)),)
+            node_selector_terms=(
+                NodeSelectorTerm(
+                    match_fields=(Requirement(key="metadata.name", operator="In", given_values=("n0",)),)
+                ),
+            )
         )
         assert node_selector_mask(selector, nodes)[: len(NODES)].any()
         assert not node_selector_mask(selector, nodes, fields=False).any()
@@ -37,7 +46,9 @@ class TestMasks:
     def test_expressions_alone(self):
         """No expressions match no node; an invalid one is an error with upstream's text."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table, np.array([1, 0]))
-        assert expressions_mask((Requirement(key="zone", operator="In", given_values=("a",)),), nodes).tolist() == [False, True]
+        assert expressions_mask(
+            (Requirement(key="zone", operator="In", given_values=("a",)),), nodes
+        ).tolist() == [False, True]
         assert not expressions_mask((), nodes).any()
         with pytest.raises(SelectorError, match='"Like" is not a valid node selector operator'):
             expressions_mask((Requirement(key="zone", operator="Like", given_values=("a",)),), nodes)

@@ -14,11 +14,18 @@ def csi(handle, driver="d"):
 
 def bound(name, source=None):
     """A claim and the volume it is bound to."""
-    return [claim(name, volumeName=f"pv-{name}"), volume(f"pv-{name}", **(csi(name) if source is None else source))]
+    return [
+        claim(name, volumeName=f"pv-{name}"),
+        volume(f"pv-{name}", **(csi(name) if source is None else source)),
+    ]
 
 
 def user(name, *claims, on=""):
-    return pod(name, on=on, volumes=[{"name": f"v{i}", "persistentVolumeClaim": {"claimName": c}} for i, c in enumerate(claims)])
+    return pod(
+        name,
+        on=on,
+        volumes=[{"name": f"v{i}", "persistentVolumeClaim": {"claimName": c}} for i, c in enumerate(claims)],
+    )
 
 
 def limited(name, limit, key=KEY):
@@ -26,8 +33,13 @@ def limited(name, limit, key=KEY):
 
 
 def csi_node(name, count=None, migrated="", driver="d"):
-    drivers = [{"name": driver, "nodeID": name, **({"allocatable": {"count": count}} if count is not None else {})}]
-    meta = {"name": name, "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
+    drivers = [
+        {"name": driver, "nodeID": name, **({"allocatable": {"count": count}} if count is not None else {})}
+    ]
+    meta = {
+        "name": name,
+        "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {},
+    }
     return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
 
 
@@ -41,7 +53,13 @@ class TestLimitKey:
 class TestMaxCSIVolumeCount:
     def test_the_gate_switches_it_off(self):
         """Gate AttachVolumeLimit off: everything fits."""
-        assert ask(max_csi_volume_count, user("p", "a"), limited("n", 0), *bound("a"), gates={"AttachVolumeLimit": False}) == {"n": []}
+        assert ask(
+            max_csi_volume_count,
+            user("p", "a"),
+            limited("n", 0),
+            *bound("a"),
+            gates={"AttachVolumeLimit": False},
+        ) == {"n": []}
 
     def test_a_claim_without_name_is_an_error(self):
         """Before 1.16 a node without any limit fits before claims are looked at."""
@@ -65,4 +83,6 @@ class TestMigration:
             user("q", "b", on="n"),
         ]
         migrated = csi_node("n", migrated="kubernetes.io/aws-ebs", driver=self.EBS)
-        assert ask(max_csi_volume_count, user("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {"n": []}
+        assert ask(max_csi_volume_count, user("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {
+            "n": []
+        }

@@ -23,7 +23,9 @@ def claimed(name):
 
 
 def user(name, *disks, on="", namespace="default"):
-    return pod(name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)])
+    return pod(
+        name, on=on, namespace=namespace, volumes=[{"name": f"v{i}", **disk} for i, disk in enumerate(disks)]
+    )
 
 
 def limited(name, limit, **more):
@@ -32,11 +34,22 @@ def limited(name, limit, **more):
 
 class TestLimits:
     def test_a_nodes_own_limit_counts_before_all_others(self):
-        """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all nodes, then the type."""
+        """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all
+        nodes, then the type."""
         nodes = [limited("zero", 0), limited("three", 3), node("none")]
         disks = [ebs(i) for i in range(3)]
-        assert ask(max_ebs_volume_count, user("p", *disks), *nodes, max_pd_vols=2) == {"zero": EXCEEDED, "three": [], "none": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", *disks[:2]), *nodes, max_pd_vols=2, gates={"AttachVolumeLimit": False}) == {
+        assert ask(max_ebs_volume_count, user("p", *disks), *nodes, max_pd_vols=2) == {
+            "zero": EXCEEDED,
+            "three": [],
+            "none": EXCEEDED,
+        }
+        assert ask(
+            max_ebs_volume_count,
+            user("p", *disks[:2]),
+            *nodes,
+            max_pd_vols=2,
+            gates={"AttachVolumeLimit": False},
+        ) == {
             "zero": [],
             "three": [],
             "none": [],
@@ -66,23 +79,38 @@ class TestMigration:
     def test_a_driver_that_took_over_counts_instead(self):
         """From 1.16 nodes whose CSINode names the plugin are exempt, if the gates allow."""
         csi_node = obj(
-            manifest("CSINode", "n", metadata={"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}})
+            manifest(
+                "CSINode",
+                "n",
+                metadata={
+                    "annotations": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
+                },
+            )
         )
         nodes = [limited("n", 0), limited("m", 0), csi_node]
         gates = {"CSIMigration": True, "CSIMigrationAWS": True}
         assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates=gates) == {"n": [], "m": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates={"CSIMigration": True}) == {"n": EXCEEDED, "m": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates=gates, release="1.15") == {"n": EXCEEDED, "m": EXCEEDED}
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates={"CSIMigration": True}) == {
+            "n": EXCEEDED,
+            "m": EXCEEDED,
+        }
+        assert ask(max_ebs_volume_count, user("p", ebs(1)), *nodes, gates=gates, release="1.15") == {
+            "n": EXCEEDED,
+            "m": EXCEEDED,
+        }
 
 
 class TestTransient:
     def left(self, **gates):
-        scheduler = engine(limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates)
+        scheduler = engine(
+            limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates
+        )
         cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
         max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
         return Batch(cycle.table).transient.T.tolist()
 
     def test_nodes_that_fit_are_left_free_and_wanted_disks(self):
-        """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
+        """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the
+        number of new ones."""
         assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
         assert self.left() == [[0, 0], [0, 0], [0, 0]]

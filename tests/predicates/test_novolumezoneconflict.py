@@ -32,7 +32,15 @@ def labelled(name="v", **labels):
 
 class TestZones:
     @pytest.mark.parametrize(
-        ("label", "zones"), [("a", {"a"}), ("a__b", {"a", "b"}), (" a __b ", {"a", "b"}), ("a__", set()), ("", set()), ("a_b", {"a_b"})]
+        ("label", "zones"),
+        [
+            ("a", {"a"}),
+            ("a__b", {"a", "b"}),
+            (" a __b ", {"a", "b"}),
+            ("a__", set()),
+            ("", set()),
+            ("a_b", {"a_b"}),
+        ],
     )
     def test_a_label_names_zones_between_double_underscores(self, label, zones):
         """Parts are trimmed; a label with an empty part does not count at all."""
@@ -46,12 +54,16 @@ class TestNoVolumeZoneConflict:
             ([], 'persistentvolumeclaim "c" not found'),
             ([bound()], 'persistentvolume "v" not found'),
             ([claim("c")], 'PersistentVolumeClaim was not found: "c"'),
-            ([claim("c"), storage_class("wait", volumeBindingMode="Immediate")], 'PersistentVolumeClaim was not found: "c"'),
+            (
+                [claim("c"), storage_class("wait", volumeBindingMode="Immediate")],
+                'PersistentVolumeClaim was not found: "c"',
+            ),
             ([claim("c"), storage_class("wait")], 'VolumeBindingMode not set for StorageClass "wait"'),
         ],
     )
     def test_what_cannot_be_looked_up_is_an_error(self, objects, text):
-        """A missing claim or volume, or a claim unbound that does not wait, is an error on every node with a zone label."""
+        """A missing claim or volume, or a claim unbound that does not wait, is an error on every node with a
+        zone label."""
         assert judged(*objects) == {"a": text, "b": text, "c": [], "d": text}
 
     def test_the_text_for_unbound_claims_is_the_releases(self):
@@ -65,4 +77,9 @@ class TestNoVolumeZoneConflict:
     def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self):
         """The first volume in another zone ends the check; where it is in the zone the later error stands."""
         answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
-        assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}
+        assert answer == {
+            "a": 'persistentvolumeclaim "gone" not found',
+            "b": CONFLICT,
+            "c": [],
+            "d": CONFLICT,
+        }

@@ -15,9 +15,14 @@ BARE = node("bare")
 
 class TestEvenPodsSpreadPriority:
     def test_an_invalid_selector_that_meets_a_pod_is_an_error(self):
-        """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes unnoticed."""
+        """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes
+        unnoticed."""
         new = incoming(soft(selector=NEAR))
-        assert scored(even_pods_spread, new, A, B, pod("p", on="bare"), BARE, gates=GATES) == {"a": 10, "b": 10, "bare": 0}
+        assert scored(even_pods_spread, new, A, B, pod("p", on="bare"), BARE, gates=GATES) == {
+            "a": 10,
+            "b": 10,
+            "bare": 0,
+        }
         with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
             scored(even_pods_spread, new, A, B, pod("p", on="a"), gates=GATES)
 
@@ -26,5 +31,6 @@ class TestEvenPodsSpreadPriority:
         cycle = engine(A, B, gates=GATES).begin(incoming(soft()))
         raw = np.array([2**31 - 1, 1], np.int64)
         found = even_pods_spread.reduce(cycle.template, raw, Batch(cycle.table, np.array([0, 1])), cycle)
-        total, spread = -(2**31), 2**31 - 1
+        total = -(2**31)
+        spread = 2**31 - 1
         assert found.tolist() == [int(10.0 * (1 / spread)), int(10.0 * ((total - 1 + 2**32) / spread))]

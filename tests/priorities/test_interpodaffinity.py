@@ -32,7 +32,9 @@ class TestScale:
     @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
     def test_a_node_that_stands_twice(self, release, scores):
         """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
-        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[(1, term())]))
+        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(
+            incoming(like=[(1, term())])
+        )
         rows = [cycle.table.row_of[name] for name in "aca"]
         nodes = Batch(cycle.table, np.array(rows, np.intp))
         sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
@@ -63,8 +65,11 @@ SPREADS = st.integers(0, 40) | st.integers(FEW_KEYS - 2, FEW_KEYS + 99) | st.int
 
 @examples(4)
 @given(
-    lowest=st.integers(-(1 << 40), 1 << 40), spread=SPREADS, top=st.sampled_from([10, 100]), shares=st.lists(st.floats(0, 1), max_size=20)
-)  # fmt: skip
+    lowest=st.integers(-(1 << 40), 1 << 40),
+    spread=SPREADS,
+    top=st.sampled_from([10, 100]),
+    shares=st.lists(st.floats(0, 1), max_size=20),
+)
 def test_each_sum_is_divided(lowest, spread, top, shares):
     """Each sum becomes what one division says, whether sums are counted in an array or sorted."""
     raw = [lowest, *(lowest + int(share * spread) for share in shares), lowest + spread]

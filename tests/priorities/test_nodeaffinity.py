@@ -29,7 +29,9 @@ def term(weight, *expressions, **more):
 
 def preferring(*terms):
     """A pod with these preferences."""
-    return pod("p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}})
+    return pod(
+        "p", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": list(terms)}}
+    )
 
 
 def raw(*terms):
@@ -49,10 +51,19 @@ class TestNodeAffinity:
         """The priority fails with upstream's text, though other terms are valid."""
         assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
 
-    @pytest.mark.parametrize(("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)])
+    @pytest.mark.parametrize(
+        ("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)]
+    )
     def test_from_1_15_on_the_text_names_the_key(self, release, named):
         """A bad value is reported with the key that it is for."""
-        text = refusal_text(PriorityError, scored, node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
+        text = refusal_text(
+            PriorityError,
+            scored,
+            node_affinity,
+            preferring(term(1, expression("a", "In", "!"))),
+            *NODES,
+            release=release,
+        )
         assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
 
     def test_the_sum_has_32_bits(self):
@@ -62,13 +73,16 @@ class TestNodeAffinity:
     def test_pods_that_prefer_the_same_share_scores(self):
         """The key sees weights and expressions, not fields or labels."""
         begin = engine(node("n")).begin
-        preferences = [term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)]) for name in "xy"]
+        preferences = [
+            term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)])
+            for name in "xy"
+        ]
         keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
         assert len(keys) == 1
         assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys
 
 
-# --- TaintTolerationPriority: the fewer taints to put up with the better --------------------------------------------
+# --- TaintTolerationPriority: the fewer taints to put up with the better ------------------------------------
 
 
 def taint(key, effect="PreferNoSchedule"):
@@ -85,7 +99,7 @@ class TestTaintToleration:
         assert keys[0] == keys[1] != keys[2]
 
 
-# --- NodePreferAvoidPodsPriority: nodes that want to be left alone by a controller's pods ---------------------------
+# --- NodePreferAvoidPodsPriority: nodes that want to be left alone by a controller's pods -------------------
 
 
 def entry(kind="ReplicaSet", uid="u", **more):
@@ -112,10 +126,17 @@ class TestTheAnnotation:
     @pytest.mark.parametrize(
         "broken",
         [
-            entry(owner={"name": 5}), entry(owner={"controller": "true"}), entry(owner={"uid": 1}), entry(reason=[]), "text",
-            entry(evictionTime="yesterday"), entry(evictionTime="2020-02-30T00:00:00Z"), entry(evictionTime=1), {"podSignature": []},
+            entry(owner={"name": 5}),
+            entry(owner={"controller": "true"}),
+            entry(owner={"uid": 1}),
+            entry(reason=[]),
+            "text",
+            entry(evictionTime="yesterday"),
+            entry(evictionTime="2020-02-30T00:00:00Z"),
+            entry(evictionTime=1),
+            {"podSignature": []},
         ],
-    )  # fmt: skip
+    )
     def test_one_field_of_a_wrong_type_spoils_all(self, broken):
         """Then the entries that are right do not count either."""
         assert avoided_controllers(annotation(entry())) == {("ReplicaSet", "u")}
@@ -123,16 +144,24 @@ class TestTheAnnotation:
 
     def test_what_is_not_known_may_be_anything(self):
         """Unknown fields, nulls, and numbers of any length there do not matter."""
-        more = entry(evictionTime="2020-02-29T00:00:00.5+01:00", reason=None, message="m", other={"x": [1]}, owner={"size": 10**5000 > 0})
+        more = entry(
+            evictionTime="2020-02-29T00:00:00.5+01:00",
+            reason=None,
+            message="m",
+            other={"x": [1]},
+            owner={"size": 10**5000 > 0},
+        )
         text = annotation(more)[:-1] + ', "x": ' + "9" * 5000 + "}"
         assert avoided_controllers(text) == {("ReplicaSet", "u")}
 
     def test_an_entry_without_controller_names_nobody(self):
         """The original stops altogether there; here the entry is ignored."""
-        assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {("ReplicaSet", "u")}
+        assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {
+            ("ReplicaSet", "u")
+        }
 
 
-# --- ImageLocalityPriority: nodes that need not pull ----------------------------------------------------------------
+# --- ImageLocalityPriority: nodes that need not pull --------------------------------------------------------
 
 
 def image(size, *names):
@@ -142,7 +171,9 @@ def image(size, *names):
 
 def of(*images, init=()):
     """A pod of these images."""
-    containers, inits = ([{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init))
+    containers, inits = (
+        [{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init)
+    )
     return pod("p", containers=containers, initContainers=inits)
 
 

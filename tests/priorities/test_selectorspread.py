@@ -1,4 +1,5 @@
-"""SelectorSpreadPriority, its older name, and the spreading of a service over a label: by example and against plain loops."""
+"""SelectorSpreadPriority, its older name, and the spreading of a service over a label: by example and against
+plain loops."""
 
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from tests.support.build import node, obj, pod, scored
@@ -31,4 +32,4 @@ class TestSelectorSpread:
         assert scored(service_spreading, NEWCOMER, *objects) == {"a": 0, "b": 10}
 
 
-# --- against plain loops --------------------------------------------------------------------------------------------
+# --- against plain loops ------------------------------------------------------------------------------------

@@ -23,19 +23,30 @@ CAPACITY = st.integers(1, HUGE - 1) | st.integers(1, 1 << 20)
 
 def table_of(*cpus):
     """The table of nodes with so much cpu each."""
-    return engine(*[node(f"n{number}", cpu=cpu, memory="1Gi") for number, cpu in enumerate(cpus)]).begin(pod("p")).table
+    return (
+        engine(*[node(f"n{number}", cpu=cpu, memory="1Gi") for number, cpu in enumerate(cpus)])
+        .begin(pod("p"))
+        .table
+    )
 
 
 class TestShares:
     @pytest.mark.parametrize("share", [free_share, used_share])
-    @given(pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6), scale=st.sampled_from((10, 100)))
+    @given(
+        pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6),
+        scale=st.sampled_from((10, 100)),
+    )
     def test_the_quick_way_is_the_long_way(self, share, pairs, scale):
-        """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for all too."""
+        """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for
+        all too."""
         requested, capacity = np.array(pairs, np.int64).T
         assert callable(share)
         for held in (capacity, capacity[:1]):
             whole = np.broadcast_to(held, capacity.shape)
-            assert share(requested, held, scale, is_proper=True).tolist() == share(requested, whole, scale).tolist()
+            assert (
+                share(requested, held, scale, is_proper=True).tolist()
+                == share(requested, whole, scale).tolist()
+            )
 
 
 class TestCapacity:
@@ -53,7 +64,7 @@ class TestCapacity:
         assert not capacity_of(Batch(table))[1]
 
 
-# --- LeastRequestedPriority, the emptier the better, and MostRequestedPriority, the fuller the better ---------------
+# --- LeastRequestedPriority, the emptier the better, and MostRequestedPriority, the fuller the better -------
 
 
 class TestLeastRequested:
@@ -65,7 +76,8 @@ class TestLeastRequested:
 
     def test_the_cpu_overhead_of_the_incoming_pod_counts_whole_cores(self):
         """With gate PodOverhead 250m of overhead add one millicore, not 250."""
-        incoming, machine = pod("p", requests={"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "250m"}), node("n", cpu="1", memory="10Gi")
+        incoming = pod("p", requests={"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "250m"})
+        machine = node("n", cpu="1", memory="10Gi")
         assert scored(least_requested, incoming, machine) == {"n": 7}
         assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
 
@@ -74,11 +86,14 @@ def test_pods_that_request_the_same_share_scores():
     """The key holds the requests with defaults and nothing else."""
     begin = engine(node("n")).begin
     pairs = [({}, "a"), ({"cpu": "100m", "memory": "200Mi"}, "b"), ({"cpu": "101m"}, "a")]
-    keys = [least_requested.key(begin(pod("p", requests=requests, labels={"x": label})).template) for requests, label in pairs]
+    keys = [
+        least_requested.key(begin(pod("p", requests=requests, labels={"x": label})).template)
+        for requests, label in pairs
+    ]
     assert keys[0] == keys[1] != keys[2]
 
 
-# --- BalancedResourceAllocation: cpu, memory and perhaps volumes used alike -----------------------------------------
+# --- BalancedResourceAllocation: cpu, memory and perhaps volumes used alike ---------------------------------
 
 
 GATE = {"BalanceAttachedNodeVolumes": True}
@@ -90,19 +105,27 @@ def with_volumes(incoming, objects, volumes, **options):
     nodes = Batch(cycle.table)
     for name, (allocatable, requested) in volumes.items():
         nodes.set_transient(cycle.table.row_of[name], allocatable, requested)
-    return dict(zip(cycle.table.names, balanced_resource_allocation.score(cycle.template, nodes, cycle).tolist(), strict=True))
+    return dict(
+        zip(
+            cycle.table.names,
+            balanced_resource_allocation.score(cycle.template, nodes, cycle).tolist(),
+            strict=True,
+        )
+    )
 
 
 class TestBalancedResourceAllocation:
     def test_volumes_count_with_the_gate(self):
-        """The third fraction makes the score one minus the variance; without the gate, or without a limit, it does not count."""
-        incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")
+        """The third fraction makes the score one minus the variance; without the gate, or without a limit, it
+        does not count."""
+        incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
+        machine = node("n", cpu="2", memory="4Gi")
         assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}
         assert with_volumes(incoming, [machine], {"n": (10, 9)}) == {"n": 7}
         assert with_volumes(incoming, [machine], {"n": (0, 9)}, gates=GATE) == {"n": 7}
 
 
-# --- RequestedToCapacityRatioPriority: a curve from utilization to score --------------------------------------------
+# --- RequestedToCapacityRatioPriority: a curve from utilization to score ------------------------------------
 
 
 RISING = [(0, 0), (100, 10)]
@@ -111,8 +134,12 @@ RISING = [(0, 0), (100, 10)]
 class TestRequestedToCapacityRatio:
     def test_a_weight_of_zero_counts_as_one(self):
         """A resource that is named without a weight counts like one of weight 1."""
-        machine, incoming = node("n", cpu="10", memory="10Gi"), pod("p", requests={"cpu": "9", "memory": "1Gi"})
-        found = [scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine) for w in (0, 1)]
+        machine = node("n", cpu="10", memory="10Gi")
+        incoming = pod("p", requests={"cpu": "9", "memory": "1Gi"})
+        found = [
+            scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine)
+            for w in (0, 1)
+        ]
         assert found[0] == found[1] == {"n": 3}
 
     def test_a_resource_that_nobody_knows_counts_as_full(self):
@@ -125,7 +152,7 @@ class TestRequestedToCapacityRatio:
         assert broken_line([(0, 10), (100, 0)])[[0, 1, 9, 10, 99, 100]].tolist() == [10, 10, 10, 9, 1, 0]
 
 
-# --- Scaling raw scores to 0 to 10 ----------------------------------------------------------------------------------
+# --- Scaling raw scores to 0 to 10 --------------------------------------------------------------------------
 
 
 CYCLE = engine(node("a")).begin(pod("p"))

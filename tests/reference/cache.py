@@ -1,4 +1,5 @@
-"""The scheduler's cache and its snapshot, written down as plainly as they can be: every question by a search, every snapshot a copy."""
+"""The scheduler's cache and its snapshot, written down as plainly as they can be: every question by a search,
+every snapshot a copy."""
 
 
 class Refused(Exception):
@@ -122,7 +123,11 @@ class NaiveCache:
 
     def refresh(self):
         """Take a snapshot."""
-        copies = {name: (node, list(self.pods[name])) for name, node in self.nodes.items() if self.keeps_nodeless or node is not None}
+        copies = {
+            name: (node, list(self.pods[name]))
+            for name, node in self.nodes.items()
+            if self.keeps_nodeless or node is not None
+        }
         if self.keeps_nodeless:
             self.snapshot = copies
             return

@@ -1,4 +1,5 @@
-"""A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that holds is the answer."""
+"""A naive allocator: every assignment of devices to what is asked for, in depth-first order; the first that
+holds is the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Ask:
 
 
 def first_fit(claims, free, alike):
-    """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether its devices go together."""
+    """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether
+    its devices go together."""
     return next(_assignments(claims, 0, 0, (), free, alike), None)
 
 
@@ -40,7 +42,9 @@ def _devices(ask, claim, chosen, free, alike):
     ways = [chosen]
     for place in range(left):
         options = ask.matches if ask.count is not None else [ask.matches[place]]
-        ways = [(*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)]
+        ways = [
+            (*way, (claim, one)) for way in ways for one in options if _may(ask, claim, way, one, free, alike)
+        ]
     yield from ways
 
 

@@ -23,7 +23,8 @@ class Rules(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer for a node: the flags, or the text of an error, and the names of volumes and claims in the decision."""
+    """The answer for a node: the flags, or the text of an error, and the names of volumes and claims in the
+    decision."""
 
     unbound: bool
     bound: bool
@@ -51,28 +52,44 @@ def mode_differs(claim, volume, rules):
 
 
 def is_allowed(kind, node):
-    """Whether *kind* has no terms, or the node has a value of each key of one of them; no value is valid where a key has none."""
+    """Whether *kind* has no terms, or the node has a value of each key of one of them; no value is valid
+    where a key has none."""
     terms = [term.match_label_expressions for term in kind.allowed_topologies]
-    return not terms or any(term and all(node.labels.get(one.key) in one.values for one in term) for term in terms)
+    return not terms or any(
+        term and all(node.labels.get(one.key) in one.values for one in term) for term in terms
+    )
 
 
 def belongs(volume, claim):
     to = volume.spec.claim_ref
-    return to is not None and to.name == claim.name and to.namespace == claim.namespace and to.uid in ("", claim.uid)
+    return (
+        to is not None
+        and to.name == claim.name
+        and to.namespace == claim.namespace
+        and to.uid in ("", claim.uid)
+    )
 
 
 def best(claim, volumes, node, chosen, rules):
     wanted = claim.spec.requests.get("storage", ZERO)
     smallest = None
     for volume in volumes:
-        if volume.name in chosen or mode_differs(claim, volume, rules) or volume.metadata.deletion_timestamp is not None:
+        if (
+            volume.name in chosen
+            or mode_differs(claim, volume, rules)
+            or volume.metadata.deletion_timestamp is not None
+        ):
             continue
         capacity = volume.spec.capacity.get("storage", ZERO)
         if capacity < wanted:
             continue
         if belongs(volume, claim):
             return volume if reachable(volume, node) else None
-        if suits(claim, volume, rules) and reachable(volume, node) and (smallest is None or capacity < smallest.spec.capacity["storage"]):
+        if (
+            suits(claim, volume, rules)
+            and reachable(volume, node)
+            and (smallest is None or capacity < smallest.spec.capacity["storage"])
+        ):
             smallest = volume
     return smallest
 
@@ -82,7 +99,9 @@ def suits(claim, volume, rules):
         return False
     if claim.spec.selector is not None and not selector_matches(claim.spec.selector, volume.labels):
         return False
-    if volume.annotations.get(BETA, volume.spec.storage_class_name) != claim.annotations.get(BETA, claim.spec.storage_class_name or ""):
+    if volume.annotations.get(BETA, volume.spec.storage_class_name) != claim.annotations.get(
+        BETA, claim.spec.storage_class_name or ""
+    ):
         return False
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
 
@@ -96,7 +115,9 @@ def find(
     rules,
 ):
     """The answer of one node for the claims *keys*."""
-    bound, delayed, immediate = [], [], False
+    bound = []
+    delayed = []
+    immediate = False
     for key in keys:
         claim = claims[key]
         if claim.spec.volume_name and "pv.kubernetes.io/bind-completed" in claim.annotations:

@@ -1,4 +1,5 @@
-"""The comparison with the original's answers: what is the same counts as identical, and whatever is not is found."""
+"""The comparison with the original's answers: what is the same counts as identical, and whatever is not is
+found."""
 
 import copy
 import gzip
@@ -61,10 +62,14 @@ ALTERATIONS = {
 def family_with(tmp_path, alter, fits):
     """A copy of the resources family of 1.16 with one altered cycle; answers the name of its case."""
     answers = list(read_lines(FEW / "resources.answers.jsonl.gz"))
-    name, cycle = next((answer["name"], cycle) for answer in answers for cycle in answer["cycles"] if fits(cycle))
+    name, cycle = next(
+        (answer["name"], cycle) for answer in answers for cycle in answer["cycles"] if fits(cycle)
+    )
     alter(cycle)
     (tmp_path / "1.16").mkdir()
-    (tmp_path / "1.16" / "resources.cases.jsonl.gz").write_bytes((FEW / "resources.cases.jsonl.gz").read_bytes())
+    (tmp_path / "1.16" / "resources.cases.jsonl.gz").write_bytes(
+        (FEW / "resources.cases.jsonl.gz").read_bytes()
+    )
     with gzip.open(tmp_path / "1.16" / "resources.answers.jsonl.gz", "wt") as out:
         out.write("".join(json.dumps(answer) + "\n" for answer in answers))
     return str(name)
@@ -82,7 +87,9 @@ class TestCheckFamily:
         """A case without an answer is different, never identical."""
         answers = list(read_lines(FEW / "taints.answers.jsonl.gz"))
         (tmp_path / "taints.cases.jsonl.gz").write_bytes((FEW / "taints.cases.jsonl.gz").read_bytes())
-        (tmp_path / "taints.answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers[1:]))
+        (tmp_path / "taints.answers.jsonl").write_text(
+            "".join(json.dumps(answer) + "\n" for answer in answers[1:])
+        )
         (family,) = find_families([tmp_path])
         report = check_family(family)
         assert list(report.different) == [answers[0]["name"]]
@@ -96,9 +103,11 @@ class TestCheckFamily:
 
 
 SCRIPT = {
-    "name": "a script", "version": "1.16", "podPriority": True,
+    "name": "a script",
+    "version": "1.16",
+    "podPriority": True,
     "script": [{"op": "add", "pod": {"metadata": {"name": "a", "namespace": "ns"}}}, {"op": "pop"}],
-}  # fmt: skip
+}
 PROBLEM = {"name": "a", "version": "1.16", "pending": []}
 EMPTY = {"active": [], "backoff": [], "unschedulable": [], "nominated": {}}
 STEPS = {"name": "a script", "steps": [EMPTY | {"active": ["ns/a"]}, EMPTY | {"popped": "ns/a"}]}
@@ -116,7 +125,12 @@ class TestScripts:
     def test_a_script_is_played(self, tmp_path):
         """What the queue holds after every step is compared with the original's, and the steps are counted."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS))
-        assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (1, 2, 0, {})
+        assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (
+            1,
+            2,
+            0,
+            {},
+        )
 
     @pytest.mark.parametrize(
         ("field", "value", "line"),
@@ -155,7 +169,10 @@ class TestForms:
             ({"name": "a", "pending": []}, "object missing required field version"),
             ({"name": "a", "version": "1.16"}, "object missing required field pending"),
             (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
-            (PROBLEM | {"extenders": {"http://x": {"filter": []}}}, "extenders[...][...]: expected object, got array"),
+            (
+                PROBLEM | {"extenders": {"http://x": {"filter": []}}},
+                "extenders[...][...]: expected object, got array",
+            ),
             (SCRIPT | {"pending": []}, "object contains unknown field pending"),
             (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
             (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
@@ -173,7 +190,10 @@ class TestForms:
         [
             (None, "expected object, got null"),
             ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),
-            ({"name": "a", "error": "x", "steps": [EMPTY]}, "expected one of error, cycles and steps, got several or none"),
+            (
+                {"name": "a", "error": "x", "steps": [EMPTY]},
+                "expected one of error, cycles and steps, got several or none",
+            ),
             ({"name": "a", "cycles": []}, "cycles: expected array of length >= 1"),
             ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: object contains unknown field cycle"),
             ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: object contains unknown field https"),
@@ -181,7 +201,8 @@ class TestForms:
         ],
     )
     def test_an_answer_of_another_form_is_refused(self, tmp_path, answer, text):
-        """An answer that conform does not know, or in which there is nothing to compare, ends the run, with its file and line."""
+        """An answer that conform does not know, or in which there is nothing to compare, ends the run, with
+        its file and line."""
         told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
         assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
 
@@ -193,15 +214,27 @@ class TestDifferences:
 
     def test_a_cycle_too_many_is_a_difference(self):
         """An answer with one more cycle differs, though all the others agree."""
-        cycle = {"pod": "default/a", "host": "n", "error": None, "feasible": ["n"], "failed": {}, "preemption": None}
-        assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == ["cycles: expected 2, got 1"]
+        cycle = {
+            "pod": "default/a",
+            "host": "n",
+            "error": None,
+            "feasible": ["n"],
+            "failed": {},
+            "preemption": None,
+        }
+        assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == [
+            "cycles: expected 2, got 1"
+        ]
 
     def test_the_nominations_to_clear_are_a_set(self):
-        """The original's order of them hangs on its queue, which cases do not run; who is among them does count."""
+        """The original's order of them hangs on its queue, which cases do not run; who is among them does
+        count."""
         plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
         one, other, fewer = ({"cycles": [{"preemption": plan}]} for plan in plans)
         assert differences(one, other) == []
-        assert differences(fewer, other) == ['cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]']
+        assert differences(fewer, other) == [
+            'cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]'
+        ]
 
     def test_how_a_refusal_begins_does_not_count(self):
         """The three beginnings of a refusal are stripped, the rest is compared."""
@@ -212,7 +245,9 @@ class TestDifferences:
 class TestNeeds:
     def test_a_nomination_needs_preemption(self):
         """A case with nominated pods needs preemption, be there a plan in its answer or not."""
-        assert needs({"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}) == {"preemption"}
+        assert needs(
+            {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
+        ) == {"preemption"}
 
     def test_an_event_needs_events(self):
         """A case whose pods are mixed with events needs events."""
@@ -227,7 +262,9 @@ class TestEmitting:
         """It is refused with the name of the case; without --emit it counts as a difference."""
         refused = []
         for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
-            scripts = {url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()}
+            scripts = {
+                url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()
+            }
             try:
                 emitted({**case, "extenders": scripts})
             except ManifestError as error:

@@ -14,9 +14,16 @@ DRIVER = "gpu.example.com"
 
 def gpus(node, *models):
     """The slice of a node with a GPU of each of *models*."""
-    devices = [{"name": f"gpu-{number}", "attributes": {"model": {"string": model}}} for number, model in enumerate(models)]
+    devices = [
+        {"name": f"gpu-{number}", "attributes": {"model": {"string": model}}}
+        for number, model in enumerate(models)
+    ]
     pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-    return _object("ResourceSlice", f"gpus-{node}", {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices})
+    return _object(
+        "ResourceSlice",
+        f"gpus-{node}",
+        {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": devices},
+    )
 
 
 def _object(kind, name, spec):
@@ -26,7 +33,13 @@ def _object(kind, name, spec):
 def asking(count, *expressions):
     """The spec of a claim to *count* GPUs."""
     selectors = [{"cel": {"expression": expression}} for expression in expressions]
-    return {"devices": {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": selectors}}]}}
+    return {
+        "devices": {
+            "requests": [
+                {"name": "r0", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": selectors}}
+            ]
+        }
+    }
 
 
 def pod(name, template="two"):
@@ -36,10 +49,18 @@ def pod(name, template="two"):
 
 
 CLUSTER = (
-    node("a", 8), node("b", 8), gpus("a", "a100", "a100", "t4"), gpus("b", "a100", "t4", "t4", "t4"), _object("DeviceClass", "gpu", {}),
+    node("a", 8),
+    node("b", 8),
+    gpus("a", "a100", "a100", "t4"),
+    gpus("b", "a100", "t4", "t4", "t4"),
+    _object("DeviceClass", "gpu", {}),
     _object("ResourceClaimTemplate", "two", {"spec": asking(2)}),
-    _object("ResourceClaimTemplate", "two-a100", {"spec": asking(2, f'device.attributes["{DRIVER}"].model == "a100"')}),
-)  # fmt: skip
+    _object(
+        "ResourceClaimTemplate",
+        "two-a100",
+        {"spec": asking(2, f'device.attributes["{DRIVER}"].model == "a100"')},
+    ),
+)
 
 
 @pytest.fixture
@@ -72,9 +93,11 @@ def test_claims_are_made_from_templates(files, told):
     found = told("simulate", files("cluster.yaml", *CLUSTER, *map(pod, "pqr"), pod("s")))
     allocations = [cycle.get("allocations") for cycle in found["decisions"]]
     assert allocations == [
-        {"p-gpus": [f"{DRIVER}/a/gpu-0", f"{DRIVER}/a/gpu-1"]}, {"q-gpus": [f"{DRIVER}/b/gpu-0", f"{DRIVER}/b/gpu-1"]},
-        {"r-gpus": [f"{DRIVER}/b/gpu-2", f"{DRIVER}/b/gpu-3"]}, None,
-    ]  # fmt: skip
+        {"p-gpus": [f"{DRIVER}/a/gpu-0", f"{DRIVER}/a/gpu-1"]},
+        {"q-gpus": [f"{DRIVER}/b/gpu-0", f"{DRIVER}/b/gpu-1"]},
+        {"r-gpus": [f"{DRIVER}/b/gpu-2", f"{DRIVER}/b/gpu-3"]},
+        None,
+    ]
 
 
 def test_capacity_counts_devices(files, told):
@@ -86,7 +109,14 @@ def test_capacity_counts_devices(files, told):
 
 def test_what_if_there_were_more(files, told):
     """As many devices as are missing on a node would help, and so would one more node with devices."""
-    cluster = files("cluster.yaml", *CLUSTER[:2], gpus("a", "a100", "t4"), gpus("b", "t4"), *CLUSTER[4:], pod("p", "two-a100"))
+    cluster = files(
+        "cluster.yaml",
+        *CLUSTER[:2],
+        gpus("a", "a100", "t4"),
+        gpus("b", "t4"),
+        *CLUSTER[4:],
+        pod("p", "two-a100"),
+    )
     found = told("explain", cluster, "p", "--what-if")
     told = {one["kind"]: one["change"] for one in reversed(found["suggestions"])}
     assert told["device"] == f"give node a 1 more device of class gpu like {DRIVER}/a/gpu-0"
@@ -97,12 +127,19 @@ def test_explain_says_what_stands_against_each_device(files, told):
     cluster = files("cluster.yaml", *CLUSTER[:2], gpus("a", "a100", "t4"), *CLUSTER[4:], pod("p", "two-a100"))
     for options in ((), ("--node", "a")):
         found = told("explain", cluster, "p", *options)
-        (cause,) = (one for one in found["causes"] if one["nodes"] == 1 and one["text"].endswith(", request r0: 1 of 2 devices can be had"))
+        (cause,) = (
+            one
+            for one in found["causes"]
+            if one["nodes"] == 1 and one["text"].endswith(", request r0: 1 of 2 devices can be had")
+        )
         assert cause["field"] == "claim"
         (account,) = (found["closeUp"] if options else found["nodes"][0])["devices"]
         assert (account["wanted"], account["usable"]) == (2, [f"{DRIVER}/a/gpu-0"])
         (refused,) = account["refused"]
-        assert refused == {"why": f'selector of request: device.attributes["{DRIVER}"].model == "a100"', "devices": [f"{DRIVER}/a/gpu-1"]}
+        assert refused == {
+            "why": f'selector of request: device.attributes["{DRIVER}"].model == "a100"',
+            "devices": [f"{DRIVER}/a/gpu-1"],
+        }
 
 
 @pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])
@@ -118,11 +155,18 @@ def test_drained_pods_want_devices_elsewhere(files, told, devices, moved):
 
 def _with_its_claim(name, devices):
     """A pod that runs on node a, and its claim from a template with the devices it got."""
-    owned = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}]}
+    owned = {
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "rs", "controller": True}
+        ]
+    }
     running = pod(name)
     running["metadata"] |= owned | {"uid": name}
     running["spec"] |= {"nodeName": "a"}
-    running["status"] = {"phase": "Running", "resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": f"{name}-gpus"}]}
+    running["status"] = {
+        "phase": "Running",
+        "resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": f"{name}-gpus"}],
+    }
     claim = _object("ResourceClaim", f"{name}-gpus", asking(2))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name, "controller": True}
     claim["metadata"] |= {"ownerReferences": [owner]}
@@ -140,10 +184,25 @@ def test_victims_give_their_devices_back(files, told):
     high, late = (manifest("Pod", name) for name in ("high", "late"))
     high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
     late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
-    cluster = [CLUSTER[0] | here, CLUSTER[1], *(gpus(name, "t4", "t4") for name in "ab"), *CLUSTER[4:], victim, claim, high, late]
+    cluster = [
+        CLUSTER[0] | here,
+        CLUSTER[1],
+        *(gpus(name, "t4", "t4") for name in "ab"),
+        *CLUSTER[4:],
+        victim,
+        claim,
+        high,
+        late,
+    ]
     found = told("simulate", files("cluster.yaml", *cluster), "--reschedule-evicted")
-    placed = {cycle["pod"]: (cycle["host"], cycle.get("allocations")) for cycle in found["decisions"] if cycle.get("host")}
+    placed = {
+        cycle["pod"]: (cycle["host"], cycle.get("allocations"))
+        for cycle in found["decisions"]
+        if cycle.get("host")
+    }
     a, b = ([f"{DRIVER}/{name}/gpu-{number}" for number in (0, 1)] for name in "ab")
     assert placed == {
-        "default/high": ("a", None), "default/late": ("a", {"late-gpus": a}), "default/rs-0": ("b", {"rs-0-gpus": b}),
-    }  # fmt: skip
+        "default/high": ("a", None),
+        "default/late": ("a", {"late-gpus": a}),
+        "default/rs-0": ("b", {"rs-0-gpus": b}),
+    }

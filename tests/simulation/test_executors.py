@@ -17,8 +17,9 @@ from tests.support.program import inside
 
 SPEC = {
     "cluster": str(ROOT / "examples" / "cluster"),
-    "runs": [{"name": "right"}, {"name": "wrong", "provider": "Nobody"}], "grid": {"release": ["1.12", "1.16"], "seed": [0, 1]},
-}  # fmt: skip
+    "runs": [{"name": "right"}, {"name": "wrong", "provider": "Nobody"}],
+    "grid": {"release": ["1.12", "1.16"], "seed": [0, 1]},
+}
 
 
 @attrs.frozen
@@ -37,7 +38,9 @@ def test_any_executor_will_do():
     """An executor comes to the table of this process, errors included, and tells how far it is."""
     told = []
     with ThreadPoolExecutor(1) as executor:
-        found = kubeclassic.sweep(SPEC, executor=executor, on_progress=lambda done, total: told.append((done, total)))
+        found = kubeclassic.sweep(
+            SPEC, executor=executor, on_progress=lambda done, total: told.append((done, total))
+        )
     assert found.rows == kubeclassic.sweep(SPEC).rows
     assert found.failed == 4
     assert told == [(done, 8) for done in range(5, 9)]
@@ -58,7 +61,10 @@ def test_rules_that_cannot_be_handed_over_are_told():
 
 def test_an_executor_that_fails_is_told():
     """What an executor raises by itself is one line with its name."""
-    with ThreadPoolExecutor(1) as executor, pytest.raises(kubeclassic.KubeclassicError, match=r"^ThreadPoolExecutor: RuntimeError: one$"):
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(kubeclassic.KubeclassicError, match=r"^ThreadPoolExecutor: RuntimeError: one$"),
+    ):
         list(run_on(executor, Twice(), [3, 1]))
 
 
@@ -92,14 +98,20 @@ class TestProcesses:
     def test_two_workers_of_dask(self):
         """Two workers of Dask print what one process prints, and come to the same errors."""
         with dask_cluster() as address:
-            assert inside(*self.COMMAND, "--dask", address).stdout == inside(*self.COMMAND, "--jobs", "1").stdout
+            assert (
+                inside(*self.COMMAND, "--dask", address).stdout == inside(*self.COMMAND, "--jobs", "1").stdout
+            )
             with executor_of(1, address) as executor:
                 assert kubeclassic.sweep(SPEC, executor=executor).rows == kubeclassic.sweep(SPEC).rows
 
     def test_a_scheduler_without_workers_is_told(self, monkeypatch):
         """A scheduler that has no workers in time is one line."""
         monkeypatch.setattr(executors, "SECONDS", 1)
-        with dask_cluster(0) as address, pytest.raises(kubeclassic.KubeclassicError, match="at least one worker"), executor_of(1, address):
+        with (
+            dask_cluster(0) as address,
+            pytest.raises(kubeclassic.KubeclassicError, match="at least one worker"),
+            executor_of(1, address),
+        ):
             pass
 
     def test_a_lost_process_is_told(self, monkeypatch):

@@ -10,7 +10,14 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain.explain import explain, explain_in, find_subject
-from kubeclassic.simulation.explain.values import NodeReport, NodeScore, NodeShortage, Objection, constant_scores, leads
+from kubeclassic.simulation.explain.values import (
+    NodeReport,
+    NodeScore,
+    NodeShortage,
+    Objection,
+    constant_scores,
+    leads,
+)
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
@@ -39,42 +46,71 @@ def test_totals_are_simulate_s_scores(release):
             assert {n.name: n.total for n in found.nodes if n.fits and n.visited} == decision.scores
         for name, scores in decision.priorities.items():
             assert {n.name: n.scores[name].reduced for n in found.nodes if n.scores} == scores
-        assert all(n.total == sum(score.total for score in n.scores.values()) for n in found.nodes if n.scores)
+        assert all(
+            n.total == sum(score.total for score in n.scores.values()) for n in found.nodes if n.scores
+        )
     assert scored
 
 
 class TestReasons:
     def test_what_is_short_and_by_how_much(self):
         """Each resource that is short is told with what is asked for, what is free, and what is missing."""
-        made = engine(node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"}))
+        made = engine(
+            node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
+        )
         (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).nodes
         assert found.reasons == ("Insufficient cpu", "Insufficient memory")
-        assert found.shortages == (NodeShortage("cpu", 1500, 1000), NodeShortage("memory", 768 * 2**20, 512 * 2**20))
+        assert found.shortages == (
+            NodeShortage("cpu", 1500, 1000),
+            NodeShortage("memory", 768 * 2**20, 512 * 2**20),
+        )
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
 
     def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self):
-        """More cpu would not help: the term of affinity rules out each node, and is all that rules out the large one."""
+        """More cpu would not help: the term of affinity rules out each node, and is all that rules out the
+        large one."""
         near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
-        nodes = [node(name, cpu=cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))]
-        cluster, newest = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], Framework(release="1.34")
+        nodes = [
+            node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
+            for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))
+        ]
+        cluster = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)]
+        newest = Framework(release="1.34")
         found = kubeclassic.explain(cluster, "p", newest)
-        assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
-        assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node, because of pod affinity."
+        assert (
+            str(found.view().verdict)
+            == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
+        )
+        assert (
+            str(kubeclassic.simulate(cluster, newest).view().verdict)
+            == "default/p finds no node, because of pod affinity."
+        )
 
     def test_nodes_that_the_pod_wants_are_nearer(self):
-        """Of two nodes with one reason each, the one that its selector means is told first, and why it does not take the pod."""
+        """Of two nodes with one reason each, the one that its selector means is told first, and why it does
+        not take the pod."""
         taint = [{"key": "only", "effect": "NoSchedule"}]
-        cluster = [node("b"), node("c"), node("a", labels={"pool": "x"}, taints=taint), pod("p", nodeSelector={"pool": "x"})]
+        cluster = [
+            node("b"),
+            node("c"),
+            node("a", labels={"pool": "x"}, taints=taint),
+            pod("p", nodeSelector={"pool": "x"}),
+        ]
         found = kubeclassic.explain(cluster, "p", "1.34")
-        assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
+        assert (
+            str(found.view().verdict)
+            == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
+        )
         assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
     def test_a_nominated_pod_counts(self):
         """What is promised to a nominated pod of higher priority is not free."""
         made = engine(node("a", cpu="4"))
-        made.nominations.add(pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a")
+        made.nominations.add(
+            pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a"
+        )
         (found,) = explain(made, pod("p", requests={"cpu": 2})).nodes
         assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
@@ -96,12 +132,21 @@ class TestScores:
         assert all(report.fits and not report.scores for report in found if not report.visited)
 
     def test_the_lead_counts_with_its_weight(self):
-        """The rule that decided is the one with the greatest difference times weight, not the greatest difference."""
+        """The rule that decided is the one with the greatest difference times weight, not the greatest
+        difference."""
         here = NodeReport(
-            "a", True, True, scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)}, total=56
+            "a",
+            True,
+            True,
+            scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)},
+            total=56,
         )
         there = NodeReport(
-            "b", True, True, scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)}, total=43
+            "b",
+            True,
+            True,
+            scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)},
+            total=43,
         )
         assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
         assert list(constant_scores([here, there])) == ["same"]
@@ -113,42 +158,68 @@ class TestScores:
         for name in ("a", "b"):
             feed.put(node(name))
         found = explain(made, pod("p", status={"nominatedNodeName": "b"}))
-        assert (found.decision.host, found.choice, [report.name for report in found.nodes if report.visited]) == ("b", None, ["b"])
+        assert (
+            found.decision.host,
+            found.choice,
+            [report.name for report in found.nodes if report.visited],
+        ) == ("b", None, ["b"])
 
 
 class TestNearness:
     def test_the_order(self):
-        """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then what is least short."""
-        cpu, taint = Objection("r", ("Insufficient cpu",), True), Objection("t", ("tainted",), False)
+        """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then
+        what is least short."""
+        cpu = Objection("r", ("Insufficient cpu",), True)
+        taint = Objection("t", ("tainted",), False)
         little, much, tainted, both = (
             NodeReport("n", False, True, objections=objections, shortages=shortages)
             for objections, shortages in (
-                ((cpu,), (NodeShortage("cpu", 1000, 900),)), ((cpu,), (NodeShortage("cpu", 1000, 0),)), ((taint,), ()),
+                ((cpu,), (NodeShortage("cpu", 1000, 900),)),
+                ((cpu,), (NodeShortage("cpu", 1000, 0),)),
+                ((taint,), ()),
                 ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
             )
-        )  # fmt: skip
-        assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [little, much, tainted, both]
+        )
+        assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
+            little,
+            much,
+            tainted,
+            both,
+        ]
 
 
 class TestEviction:
     @pytest.mark.parametrize("priority", [0, 10])
     def test_counts_are_those_of_the_message(self, priority):
-        """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's message says."""
+        """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's
+        message says."""
         made = engine_for("1.27", {})
         feed = EventFeed(made)
         taint = [{"key": "k", "effect": "NoSchedule"}]
         bound = [pod(f"on-{name}", on=name, requests={"cpu": 3}) for name in "abc"]
-        for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
+        for item in (
+            *(node(name) for name in "abc"),
+            node("d", taints=taint),
+            node("e", taints=taint),
+            *bound,
+        ):
             feed.put(item)
         found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
-        counts = {"Preemption is not helpful": found.eviction.unresolvable, "No preemption victims": found.eviction.nobody_lower}
+        counts = {
+            "Preemption is not helpful": found.eviction.unresolvable,
+            "No preemption victims": found.eviction.nobody_lower,
+        }
         assert found.eviction.not_enough == (3 if priority else 0)
         for text, count in counts.items():
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
 
     def test_a_pod_that_makes_room_is_said_to(self):
-        """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no help to it."""
-        low = [pod(name, on="a", requests={"cpu": 1}, priority=priority) for name, priority in (("low", 0), ("lower", 0), ("peer", 9))]
+        """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
+        help to it."""
+        low = [
+            pod(name, on="a", requests={"cpu": 1}, priority=priority)
+            for name, priority in (("low", 0), ("lower", 0), ("peer", 9))
+        ]
         cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
         found = kubeclassic.explain(cluster, "high")
         assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
@@ -170,14 +241,20 @@ class TestEviction:
         )
         made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
         found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
-        assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == ("a", 1, ["default/there"])
+        assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
+            "a",
+            1,
+            ["default/there"],
+        )
 
 
 class TestSubject:
     def scenario(self, *pods, objects=()):
         """A cluster in which *pods* wait or have a node."""
         there = tuple(item for item in pods if item.spec.node_name)
-        return Scenario((node("a"), *objects, *there), tuple(item for item in pods if not item.spec.node_name))
+        return Scenario(
+            (node("a"), *objects, *there), tuple(item for item in pods if not item.spec.node_name)
+        )
 
     def test_a_namespace_may_be_called_like_a_kind(self):
         """job/x is pod x of namespace job if there is one, else Job x."""
@@ -187,9 +264,16 @@ class TestSubject:
         assert find_subject(scenario, "job/x", "default").pod.key == "default/x-1"
 
     def test_a_deployment_by_its_replica_set(self):
-        """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name does."""
-        owner = {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}}
-        owned = {"name": "odd-name", "namespace": "default", "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}]}
+        """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name
+        does."""
+        owner = {
+            "metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}
+        }
+        owned = {
+            "name": "odd-name",
+            "namespace": "default",
+            "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}],
+        }
         scenario = self.scenario(pod("p", **owner), objects=(obj({"kind": "ReplicaSet", "metadata": owned}),))
         assert find_subject(scenario, "deployment/web").workload == "Deployment default/web"
         with pytest.raises(UnknownNameError, match="expected a Deployment that has one"):
@@ -205,7 +289,8 @@ class TestPlaced:
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_it_is_as_if_it_came_now(self, release):
         """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
-        nodes, other = [node(name) for name in "abc"], pod("other", on="a", requests={"cpu": 2})
+        nodes = [node(name) for name in "abc"]
+        other = pod("other", on="a", requests={"cpu": 2})
         placed = pod("p", on="a", requests={"cpu": 1})
         scenario = Scenario((*nodes, other, placed), (pod("waits"),))
         found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
@@ -215,4 +300,8 @@ class TestPlaced:
             feed.put(item)
         wanted = explain(fresh, pod("p", requests={"cpu": 1}))
         assert found.nodes == wanted.nodes
-        assert (found.decision.host, found.question.placed_on, found.elsewhere) == (wanted.decision.host, "a", ["b", "c"])
+        assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
+            wanted.decision.host,
+            "a",
+            ["b", "c"],
+        )

@@ -10,7 +10,8 @@ from kubeclassic.api.garbage import HELD, SELDOM, no_garbage_collection, settled
 
 @pytest.mark.parametrize("before", [(700, 10, 10), (50_000, 5, 3), (0, 10, 10)])
 def test_settled_looks_less_often_and_leaves_no_trace(before):
-    """Inside it looks no more often than before, and not at all where it was off; afterwards it is as it was, also after an error."""
+    """Inside it looks no more often than before, and not at all where it was off; afterwards it is as it was,
+    also after an error."""
     was = gc.get_threshold()
     try:
         gc.set_threshold(*before)
@@ -23,7 +24,8 @@ def test_settled_looks_less_often_and_leaves_no_trace(before):
 
 
 def test_a_pause_inside_keeps_what_is_frozen():
-    """Objects that are made inside without collection leave what is frozen as it is, and it is not counted for that, which takes long."""
+    """Objects that are made inside without collection leave what is frozen as it is, and it is not counted
+    for that, which takes long."""
     asked = []
     with settled(), patch.object(gc, "get_freeze_count", lambda: asked.append(1)):
         with no_garbage_collection():

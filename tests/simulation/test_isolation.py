@@ -17,12 +17,15 @@ def cases():
     for release in ENDS:
         for family in (name for name in FAMILIES if (FEW / release / f"{name}.cases.jsonl.gz").exists()):
             pairs = (read_lines(FEW / release / f"{family}.{what}.jsonl.gz") for what in ("cases", "answers"))
-            found += [(case, answer) for case, answer in zip(*pairs, strict=True) if "error" not in answer][:2]
+            found += [(case, answer) for case, answer in zip(*pairs, strict=True) if "error" not in answer][
+                :2
+            ]
     return found
 
 
 def test_interleaved_schedulers_answer_as_if_alone():
-    """All schedulers are built first, in shuffled order, and then take turns cycle by cycle: every answer stays the original's."""
+    """All schedulers are built first, in shuffled order, and then take turns cycle by cycle: every answer
+    stays the original's."""
     pairs = cases()
     random.Random(7).shuffle(pairs)
     running = []
@@ -38,5 +41,9 @@ def test_interleaved_schedulers_answer_as_if_alone():
                 still.append(item)
         waiting = still
     assert len(running) > 30
-    different = {case["name"]: found for case, answer, _, cycles in running if (found := differences({"cycles": cycles}, answer))}
+    different = {
+        case["name"]: found
+        for case, answer, _, cycles in running
+        if (found := differences({"cycles": cycles}, answer))
+    }
     assert different == {}

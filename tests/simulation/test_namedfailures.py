@@ -30,7 +30,8 @@ def claim(name, size="20Gi", volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
     spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
-    metadata, status = {"name": name, "annotations": annotations}, {"phase": "Bound" if volume else "Pending"}
+    metadata = {"name": name, "annotations": annotations}
+    status = {"phase": "Bound" if volume else "Pending"}
     return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
 
 
@@ -38,7 +39,13 @@ def volume(name, zone, size="20Gi", **spec):
     """A volume of class fast that only the nodes of a zone reach."""
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
     affinity = {"required": {"nodeSelectorTerms": terms}}
-    whole = {"storageClassName": "fast", "capacity": {"storage": size}, "accessModes": [], "nodeAffinity": affinity, **spec}
+    whole = {
+        "storageClassName": "fast",
+        "capacity": {"storage": size},
+        "accessModes": [],
+        "nodeAffinity": affinity,
+        **spec,
+    }
     return manifest("PersistentVolume", name, spec=whole, status={"phase": "Available"})
 
 
@@ -58,22 +65,34 @@ def test_a_volume_that_is_elsewhere(release):
 def test_what_a_driver_publishes():
     """The claim, its size, its class, and what there is."""
     driver = manifest("CSIDriver", "d", spec={"storageCapacity": True})
-    capacity = manifest("CSIStorageCapacity", "c", storageClassName="fast", capacity="5Gi", nodeTopology={"matchLabels": {ZONE: "z1"}})
+    capacity = manifest(
+        "CSIStorageCapacity",
+        "c",
+        storageClassName="fast",
+        capacity="5Gi",
+        nodeTopology={"matchLabels": {ZONE: "z1"}},
+    )
     found = causes([node("a", "z1"), node("b", "z2"), LATE, driver, capacity, claim("data"), asks("data")])
-    assert found == ["claim data: 20Gi of class fast, 5Gi published here", "claim data: 20Gi of class fast, nothing published here"]
+    assert found == [
+        "claim data: 20Gi of class fast, 5Gi published here",
+        "claim data: 20Gi of class fast, nothing published here",
+    ]
 
 
 @pytest.mark.parametrize(
     ("volumes", "says"),
     [
-        ([], "no free volume of the class"), ([volume("pv", "z2")], "no free volume of the class here, 1 elsewhere"),
+        ([], "no free volume of the class"),
+        ([volume("pv", "z2")], "no free volume of the class here, 1 elsewhere"),
         ([volume("pv", "z1", "5Gi")], "the largest free volume here has 5Gi"),
     ],
-)  # fmt: skip
+)
 def test_volumes_that_nobody_makes(volumes, says):
     """A class without a provisioner has the volumes that there are."""
     static = LATE | {"provisioner": "kubernetes.io/no-provisioner"}
-    assert causes([node("a", "z1"), static, *volumes, claim("data"), asks("data")]) == [f"claim data: 20Gi of class fast, {says}"]
+    assert causes([node("a", "z1"), static, *volumes, claim("data"), asks("data")]) == [
+        f"claim data: 20Gi of class fast, {says}"
+    ]
 
 
 def test_where_a_class_makes_volumes():
@@ -86,29 +105,45 @@ def test_where_a_class_makes_volumes():
 def test_a_driver_s_limit():
     """The driver, how many volumes are on the node, and how many may be."""
     of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
-    volumes = [volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name}) for name in ("data", "other")]
+    volumes = [
+        volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name})
+        for name in ("data", "other")
+    ]
     drivers = [{"name": "d", "nodeID": "a", "allocatable": {"count": 1}}]
     listed = manifest("CSINode", "a", spec={"drivers": drivers})
     volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
     there = asks("other") | {"metadata": {"name": "there"}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
     claims = [claim("data", volume="pv-data"), claim("other", volume="pv-other")]
-    assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == ["driver d: 1 of 1 attached, asks 1 more"]
+    assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == [
+        "driver d: 1 of 1 attached, asks 1 more"
+    ]
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.27"])
 def test_the_limit_of_a_plugin_in_the_tree(release):
     """Disks count by type, and of two nodes that with less too many is the nearest."""
     disks = [{"name": f"d{at}", "awsElasticBlockStore": {"volumeID": f"v{at}"}} for at in range(41)]
-    cluster = [node("a", "z1"), node("b", "z1"), *(manifests.pod(on, on=on, volumes=disks[:many]) for on, many in (("a", 39), ("b", 38)))]
+    cluster = [
+        node("a", "z1"),
+        node("b", "z1"),
+        *(manifests.pod(on, on=on, volumes=disks[:many]) for on, many in (("a", 39), ("b", 38))),
+    ]
     words = [f"driver kubernetes.io/aws-ebs: {there} of 39 attached, asks 2 more" for there in (38, 39)]
-    assert causes([*cluster, manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}])], release) == words
+    assert (
+        causes(
+            [*cluster, manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}])], release
+        )
+        == words
+    )
 
 
 @pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
 def test_who_has_the_volume(release):
     """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
-    there = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"])
+    there = volume(
+        "pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"]
+    )
     mine = claim("data", volume="pv-1")
     mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
     disk = [{"name": "d", "awsElasticBlockStore": {"volumeID": "v"}}]
@@ -116,52 +151,76 @@ def test_who_has_the_volume(release):
     first["spec"] = first["spec"] | {"nodeName": "a"}
     nodes = [node("a", "z1"), node("b", "z1"), LATE]
     found = explain([*nodes, there, mine, first, asks("data")], "asked", release).document.causes
-    assert [(one.words, one.nodes) for one in found] == [("claim data is for one pod alone, and default/first has it", 2)]
+    assert [(one.words, one.nodes) for one in found] == [
+        ("claim data is for one pod alone, and default/first has it", 2)
+    ]
     other = [manifests.pod("other", on="a", volumes=disk), manifests.pod("asked", volumes=disk)]
     assert "volume d is a disk that default/other has" in causes([nodes[0], *other], release)
 
 
 def test_a_claim_that_no_volume_is_made_for():
     """A class that binds at once has to have bound."""
-    assert causes([node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]) == [
-        "claim data of class fast has no volume yet, and the class binds at once"
-    ]
+    assert causes(
+        [node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]
+    ) == ["claim data of class fast has no volume yet, and the class binds at once"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
 def test_nominated_pods_in_the_way(release):
-    """A pod for which room was made is named where it alone is in the way, and no count is told that leaves it out."""
+    """A pod for which room was made is named where it alone is in the way, and no count is told that leaves
+    it out."""
     port = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
     first = manifests.pod("first", containers=port, priority=10) | {"status": {"nominatedNodeName": "a"}}
     tainted = node("b", "z1", taints=[{"key": "k", "effect": "NoSchedule"}])
-    found = explain([node("a", "z1"), tainted, manifests.pod("asked", containers=port), first], "asked", release, alone=True).document
+    found = explain(
+        [node("a", "z1"), tainted, manifests.pod("asked", containers=port), first],
+        "asked",
+        release,
+        alone=True,
+    ).document
     told = {one.words: (one.nodes, one.note) for one in found.causes}
     assert told == {
-        "taint k:NoSchedule": (1, ""), "pod default/first counts: it is nominated to this node": (1, ""),
+        "taint k:NoSchedule": (1, ""),
+        "pod default/first counts: it is nominated to this node": (1, ""),
         "hostPort 80": (1, "only because nominated pods count"),
-    }  # fmt: skip
+    }
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["z1", "z2", "z3"]), st.booleans(), st.integers(0, 3)), min_size=1, max_size=4),
-    st.integers(1, 2), st.sampled_from(["1.18", "1.19", "1.25", "1.30", "1.34"]), st.booleans(),
-)  # fmt: skip
+    st.lists(
+        st.tuples(st.sampled_from(["z1", "z2", "z3"]), st.booleans(), st.integers(0, 3)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 2),
+    st.sampled_from(["1.18", "1.19", "1.25", "1.30", "1.34"]),
+    st.booleans(),
+)
 def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
-    """The counts are those of the pods on the nodes, the smallest is told, and the sum says why the emptiest failing domain fails."""
+    """The counts are those of the pods on the nodes, the smallest is told, and the sum says why the emptiest
+    failing domain fails."""
     taints = [{"key": "k", "effect": "NoSchedule"}]
     cluster = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
     for at, (_, _, pods) in enumerate(nodes):
-        cluster += [manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)]
+        cluster += [
+            manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)
+        ]
     selector = {"labelSelector": {"matchLabels": {"app": "w"}}}
     constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **selector}
-    cluster.append(manifests.pod("asked", labels={"app": "w"} if is_own else {}, topologySpreadConstraints=[constraint]))
+    cluster.append(
+        manifests.pod("asked", labels={"app": "w"} if is_own else {}, topologySpreadConstraints=[constraint])
+    )
     counts = {}
     for zone, _, pods in nodes:
         counts[zone] = counts.get(zone, 0) + pods
     for one in explain(cluster, "asked", release).document.causes:
         if one.field == "topologySpreadConstraints":
-            assert dict(re.findall(r"(z\d) has (\d+)", one.note)) == {zone: str(count) for zone, count in counts.items()}
-            full, own, least, most = (int(number) for number in re.findall(r"(\d+) \+ (\d) - (\d+) > (\d+)", one.note)[0])
+            assert dict(re.findall(r"(z\d) has (\d+)", one.note)) == {
+                zone: str(count) for zone, count in counts.items()
+            }
+            full, own, least, most = (
+                int(number) for number in re.findall(r"(\d+) \+ (\d) - (\d+) > (\d+)", one.note)[0]
+            )
             assert full + own - least > most == skew
             assert (own, least) == (int(is_own), min(counts.values()))
 
@@ -172,17 +231,23 @@ def counting(**spec):
 
 
 def test_what_makes_the_amount():
-    """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much themselves."""
+    """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much
+    themselves."""
     large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
     assert counting(initContainers=[large]) == ["request 3 cpu, for init container init"]
-    assert counting(initContainers=[large | {"restartPolicy": "Always"}]) == ["request 4 cpu, for sidecar init"]
-    assert counting(resources={"requests": {"cpu": "3"}}) == ["request 3 cpu, for the pod as a whole (spec.resources)"]
+    assert counting(initContainers=[large | {"restartPolicy": "Always"}]) == [
+        "request 4 cpu, for sidecar init"
+    ]
+    assert counting(resources={"requests": {"cpu": "3"}}) == [
+        "request 3 cpu, for the pod as a whole (spec.resources)"
+    ]
     assert counting(overhead={"cpu": "3"}) == ["request 4 cpu, for the overhead of its RuntimeClass"]
     assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
 
 
 def test_pods_that_count_more_than_they_use():
-    """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar, which runs there."""
+    """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar,
+    which runs there."""
     large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
     mesh = {"name": "mesh", "image": "i", "resources": {"requests": {"cpu": "1"}}, "restartPolicy": "Always"}
     done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
@@ -203,13 +268,26 @@ def test_a_node_that_lacks_one_device_is_nearer():
     cluster = [manifests.node(name) for name in "ab"]
     cluster += [
         manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
-        manifest("ResourceClaim", "two", namespace="default", apiVersion="resource.k8s.io/v1", spec={"devices": {"requests": [request]}}),
-        manifest("ResourceSlice", "s", apiVersion="resource.k8s.io/v1", spec={
-                "driver": "d", "nodeName": "b", "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
+        manifest(
+            "ResourceClaim",
+            "two",
+            namespace="default",
+            apiVersion="resource.k8s.io/v1",
+            spec={"devices": {"requests": [request]}},
+        ),
+        manifest(
+            "ResourceSlice",
+            "s",
+            apiVersion="resource.k8s.io/v1",
+            spec={
+                "driver": "d",
+                "nodeName": "b",
+                "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
                 "devices": [{"name": "gpu-0"}],
-            }),
+            },
+        ),
         manifests.pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "two"}]),
-    ]  # fmt: skip
+    ]
     assert [one.name for one in explain(cluster, "asked", "1.34").nodes] == ["b", "a"]
     table = explain(cluster, "asked", "1.34", node="a").view()
     assert [row[-1] for row in table.table("devices").rows] == ["the node has none"]
@@ -220,7 +298,11 @@ def warned(cluster, release):
     return [str(one) for one in explain(cluster, "asked", release).warnings]
 
 
-APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]}}
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]
+    }
+}
 SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
 
 
@@ -230,16 +312,22 @@ def test_a_key_that_no_node_has_is_odd(release, spec):
     """A hard constraint over it counts nothing, whatever the release makes of that."""
     odd = "Pod default/asked: no node has the label rack, over which it has a hard constraint, so there is nothing to count"
     assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
-    assert odd not in warned([manifests.node("a", labels={"rack": "1"}), manifests.pod("asked", **spec)], release)
+    assert odd not in warned(
+        [manifests.node("a", labels={"rack": "1"}), manifests.pod("asked", **spec)], release
+    )
 
 
 @pytest.mark.parametrize(
     ("image", "there", "is_odd"),
     [
-        ("web:job", "docker.io/library/web:job", True), ("docker.io/library/web", "web:latest", True), ("web:job", "web:job", False),
-        ("web", "web:latest", False), ("web:job", "docker.io/library/web:other", False), ("web:job", "docker.io/library/theweb:job", False),
+        ("web:job", "docker.io/library/web:job", True),
+        ("docker.io/library/web", "web:latest", True),
+        ("web:job", "web:job", False),
+        ("web", "web:latest", False),
+        ("web:job", "docker.io/library/web:other", False),
+        ("web:job", "docker.io/library/theweb:job", False),
     ],
-)  # fmt: skip
+)
 def test_an_image_by_another_name_is_odd(image, there, *, is_odd):
     """Nodes have it, as far as people see; names are compared as they are."""
     asked = manifests.pod("asked")
@@ -257,4 +345,6 @@ def test_a_drain_names_the_volume():
     cluster = [node("a", "z1"), node("b", "z2"), LATE, disk, claim("data", volume="pv-1"), there]
     found = drain(cluster, "a", "1.30")
     assert found.cannot["a"].endswith(f" (volume pv-1 of claim data needs {ZONE} z1)")
-    assert list(found.reasons) == ["a pod finds no other node: node(s) had volume node affinity conflict, node(s) were unschedulable"]
+    assert list(found.reasons) == [
+        "a pod finds no other node: node(s) had volume node affinity conflict, node(s) were unschedulable"
+    ]

@@ -8,7 +8,8 @@ from tests.support.build import pod
 from tests.support.replaybuild import engine
 
 PODS = [pod(name, priority=priority) for name, priority in (("a", 0), ("b", 5), ("c", 0), ("d", 5), ("e", 0))]
-BY_HEAP, BY_TIME = ALL_RELEASES[:2], ALL_RELEASES[2:]
+BY_HEAP = ALL_RELEASES[:2]
+BY_TIME = ALL_RELEASES[2:]
 """The releases whose queue knows no times, and the others."""
 
 

@@ -16,31 +16,46 @@ STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.34"])
 def test_as_the_rules_say(release):
     """A pod with a selector, one too large, and none of those that fit, are static or are on their own way."""
-    cluster = Cluster([
-        node("a", cpu="4", labels={"disk": "ssd"}), pod("picky", on="a", nodeSelector={"disk": "hdd"}), pod("fits", on="a"),
-        pod("large", on="a", requests={"cpu": 3}), pod("small", on="a", requests={"cpu": 1}),
-        pod("static", on="a", nodeSelector={"disk": "hdd"}, metadata=STATIC),
-        pod("other", on="a", schedulerName="x", nodeSelector={"a": "b"}),
-    ])  # fmt: skip
+    cluster = Cluster(
+        [
+            node("a", cpu="4", labels={"disk": "ssd"}),
+            pod("picky", on="a", nodeSelector={"disk": "hdd"}),
+            pod("fits", on="a"),
+            pod("large", on="a", requests={"cpu": 3}),
+            pod("small", on="a", requests={"cpu": 1}),
+            pod("static", on="a", nodeSelector={"disk": "hdd"}, metadata=STATIC),
+            pod("other", on="a", schedulerName="x", nodeSelector={"a": "b"}),
+        ]
+    )
     assert [one.pod for one in simulate(cluster, release, recheck=True).refused] == ["default/picky"]
     found = simulate(cluster, release, edits="node a allocatable.cpu=3", recheck=True)
-    assert (found.ok, [one.pod for one in found.refused]) == (False, ["default/picky", "default/large", "default/small"])
+    assert (found.ok, [one.pod for one in found.refused]) == (
+        False,
+        ["default/picky", "default/large", "default/small"],
+    )
     assert found.refused[1].reasons == ("Insufficient cpu",)
     assert str(found.view().verdict).endswith(" 3 running pods would be rejected by their nodes now.")
 
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])
 def test_as_explain_says(release):
-    """Of each running pod of the example after an edit it says what explain says of its node; the simulation stays as it is."""
+    """Of each running pod of the example after an edit it says what explain says of its node; the simulation
+    stays as it is."""
     edits = "node * taints+=x=y:NoSchedule"
     found, plain = (simulate(CLUSTER, release, edits=edits, recheck=recheck) for recheck in (True, False))
     assert found.hosts == plain.hosts
-    running = [item for item in Cluster.load(CLUSTER).objects if isinstance(item, Pod) and item.spec.node_name]
+    running = [
+        item for item in Cluster.load(CLUSTER).objects if isinstance(item, Pod) and item.spec.node_name
+    ]
     against = {}
     for one in running:
-        report = explain(CLUSTER, one.key, release, alone=True, edits=edits).explanation.report_of(one.spec.node_name)
+        report = explain(CLUSTER, one.key, release, alone=True, edits=edits).explanation.report_of(
+            one.spec.node_name
+        )
         against[one.key] = report.reasons
-    assert {one.pod: one.reasons for one in found.refused} == {key: reasons for key, reasons in against.items() if reasons}
+    assert {one.pod: one.reasons for one in found.refused} == {
+        key: reasons for key, reasons in against.items() if reasons
+    }
 
 
 def test_the_list_in_text_and_json():

@@ -22,7 +22,7 @@ from kubeclassic.simulation.releasenotes import (
     fields_of,
     other_release,
     release_notices,
-)  # fmt: skip
+)
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
@@ -30,7 +30,13 @@ from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
 TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
-SELECTING = {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]}}}
+SELECTING = {
+    "affinity": {
+        "podAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]
+        }
+    }
+}
 
 
 def kubelet(name, version):
@@ -39,12 +45,19 @@ def kubelet(name, version):
 
 
 class TestNearest:
-    @pytest.mark.parametrize("options", [
-        {"policy": {}}, {"provider": "DefaultProvider"}, {"hard_pod_affinity_weight": 3}, {"scheduler_name": "mine"},
-        {"catalogue": CATALOGUE},
-        {"config": {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1"}}, {"config": {"algorithmSource": {}}},
-        {"rules": ["kubeclassic.rules:CATALOGUE"]},
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"policy": {}},
+            {"provider": "DefaultProvider"},
+            {"hard_pod_affinity_weight": 3},
+            {"scheduler_name": "mine"},
+            {"catalogue": CATALOGUE},
+            {"config": {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1"}},
+            {"config": {"algorithmSource": {}}},
+            {"rules": ["kubeclassic.rules:CATALOGUE"]},
+        ],
+    )
     def test_options_of_policies(self, options):
         """Where an option is one of releases with Policies alone, the nodes do not count, but for ``auto``."""
         assert default_release(options, ["v1.30.0"]) == "1.16"
@@ -53,13 +66,21 @@ class TestNearest:
     @pytest.mark.parametrize(
         ("version", "nodes", "found"),
         [
-            ("v1", "v1.30.0", "1.30"), ("v1", "", "1.36"), ("v1", "v1.14.0", "1.25"), ("v1beta2", "v1.34.0", "1.27"),
-            ("v1beta2", "v1.24.0", "1.24"), ("v1alpha2", "", "1.18"), ("v9", "v1.22.0", "1.22"),
+            ("v1", "v1.30.0", "1.30"),
+            ("v1", "", "1.36"),
+            ("v1", "v1.14.0", "1.25"),
+            ("v1beta2", "v1.34.0", "1.27"),
+            ("v1beta2", "v1.24.0", "1.24"),
+            ("v1alpha2", "", "1.18"),
+            ("v9", "v1.22.0", "1.22"),
         ],
-    )  # fmt: skip
+    )
     def test_a_profile_is_read(self, version, nodes, found, tmp_path):
         """The release is the nearest that reads the version of the profile, given as a file too."""
-        profile = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
+        profile = {
+            "apiVersion": f"kubescheduler.config.k8s.io/{version}",
+            "kind": "KubeSchedulerConfiguration",
+        }
         file = tmp_path / "profile.json"
         file.write_text(json.dumps(profile))
         for options in ({"profile": profile}, {"profile": file}, {"config": file}):
@@ -72,12 +93,20 @@ class TestNearest:
         assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
 
     def test_the_server_tells_where_no_node_does(self):
-        """Without a version of a node that of the API server counts, and is named; one that is not known has a warning."""
-        nodes, silent = [kubelet("a", "")], "no node says status.nodeInfo.kubeletVersion"
-        assert auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7") == f"release 1.28: {silent}, and the API server runs v1.28.7"
+        """Without a version of a node that of the API server counts, and is named; one that is not known has
+        a warning."""
+        nodes = [kubelet("a", "")]
+        silent = "no node says status.nodeInfo.kubeletVersion"
+        assert (
+            auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7")
+            == f"release 1.28: {silent}, and the API server runs v1.28.7"
+        )
         assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
         told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
-        assert told == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
+        assert (
+            told
+            == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
+        )
         assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
             "the API server is of 1.99, and the cluster is evaluated as 1.36, the newest release that is known"
         ]
@@ -89,12 +118,17 @@ class TestFields:
         """A pod with two constraints of a kind is told once for it."""
         constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
         found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
-        assert [field.path for field in found] == ["spec.topologySpreadConstraints", "minDomains of topologySpreadConstraints"]
+        assert [field.path for field in found] == [
+            "spec.topologySpreadConstraints",
+            "minDomains of topologySpreadConstraints",
+        ]
 
     @pytest.mark.parametrize("version", list(RELEASES))
     def test_what_the_oldest_read_is_never_told(self, version):
         """No release is told not to read what every release reads."""
-        plain = pod("p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}})
+        plain = pod(
+            "p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}}
+        )
         assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
 
 
@@ -125,38 +159,64 @@ def with_capacity(claims, *more, reports=True):
     room = {"storageClassName": "fast", "capacity": "10Gi", "nodeTopology": {"matchLabels": {"n": "a"}}}
     names = [f"p{number}" for number in range(claims)]
     return [
-        node("a", labels={"n": "a"}), *more, obj({**storage, "kind": "StorageClass", "metadata": {"name": "fast"}, **kind}),
-        obj({**storage, "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": reports}}),
+        node("a", labels={"n": "a"}),
+        *more,
+        obj({**storage, "kind": "StorageClass", "metadata": {"name": "fast"}, **kind}),
+        obj(
+            {**storage, "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": reports}}
+        ),
         obj({**storage, "kind": "CSIStorageCapacity", "metadata": {"name": "c", "namespace": "x"}, **room}),
-        *(claim(name, "fast", "8Gi") for name in names), *(using(name, name) for name in names),
-    ]  # fmt: skip
+        *(claim(name, "fast", "8Gi") for name in names),
+        *(using(name, name) for name in names),
+    ]
 
 
 class TestPublishedCapacity:
     def told(self, result):
         """Of which pods it is said."""
-        return [notice.where for group in result.warnings for notice in group.notices if notice.what == CAPACITY_STAYS]
+        return [
+            notice.where
+            for group in result.warnings
+            for notice in group.notices
+            if notice.what == CAPACITY_STAYS
+        ]
 
-    @pytest.mark.parametrize(("release", "is_told"), [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)])
+    @pytest.mark.parametrize(
+        ("release", "is_told"), [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+    )
     def test_who_shares_it(self, release, is_told):
-        """Where several pods wait for volumes it is said of each that what is published stays as it is, if the release reads it."""
-        assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (["Pod default/p0", "Pod default/p1"] if is_told else [])
+        """Where several pods wait for volumes it is said of each that what is published stays as it is, if
+        the release reads it."""
+        assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (
+            ["Pod default/p0", "Pod default/p1"] if is_told else []
+        )
         assert self.told(kubeclassic.simulate(with_capacity(1), release)) == []
         assert self.told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
 
     def test_copies(self):
         """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
         cluster = with_capacity(1)
-        assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == ["Pod default/p0"]
+        assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == [
+            "Pod default/p0"
+        ]
         assert self.told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
 
 
 def test_fields_of_the_configuration():
     """A field of a configuration that is ignored is a warning of every answer."""
-    profile = {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "plugin": {"score": {}}}
-    found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
+    profile = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
+        "kind": "KubeSchedulerConfiguration",
+        "plugin": {"score": {}},
+    }
+    found = kubeclassic.simulate(
+        [kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile)
+    )
     (warning,) = found.warnings
-    assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not read the field")
+    assert (warning.is_unread, warning.text) == (
+        True,
+        "plugin of the configuration does not count: 1.17 does not read the field",
+    )
 
 
 class TestPatchLevels:
@@ -164,11 +224,16 @@ class TestPatchLevels:
 
     @pytest.mark.parametrize("version", ALL_RELEASES)
     def test_another_patch_level_is_said(self, version):
-        """Any other patch level is answered with a word; the release by its name, or by its own patch level, without one."""
+        """Any other patch level is answered with a word; the release by its name, or by its own patch level,
+        without one."""
         cluster = [node("a"), pod("p")]
 
         def said(release):
-            return [one.text for one in kubeclassic.simulate(cluster, release).warnings if "evaluated as" in one.text]
+            return [
+                one.text
+                for one in kubeclassic.simulate(cluster, release).warnings
+                if "evaluated as" in one.text
+            ]
 
         like = ALL_PATCH_LEVELS[version]
         assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []

@@ -52,17 +52,25 @@ def test_replay(count, tmp_path):
 def test_sweep(policy, tmp_path):
     """Runs that succeed, and one that has an error."""
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
-    (tmp_path / "unknown.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]}))
+    (tmp_path / "unknown.json").write_text(
+        json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]})
+    )
     runs = [{"name": "as it is"}, {"name": "other", **({"policy": policy} if policy else {})}]
     path = tmp_path / "sweep.json"
-    path.write_text(json.dumps({"cluster": "cluster.json", "runs": runs, "grid": {"release": ["1.12", "1.16"]}}))
-    assert check(kubeclassic.sweep(path), ["sweep", str(path), "-o", "json", "--jobs", "1"]) is (policy is None)
+    path.write_text(
+        json.dumps({"cluster": "cluster.json", "runs": runs, "grid": {"release": ["1.12", "1.16"]}})
+    )
+    assert check(kubeclassic.sweep(path), ["sweep", str(path), "-o", "json", "--jobs", "1"]) is (
+        policy is None
+    )
 
 
 @pytest.mark.parametrize("is_checked", [False, True])
 def test_migrate(is_checked):
-    """The document is the profile; the check of it is not in it, but in the exit status. Its head is of Kubernetes, so it stays."""
-    policy, cluster = ROOT / "examples" / "policies" / "kubernetes-classic.json", ROOT / "examples" / "cluster"
+    """The document is the profile; the check of it is not in it, but in the exit status. Its head is of
+    Kubernetes, so it stays."""
+    policy = ROOT / "examples" / "policies" / "kubernetes-classic.json"
+    cluster = ROOT / "examples" / "cluster"
     more = ["--check", str(cluster)] if is_checked else []
     found = kubeclassic.migrate(policy, "1.16", check=cluster if is_checked else None)
     arguments = ["policy", "migrate", str(policy), "--release", "1.16", "-o", "json", *more]
@@ -70,11 +78,15 @@ def test_migrate(is_checked):
 
 
 def test_what_is_missing_is_told_of_every_form(tmp_path):
-    """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same words, once."""
+    """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same
+    words, once."""
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
     pod = {**pods(1)[1], "metadata": {"name": "p", "ownerReferences": [owner]}}
     pod["spec"] = {**pod["spec"], "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "lost"}}]}
-    manifests = [{**NODE, "metadata": {"name": "a", "uid": "2", "creationTimestamp": "2024-01-01T00:00:00Z"}}, pod]
+    manifests = [
+        {**NODE, "metadata": {"name": "a", "uid": "2", "creationTimestamp": "2024-01-01T00:00:00Z"}},
+        pod,
+    ]
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"kind": "List", "items": manifests}))
     read = kubeclassic.Cluster.load(path)

@@ -53,9 +53,15 @@ class TestPods:
         assert not [item for item in found.objects if isinstance(item, Pod)]
 
     def test_who_stays(self, tmp_path):
-        """Pods on a node stay while they are leaving, and with a warning where their node was not given; other kinds are counted."""
+        """Pods on a node stay while they are leaving, and with a warning where their node was not given;
+        other kinds are counted."""
         others = (manifest("Ingress", name) for name in "ij")
-        found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"), pod("orphan", nodeName="gone"), *others)
+        found = scenario(
+            tmp_path,
+            pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"),
+            pod("orphan", nodeName="gone"),
+            *others,
+        )
         assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
         assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
         assert found.ignored == {"of kind Ingress": 2}
@@ -63,7 +69,8 @@ class TestPods:
 
 class TestWorkloads:
     def test_replicas_are_topped_up(self, tmp_path):
-        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads may be more pods, too."""
+        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
+        may be more pods, too."""
         owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
         present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
         replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
@@ -74,12 +81,17 @@ class TestWorkloads:
 
 class TestAdmission:
     def test_priority_classes(self, tmp_path):
-        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with its words."""
+        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
+        its words."""
         high = manifest("PriorityClass", "high", value=7)
-        found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
+        found = scenario(
+            tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope")
+        )
         assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
         assert found.ignored == {"refused by the API server": 1}
-        assert found.warnings == (Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),)
+        assert found.warnings == (
+            Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
+        )
 
     def test_without_defaults_nothing_is_admitted(self, tmp_path):
         """Objects are taken as they stand, class or no class."""
@@ -92,7 +104,10 @@ def test_a_cluster_has_nodes(tmp_path):
     with pytest.raises(ManifestError, match=r"pods\.json: expected at least one Node, got none$"):
         Files.read(tmp_path / "pods.json").scenario()
     (tmp_path / "node.json").write_text('{"metadata": {"name": "n"}}')
-    with pytest.raises(ManifestError, match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$"):
+    with pytest.raises(
+        ManifestError,
+        match=r"expected at least one Node, got none \(.*node\.json, document 1: no kind, ignored\)$",
+    ):
         Files.read(tmp_path).scenario()
 
 

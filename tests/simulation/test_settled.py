@@ -23,7 +23,9 @@ def scores(release, nodes, **options):
     """The scores by images of each node."""
     every_node = {"release": release, "percentage_of_nodes_to_score": 100, **options}
     decision = Scheduler(Cluster([*nodes, WAITING]), options_of(every_node)).schedule("waits")
-    return next((found for rule, found in decision.priorities.items() if rule.startswith("ImageLocality")), {})
+    return next(
+        (found for rule, found in decision.priorities.items() if rule.startswith("ImageLocality")), {}
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -36,7 +38,8 @@ def test_the_order_of_nodes_does_not_matter(release, has, data):
 
 
 @pytest.mark.parametrize(
-    ("release", "fresh", "settled"), [("1.16", [1, 2], [2, 2]), ("1.28", [12, 28], [28, 28]), ("1.29", [28, 28], [28, 28])]
+    ("release", "fresh", "settled"),
+    [("1.16", [1, 2], [2, 2]), ("1.28", [12, 28], [28, 28]), ("1.29", [28, 28], [28, 28])],
 )
 def test_a_scheduler_that_has_just_started(release, fresh, settled):
     """Where it is asked for, a node counts the nodes with its image that came before it, up to 1.28."""

@@ -25,18 +25,26 @@ def hosts(run):
 class TestDecisions:
     def test_the_cluster_fills_up(self):
         """Each pod finds the cluster as the pods before it left it."""
-        run = simulation(node("a", cpu="2"), pod("p", requests={"cpu": "1500m"}), pod("q", requests={"cpu": 1}))
+        run = simulation(
+            node("a", cpu="2"), pod("p", requests={"cpu": "1500m"}), pod("q", requests={"cpu": 1})
+        )
         assert hosts(run) == ["a", None]
         assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
         assert not run.all_placed
 
     def test_a_preemptor_is_tried_as_long_as_it_makes_room(self):
-        """Where the room that it made is not enough, as its constraint rules that node out by then, it makes room elsewhere."""
+        """Where the room that it made is not enough, as its constraint rules that node out by then, it makes
+        room elsewhere."""
         nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
-        low = [pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1")) for one in nodes]
+        low = [
+            pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1"))
+            for one in nodes
+        ]
         apart = [{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}]
         away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
-        high = [pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"]
+        high = [
+            pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"
+        ]
         run = simulation(*nodes, *low, *high)
         assert hosts(run) == [None, None, "a1", None, "b1"]
         assert run.outcomes["default/q"].tries == 3
@@ -55,7 +63,10 @@ class TestTieBreak:
 
     def test_random(self):
         """``random`` depends on the seed alone, and comes to every one of the best."""
-        drawn = {seed: tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=seed))) for seed in range(8)}
+        drawn = {
+            seed: tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=seed)))
+            for seed in range(8)
+        }
         assert len(set(drawn.values())) > 1
         assert {hosts_of[0] for hosts_of in drawn.values()} == {"a", "b", "c"}
         assert drawn[3] == tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=3)))
@@ -63,7 +74,8 @@ class TestTieBreak:
 
 class TestSummary:
     def test_use_and_imbalance(self):
-        """Use is the share requested of what there is; imbalance is told as deviation and as fullest less emptiest."""
+        """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
+        emptiest."""
         run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
         assert hosts(run) == []
         cpu = summarise(run).resources[0]

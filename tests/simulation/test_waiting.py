@@ -1,4 +1,5 @@
-"""Pods that wait on Permit where there is no clock: in simulations, for Python programs, and beside other schedulers."""
+"""Pods that wait on Permit where there is no clock: in simulations, for Python programs, and beside other
+schedulers."""
 
 import json
 from pathlib import Path
@@ -53,7 +54,9 @@ def asking(name, cpu="1", priority=0, **annotations):
 
 def engine(**options):
     """A new scheduler with the plugin."""
-    return scheduler(profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options)
+    return scheduler(
+        profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options
+    )
 
 
 def simulated(*objects):
@@ -78,7 +81,8 @@ def told(made, name):
 
 class TestOutcomes:
     def test_who_waits_at_the_end_waits(self):
-        """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its own, and keeps its node."""
+        """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its
+        own, and keeps its node."""
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("two"))
         assert words(made) == {"one": "unschedulable", "two": "unschedulable"}
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
@@ -96,13 +100,17 @@ class TestOutcomes:
 
     def test_a_rejected_pod_gives_its_node_back(self):
         """A later pod takes the room of one that was rejected."""
-        made = simulated(node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three"))
+        made = simulated(
+            node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")
+        )
         assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
         assert told(made, "one") == (None, "two does not want it")
 
     def test_a_pod_that_fits_nowhere_can_reject_others(self):
         """A PostFilter plugin can end waits; the room is there for the next one."""
-        made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three"))
+        made = simulated(
+            node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")
+        )
         assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
 
     def test_a_refusal_after_the_wait(self):
@@ -113,7 +121,10 @@ class TestOutcomes:
     def test_a_waiting_victim_was_not_evicted(self):
         """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
         made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
-        assert (words(made), told(made, "low")) == ({"low": "unschedulable", "high": "placed"}, (None, "preempted"))
+        assert (words(made), told(made, "low")) == (
+            {"low": "unschedulable", "high": "placed"},
+            (None, "preempted"),
+        )
         assert made.evictions == []
 
     def test_records(self):
@@ -126,7 +137,10 @@ class TestOutcomes:
 class TestPython:
     def test_the_pods_that_wait(self):
         """A program is told of a decision that is not final, who waits, and who waits no more."""
-        ours = Scheduler(Cluster([node("a"), asking("one", waits="yes"), asking("two")]), Framework(release="1.27", plugins=[Keyholder]))
+        ours = Scheduler(
+            Cluster([node("a"), asking("one", waits="yes"), asking("two")]),
+            Framework(release="1.27", plugins=[Keyholder]),
+        )
         assert [decision.is_waiting for decision in ours.run()] == [True, False]
         assert [held.name for held in ours.waiting_on_permit] == ["one"]
         assert ours.waiting == ()
@@ -156,11 +170,17 @@ class TestPython:
 class TestLocked:
     @pytest.mark.parametrize("ends", ["allows", "rejects"])
     def test_a_follower_does_not_wait(self, ends):
-        """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back when it does."""
+        """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back
+        when it does."""
         waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
-        comparison = compare(Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED)
+        comparison = compare(
+            Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
+        )
         caches = [one.engine.cache for one in comparison.sides]
-        there = [[name for name in ("one", "three", "two") if cache.state(pod(name)) is not None] for cache in caches]
+        there = [
+            [name for name in ("one", "three", "two") if cache.state(pod(name)) is not None]
+            for cache in caches
+        ]
         assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
         assert names(waits_of(comparison.sides[1].engine)) == []
 
@@ -171,20 +191,31 @@ class TestGang:
     def outcomes(self, monkeypatch, *arguments):
         """What simulate says of the example."""
         monkeypatch.chdir(ROOT)
-        return ran("simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1).document
+        return ran(
+            "simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1
+        ).document
 
     def test_all_or_none(self, monkeypatch):
-        """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete one waits."""
-        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch)["pods"]}
-        assert {name: outcome for name, (outcome, _) in found.items() if name.startswith("train")} == dict.fromkeys(
-            ("train-1", "train-2", "train-3", "train-4"), "unschedulable"
-        )
-        assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == ["worker-1", "worker-2", "worker-3"]
+        """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
+        one waits."""
+        found = {
+            record["name"]: (record["outcome"], record["host"])
+            for record in self.outcomes(monkeypatch)["pods"]
+        }
+        assert {
+            name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
+        } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
+        assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
+            "worker-1",
+            "worker-2",
+            "worker-3",
+        ]
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
 
     def test_on_the_clock(self, monkeypatch):
-        """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected when its time is up."""
+        """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
+        when its time is up."""
         monkeypatch.chdir(ROOT)
         out = ran("replay", "examples/gang/day.yaml", *self.ARGUMENTS, "--release", "1.27").out
         records = [json.loads(line) for line in out.splitlines()]
@@ -192,6 +223,10 @@ class TestGang:
         assert sorted(bound) == [
             *((25, f"default/train-{i}") for i in range(4)),
             *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
-        ]  # fmt: skip
-        late = [record["message"] for record in records if record["event"] == "FailedScheduling" and "report" in record["pod"]]
+        ]
+        late = [
+            record["message"]
+            for record in records
+            if record["event"] == "FailedScheduling" and "report" in record["pod"]
+        ]
         assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2

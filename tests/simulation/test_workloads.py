@@ -24,7 +24,12 @@ def node(name, cpu="2"):
 
 def workload(kind, replicas, cpu="1", **spec):
     """A workload called w."""
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}, **spec.pop("container", {})}
+    container = {
+        "name": "c",
+        "image": "i",
+        "resources": {"requests": {"cpu": cpu}},
+        **spec.pop("container", {}),
+    }
     template = {"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [container], **spec}}
     selector = {"matchLabels": {"app": "w"}}
     if kind == "Job":
@@ -37,13 +42,20 @@ def workload(kind, replicas, cpu="1", **spec):
 
 
 @given(
-    st.sampled_from(sorted(WORDS)), st.integers(2, 6), st.lists(st.sampled_from(["0", "1", "2"]), min_size=1, max_size=3),
-    st.sampled_from(SPECS), st.sampled_from([{}, {"ports": [{"containerPort": 80, "hostPort": 80}]}]),
+    st.sampled_from(sorted(WORDS)),
+    st.integers(2, 6),
+    st.lists(st.sampled_from(["0", "1", "2"]), min_size=1, max_size=3),
+    st.sampled_from(SPECS),
+    st.sampled_from([{}, {"ports": [{"containerPort": 80, "hostPort": 80}]}]),
     st.sampled_from(["1.15", "1.19", "1.27", "1.34"]),
-)  # fmt: skip
+)
 def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release):
-    """It is fine where simulate places each of its pods; else the pod that is explained is one that simulate does not place."""
-    cluster = [*(node(f"n{at}", cpu) for at, cpu in enumerate(sizes)), workload(kind, replicas, container=container, **spec)]
+    """It is fine where simulate places each of its pods; else the pod that is explained is one that simulate
+    does not place."""
+    cluster = [
+        *(node(f"n{at}", cpu) for at, cpu in enumerate(sizes)),
+        workload(kind, replicas, container=container, **spec),
+    ]
     hosts = simulate(cluster, release).hosts
     found = explain(cluster, f"{WORDS[kind]}/w", release)
     waits = {name for name, host in hosts.items() if host is None}
@@ -55,7 +67,10 @@ def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release)
 
 def told(cluster, name, release="1.34"):
     """What text says of the workload."""
-    return " ".join(str(getattr(part, "text", "")) for part in explain(cluster, name, release).view().sections[0].shown("table"))
+    return " ".join(
+        str(getattr(part, "text", ""))
+        for part in explain(cluster, name, release).view().sections[0].shown("table")
+    )
 
 
 @pytest.mark.parametrize(("replicas", "words"), [(5, "2 of 5 pods"), (2, "stands for 2 pods")])
@@ -74,8 +89,13 @@ def test_pods_of_a_daemonset_wait_for_nodes():
 def test_one_of_a_dump_waits():
     """Pods on nodes are among those that find one."""
     owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}]
-    pods = [manifests.pod(f"p{at}", cpu="2", on="n0" * (at == 0), metadata={"ownerReferences": owner}) for at in range(2)]
-    assert "1 of 2 pods of ReplicaSet default/web find a node; p1 waits." in told([node("n0"), *pods], "rs/web")
+    pods = [
+        manifests.pod(f"p{at}", cpu="2", on="n0" * (at == 0), metadata={"ownerReferences": owner})
+        for at in range(2)
+    ]
+    assert "1 of 2 pods of ReplicaSet default/web find a node; p1 waits." in told(
+        [node("n0"), *pods], "rs/web"
+    )
 
 
 def test_alone_leaves_out_others():

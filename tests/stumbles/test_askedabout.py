@@ -1,4 +1,5 @@
-"""Who asks about one pod is not told of the others: the warnings about it, about nodes and the cluster, and the number of the rest."""
+"""Who asks about one pod is not told of the others: the warnings about it, about nodes and the cluster, and
+the number of the rest."""
 
 import json
 from functools import partial
@@ -20,7 +21,14 @@ def claimed(name, claim):
 
 NODE = manifest("Node", "a", spec={"unschedulabel": True}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
-OBJECTS = [NODE, pod("web"), claimed("nopvc", "d"), claimed("other", "e"), pod("mesh", **SIDECAR), pod("odd", nodeSelectr={})]
+OBJECTS = [
+    NODE,
+    pod("web"),
+    claimed("nopvc", "d"),
+    claimed("other", "e"),
+    pod("mesh", **SIDECAR),
+    pod("odd", nodeSelectr={}),
+]
 
 
 @pytest.fixture
@@ -47,30 +55,47 @@ def test_its_own_are_told(dump):
     told = ran("explain", dump, "nopvc", *RELEASE, status=(0, 1)).err
     assert "warning: Pod data/nopvc: its claim is not in the input" in told
     assert "other:" not in told
-    assert "(Pod odd): spec.nodeSelectr: unknown field" in ran("explain", dump, "odd", *RELEASE, status=(0, 1)).err
+    assert (
+        "(Pod odd): spec.nodeSelectr: unknown field"
+        in ran("explain", dump, "odd", *RELEASE, status=(0, 1)).err
+    )
 
 
 def test_all_are_there(dump):
     """--verbose lists them all, and JSON has them all, with the pods that they are about."""
     told = ran("explain", dump, "web", "--verbose", *RELEASE, status=(0, 1)).err
-    assert all(f"data/{name}" in told or f"(Pod {name})" in told for name in ("nopvc", "other", "mesh", "odd"))
+    assert all(
+        f"data/{name}" in told or f"(Pod {name})" in told for name in ("nopvc", "other", "mesh", "odd")
+    )
     warnings = ran("explain", dump, "web", "-o", "json", *RELEASE, status=(0, 1)).document["warnings"]
-    assert {name for one in warnings for name in one["pods"]} == {"data/nopvc", "data/other", "data/mesh", "data/odd"}
+    assert {name for one in warnings for name in one["pods"]} == {
+        "data/nopvc",
+        "data/other",
+        "data/mesh",
+        "data/odd",
+    }
 
 
 def test_a_pod_whose_node_is_gone_is_named(tmp_path):
     """In JSON the pod of a warning is its name alone, also where the text says on which node it was."""
     path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [NODE, pod("lost", nodeName="gone-7")]}), encoding="utf-8")
-    assert ["data/lost"] in [one["pods"] for one in ran("simulate", str(path), "-o", "json", status=(0, 1)).document["warnings"]]
+    path.write_text(
+        json.dumps({"kind": "List", "items": [NODE, pod("lost", nodeName="gone-7")]}), encoding="utf-8"
+    )
+    assert ["data/lost"] in [
+        one["pods"] for one in ran("simulate", str(path), "-o", "json", status=(0, 1)).document["warnings"]
+    ]
 
 
 def test_lists_of_some_pods(tmp_path):
     """simulate -n tells of the pods of that namespace, and capacity --pod of the one that is copied."""
     shop = pod("shop", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "e"}}])
     shop["metadata"]["namespace"] = "shop"
-    path, template = tmp_path / "dump.json", tmp_path / "copy.json"
-    path.write_text(json.dumps({"kind": "List", "items": [NODE, claimed("nopvc", "d"), shop]}), encoding="utf-8")
+    path = tmp_path / "dump.json"
+    template = tmp_path / "copy.json"
+    path.write_text(
+        json.dumps({"kind": "List", "items": [NODE, claimed("nopvc", "d"), shop]}), encoding="utf-8"
+    )
     template.write_text(json.dumps(pod("copy")), encoding="utf-8")
     for words in (("simulate", "-n", "shop"), ("simulate", "-n", "shop", "-o", "jsonl")):
         told = ran(words[0], str(path), *words[1:], *RELEASE, status=(0, 1)).err
@@ -82,22 +107,37 @@ def test_lists_of_some_pods(tmp_path):
 
 
 def test_a_used_up_quota_is_told(tmp_path):
-    """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods that are there fit."""
+    """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods
+    that are there fit."""
     amounts = {"requests.cpu": "1"}
     quota = manifest(
-        "ResourceQuota", "q", namespace="data", spec={"hard": amounts}, status={"hard": amounts, "used": {"requests.cpu": "500m"}}
+        "ResourceQuota",
+        "q",
+        namespace="data",
+        spec={"hard": amounts},
+        status={"hard": amounts, "used": {"requests.cpu": "500m"}},
     )
     container = {"name": "c", "resources": {"requests": {"cpu": "500m"}}}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
     web = manifest(
-        "Deployment", "web", namespace="data", spec={"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+        "Deployment",
+        "web",
+        namespace="data",
+        spec={"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
     )
     path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8"
+    )
     told = ran("simulate", str(path), *RELEASE, status=(0, 1)).err
-    assert "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1," in told
+    assert (
+        "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1,"
+        in told
+    )
     there = pod("there", containers=[container])
     there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
     quota["status"]["used"] = amounts
-    path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, there]}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, there]}), encoding="utf-8"
+    )
     assert "exceeded quota" not in ran("explain", str(path), "there", *RELEASE, status=(0, 1)).err

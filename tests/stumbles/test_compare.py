@@ -57,7 +57,8 @@ def text_of(found):
 
 
 def gated():
-    """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does not."""
+    """A pod with a scheduling gate beside one without, in a release that knows gates and in one that does
+    not."""
     objects = scenario(node("n"), pod("held", schedulingGates=[{"name": "later"}]), pod("free"))
     return compared(objects, {"a": engine_for("1.16", {}), "b": engine_for("1.27", {})})
 
@@ -66,7 +67,11 @@ def falling_out(mode):
     """Two pods on two nodes, where one side packs and the other spreads."""
     there = pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"})
     objects = scenario(node("a"), node("b"), there, pod("p"), pod("q"))
-    return compared(objects, {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)}, mode=mode)
+    return compared(
+        objects,
+        {"a": weighing("LeastRequestedPriority", 1), "b": weighing("MostRequestedPriority", 5)},
+        mode=mode,
+    )
 
 
 def sampled():
@@ -77,7 +82,8 @@ def sampled():
 
 class TestTheMode:
     def test_free_mode_names_the_first_difference(self):
-        """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
+        """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
+        follow from it."""
         found = falling_out(FREE)
         assert len(found.differences) == 2
         lines = text_of(found).splitlines()
@@ -93,8 +99,12 @@ class TestTheMode:
 
 class TestWhy:
     def test_sampling_suggests_to_look_at_all_nodes(self):
-        """Where the two look at different shares of the nodes, every form that people read suggests percentage=100."""
-        engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
+        """Where the two look at different shares of the nodes, every form that people read suggests
+        percentage=100."""
+        engines = {
+            "a": engine_for("1.16", {"percentageOfNodesToScore": 100}),
+            "b": engine_for("1.16", {"percentageOfNodesToScore": 50}),
+        }
         found = compared(sampled(), engines)
         assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
         for text in (text_of(found), page_of(found)):
@@ -104,17 +114,24 @@ class TestWhy:
     def test_weighted_beside_weighted(self):
         """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
         (first, _) = falling_out(LOCKED).differences
-        assert first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
+        assert (
+            first.causes["b"].text
+            == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
+        )
 
     def test_a_gated_pod_is_an_outcome_and_no_error(self):
-        """A pod that one side does not try for its gates is counted as gated: not as an error, and not as placed by the other alone."""
+        """A pod that one side does not try for its gates is counted as gated: not as an error, and not as
+        placed by the other alone."""
         result = gated()
         record = result.record()
         (against,), (difference,) = record["against"], record["differences"]
         cause = difference["causes"]["b"]
         assert (cause["verdict"], cause["kind"], cause["side"]) == ("gated", "gated", "b")
         assert (against["agreement"]["gated"], against["agreement"]["different"]) == (1, 0)
-        assert (against["gated"], against["firstAlone"]) == ([{"pod": "default/held", "first": "n", "second": None}], [])
+        assert (against["gated"], against["firstAlone"]) == (
+            [{"pod": "default/held", "first": "n", "second": None}],
+            [],
+        )
         text = text_of(result)
         assert "gated           0   1" in text
         assert "<gated>" in text
@@ -148,6 +165,13 @@ class TestForms:
         sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
         record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
         lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
-        wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
+        wanted = [
+            (found["pod"], name, cause["rule"] or "")
+            for found in record["differences"]
+            for name, cause in found["causes"].items()
+        ]
         assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
-        assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"
+        assert (
+            ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out
+            == ",".join(lines[0]) + "\n"
+        )

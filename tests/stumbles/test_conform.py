@@ -33,9 +33,15 @@ def told(path):
         (GOOD + b"\n\xff\n", "line 2: byte 0: expected UTF-8, got bytes that are no text"),
         (GOOD + b"\n\n" + b"[" * 100_000, "line 3: JSON nested too deeply"),
         (GOOD + b'\n{"a": NaN}', "line 2: broken JSON: expected a number, got NaN"),
-        (GOOD + b'\n{"a": ' + b"9" * 5000 + b"}", "line 2: broken JSON: got a number of more than 4,300 digits"),
+        (
+            GOOD + b'\n{"a": ' + b"9" * 5000 + b"}",
+            "line 2: broken JSON: got a number of more than 4,300 digits",
+        ),
         (packed(GOOD + b"\n" + GOOD[:-9]), "line 2, column "),
-        (packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'), "line 3: byte 2: expected UTF-8, got bytes that are no text"),
+        (
+            packed(GOOD + b"\n") + packed(GOOD + b'\n["\xff"]'),
+            "line 3: byte 2: expected UTF-8, got bytes that are no text",
+        ),
         (GOOD + b"\n\n5\n", "line 3: expected object, got int"),
         (packed((GOOD + b"\n") * 500)[:-9], ": broken gzip data after line 500"),
         (packed(GOOD + b"\n") * 3 + packed(GOOD)[:-30], ": broken gzip data after line 3"),
@@ -62,10 +68,13 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, content, text):
         ({"config": []}, "config: expected object | null, got array"),
         ({"config": {"policy": "p"}}, "config.policy: expected object | null, got str"),
         ({"config": {"preemption": 1}}, "config.preemption: expected bool, got int"),
-        ({"config": {"percentageOfNodesToScore": 2**40}}, "config.percentageOfNodesToScore: expected int <= 2147483647"),
+        (
+            {"config": {"percentageOfNodesToScore": 2**40}},
+            "config.percentageOfNodesToScore: expected int <= 2147483647",
+        ),
         ({"config": {"polcy": {}}}, "config: object contains unknown field polcy"),
     ],
-)  # fmt: skip
+)
 def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text):
     """A field of a case that is missing, unknown or of another type is named."""
     path = tmp_path / "x.cases.jsonl"
@@ -85,12 +94,15 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text
         ({"op": "advance", "seconds": -1}, ": seconds: expected float >= 0.0"),
         ({"op": "advance", "seconds": 1e300}, ": seconds: expected float <= 1000000000.0"),
         ({"op": "nominate", "pod": "ns/a"}, ": object missing required field node"),
-        ({"op": "move", "event": "NodeAd"}, ': event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"'),
+        (
+            {"op": "move", "event": "NodeAd"},
+            ': event: expected an event of the framework, got "NodeAd"; did you mean "NodeAdd"',
+        ),
         ({"op": "unschedulable", "pod": "ns/a", "plugins": "x"}, ": plugins: expected array, got str"),
         ({"op": "pop", "pods": 1}, ": object contains unknown field pods"),
         ({"op": "pop", "plugins": []}, ": object contains unknown field plugins"),
     ],
-)  # fmt: skip
+)
 def test_a_script_with_wrong_operations_is_told_in_one_line(tmp_path, operation, text):
     """An operation of a script that cannot be carried out is named by its number."""
     path = tmp_path / "x.cases.jsonl"

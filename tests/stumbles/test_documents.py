@@ -38,7 +38,12 @@ def warnings_of(text):
 def refusal(text, *, strict_fields=False):
     """The error for a text, without its place."""
     told = refusal_text(ManifestError, read, text, strict_fields=strict_fields)
-    return told.removeprefix("standard input").removeprefix(", document 1").removeprefix(" (Pod p)").removeprefix(": ")
+    return (
+        told.removeprefix("standard input")
+        .removeprefix(", document 1")
+        .removeprefix(" (Pod p)")
+        .removeprefix(": ")
+    )
 
 
 class TestStrictness:
@@ -46,16 +51,27 @@ class TestStrictness:
         ("manifest", "wanted"),
         [
             (f"{POD}spec: {{nodeNam: a}}", 'spec.nodeNam: unknown field; did you mean "nodeName"?'),
-            (f"{POD}spec: {{containers: [{{nam: a}}]}}", 'spec.containers[0].nam: unknown field; did you mean "name"?'),
-            (f"{POD}spec: {{tolerations: [{{operator: Exists}}, {{operator: Exists, ky: a}}]}}",
-             'spec.tolerations[1].ky: unknown field; did you mean "key"?'),
-            (f"{POD}spec: {{containers: [{{livenessProbe: {{httpGet: {{prt: 1}}}}}}]}}",
-             'spec.containers[0].livenessProbe.httpGet.prt: unknown field; did you mean "port"?'),
-            ("kind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {zzz: 1}}}", "spec.template.spec.zzz: unknown field"),
+            (
+                f"{POD}spec: {{containers: [{{nam: a}}]}}",
+                'spec.containers[0].nam: unknown field; did you mean "name"?',
+            ),
+            (
+                f"{POD}spec: {{tolerations: [{{operator: Exists}}, {{operator: Exists, ky: a}}]}}",
+                'spec.tolerations[1].ky: unknown field; did you mean "key"?',
+            ),
+            (
+                f"{POD}spec: {{containers: [{{livenessProbe: {{httpGet: {{prt: 1}}}}}}]}}",
+                'spec.containers[0].livenessProbe.httpGet.prt: unknown field; did you mean "port"?',
+            ),
+            (
+                "kind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {zzz: 1}}}",
+                "spec.template.spec.zzz: unknown field",
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_unknown_fields_are_warned_of_with_the_nearest_name(self, manifest, wanted):
-        """A field that the API does not have is a warning with its path and the nearest name, at every level, read here or not."""
+        """A field that the API does not have is a warning with its path and the nearest name, at every level,
+        read here or not."""
         assert warnings_of(manifest) == [wanted]
 
     def test_each_object_with_an_unknown_field_is_named(self):
@@ -67,21 +83,34 @@ class TestStrictness:
     def test_fields_that_scheduling_does_not_read_are_known(self):
         """Fields of old and new releases that nothing here reads give no warning."""
         spec = "{hostPID: true, dnsConfig: {options: [{name: a}]}, os: {name: linux}, ephemeralContainers: [{targetContainerName: a}]}"
-        assert warnings_of(f"{POD}  # here\nspec: {spec}\nstatus: {{hostIPs: [{{ip: a}}], qosClass: a}}") == []
+        assert (
+            warnings_of(f"{POD}  # here\nspec: {spec}\nstatus: {{hostIPs: [{{ip: a}}], qosClass: a}}") == []
+        )
 
     def test_kinds_of_other_groups_are_not_judged(self):
         """A Service of another API group may have any fields."""
-        assert warnings_of("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: s}\nspec: {template: {}}") == []
+        assert (
+            warnings_of(
+                "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: s}\nspec: {template: {}}"
+            )
+            == []
+        )
 
-    @pytest.mark.parametrize("manifest", [POD + POD, '{"kind": "List", "items": [], "items": []}', f"{POD}spec: {{}}\nspec: {{}}"])
+    @pytest.mark.parametrize(
+        "manifest", [POD + POD, '{"kind": "List", "items": [], "items": []}', f"{POD}spec: {{}}\nspec: {{}}"]
+    )
     def test_a_missing_separator_is_an_error_always(self, manifest):
         """Two objects without a line --- between them are refused: the second would swallow the first."""
-        assert refusal(manifest).endswith("given twice, expected once; put a line with --- between two objects")
+        assert refusal(manifest).endswith(
+            "given twice, expected once; put a line with --- between two objects"
+        )
 
     def test_a_profile_with_a_field_twice_is_refused(self, tmp_path):
         """A KubeSchedulerConfiguration is decoded strictly by upstream, so a repeated field is an error."""
         path = tmp_path / "p.yaml"
-        path.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 1\nparallelism: 2\n")
+        path.write_text(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 1\nparallelism: 2\n"
+        )
         with pytest.raises(PolicyError, match='strict decoding error: duplicate field "parallelism"'):
             load_configuration(path)
 
@@ -90,14 +119,20 @@ class TestHugeQuantities:
     @pytest.mark.parametrize(
         ("manifest", "wanted"),
         [
-            (f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
-             'spec.containers[0].resources.requests[memory]: got "20E", which counts as 0: it does not fit into 64 bits'),
-            (f"{NODE}status: {{allocatable: {{memory: '18446744073709551617'}}}}",
-             'status.allocatable[memory]: got "18446744073709551617", which counts as 1: it does not fit into 64 bits'),
-            (f"{NODE}status: {{allocatable: {{cpu: 10P}}}}",
-             'status.allocatable[cpu]: got "10P", which counts as 0 thousandths: it does not fit into 64 bits'),
+            (
+                f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
+                'spec.containers[0].resources.requests[memory]: got "20E", which counts as 0: it does not fit into 64 bits',
+            ),
+            (
+                f"{NODE}status: {{allocatable: {{memory: '18446744073709551617'}}}}",
+                'status.allocatable[memory]: got "18446744073709551617", which counts as 1: it does not fit into 64 bits',
+            ),
+            (
+                f"{NODE}status: {{allocatable: {{cpu: 10P}}}}",
+                'status.allocatable[cpu]: got "10P", which counts as 0 thousandths: it does not fit into 64 bits',
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_amounts_that_wrap_as_in_go_are_warned_of(self, manifest, wanted):
         """An amount beyond 64 bits counts as Go counts it, and a warning says as what."""
         assert warnings_of(manifest) == [wanted]
@@ -120,7 +155,8 @@ class TestBounds:
         ids=lambda text: text[:20],
     )
     def test_what_is_out_of_bounds_is_refused(self, text, wanted):
-        """Objects and lists thousands of levels deep, values that hold themselves by an alias and numbers of 4,300 digits are errors."""
+        """Objects and lists thousands of levels deep, values that hold themselves by an alias and numbers of
+        4,300 digits are errors."""
         assert wanted in refusal(text)
 
     @pytest.mark.parametrize("number", [2**31, 2**63, -(2**31) - 1])
@@ -130,19 +166,24 @@ class TestBounds:
         assert refusal(f"{POD}spec: {{priority: {number}}}") == wanted
 
     def test_gzip_bombs_are_refused(self, monkeypatch):
-        """Little gzip data that holds very much is refused, unless the environment allows it; no more than that is unpacked."""
+        """Little gzip data that holds very much is refused, unless the environment allows it; no more than
+        that is unpacked."""
         packed = gzip.compress(b"#" * (70 << 20) + b"\n" + POD.encode())
         assert f"set {files.MAX_UNPACKED}=4Gi" in refusal(packed)
         monkeypatch.setenv(files.MAX_UNPACKED, "100Mi")
         assert len(read(packed).objects) == 1
 
     def test_files_of_many_gigabytes_are_refused(self, tmp_path, monkeypatch):
-        """A file, table or standard input of more than 4 GiB is refused before it is read, unless the environment allows it."""
+        """A file, table or standard input of more than 4 GiB is refused before it is read, unless the
+        environment allows it."""
         file = tmp_path / "cluster.yaml"
         with file.open("wb") as stream:
             stream.truncate(100 << 30)
         got = "expected at most 4,294,967,296 bytes, got 107,374,182,400"
-        with pytest.raises(ManifestError, match=f"cluster.yaml: {got}; set {files.MAX_UNPACKED}=16Gi in the environment to allow more"):
+        with pytest.raises(
+            ManifestError,
+            match=f"cluster.yaml: {got}; set {files.MAX_UNPACKED}=16Gi in the environment to allow more",
+        ):
             Cluster.load(file)
         with file.open("rb") as stream, pytest.raises(ManifestError, match=f"standard input: {got}"):
             Cluster.load("-", stdin=stream)
@@ -150,13 +191,17 @@ class TestBounds:
         with pytest.raises(ManifestError, match=got):
             read_inputs([table])
         monkeypatch.setenv(files.MAX_UNPACKED, "64Gi")
-        with pytest.raises(ManifestError, match=f"expected at most 68,719,476,736 bytes, .*; set {files.MAX_UNPACKED}=256Gi"):
+        with pytest.raises(
+            ManifestError, match=f"expected at most 68,719,476,736 bytes, .*; set {files.MAX_UNPACKED}=256Gi"
+        ):
             read_inputs([table])
 
     def test_streams_of_unknown_length_are_bounded(self, tmp_path, monkeypatch):
         """A pipe that gives more than is allowed is refused as soon as it has."""
         monkeypatch.setenv(files.MAX_UNPACKED, "1Ki")
-        with pytest.raises(ManifestError, match="standard input: expected at most 1,024 bytes, got more; set"):
+        with pytest.raises(
+            ManifestError, match="standard input: expected at most 1,024 bytes, got more; set"
+        ):
             Cluster.load("-", stdin=io.StringIO("#" * 1025))
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
@@ -176,7 +221,10 @@ class TestBounds:
         """A workload may not make more pods than any cluster could have."""
         for kind in ("Deployment", "StatefulSet", "ReplicaSet"):
             workload = f"kind: {kind}\nmetadata: {{name: web}}\nspec: {{replicas: 1000000000, template: {{spec: {{containers: []}}}}}}"
-            with pytest.raises(ManifestError, match=r"default/web.*: expected at most 500,000 pods in all, got 1,000,000,000 to"):
+            with pytest.raises(
+                ManifestError,
+                match=r"default/web.*: expected at most 500,000 pods in all, got 1,000,000,000 to",
+            ):
                 Cluster.load("-", stdin=io.StringIO(f"{NODE}---\n{workload}"))
 
     def test_error_lines_are_short_and_have_no_control_characters(self):
@@ -190,22 +238,38 @@ class TestBounds:
 class TestYamlTags:
     @pytest.mark.parametrize(
         "written",
-        ["!!bool x", "!!int ''", "!!float x", "!!float .nan", "!!python/object:os.system x", "!!binary x", "!!set {}", "!!omap []", "!x y"],
+        [
+            "!!bool x",
+            "!!int ''",
+            "!!float x",
+            "!!float .nan",
+            "!!python/object:os.system x",
+            "!!binary x",
+            "!!set {}",
+            "!!omap []",
+            "!x y",
+        ],
     )
     def test_what_json_does_not_have_is_an_error(self, written):
         """Tags that call for something else than a JSON value are an error with line and column."""
-        assert refusal(f"{POD}spec: {{nodeName: {written}}}").startswith(", line 3, column 18: broken YAML: expected ")
+        assert refusal(f"{POD}spec: {{nodeName: {written}}}").startswith(
+            ", line 3, column 18: broken YAML: expected "
+        )
 
 
 class TestEncodings:
     def test_half_characters_are_replaced(self):
         """A lone surrogate in JSON becomes U+FFFD, as in Go; in YAML it is an error."""
-        (pod,) = read('{"kind": "Pod", "metadata": {"name": "a\\ud800b", "labels": {"\\udfff": "x"}}}').of(Pod)
+        (pod,) = read('{"kind": "Pod", "metadata": {"name": "a\\ud800b", "labels": {"\\udfff": "x"}}}').of(
+            Pod
+        )
         assert (pod.name, pod.labels) == ("a\ufffdb", {"\ufffd": "x"})
         assert "invalid Unicode character" in refusal('kind: Pod\nmetadata: {name: "\\ud800"}')
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
-    @pytest.mark.parametrize("text", ["kind: Pod\nmetadata: {name: é}\n", '{"kind": "Pod", "metadata": {"name": "é"}}'])
+    @pytest.mark.parametrize(
+        "text", ["kind: Pod\nmetadata: {name: é}\n", '{"kind": "Pod", "metadata": {"name": "é"}}']
+    )
     def test_utf_16_is_read(self, text, encoding):
         """UTF-16 with its mark is read, as YAML allows it."""
         assert read(("\ufeff" + text).encode(encoding)).objects[0].name == "é"
@@ -214,7 +278,9 @@ class TestEncodings:
 class TestFiles:
     def test_paths_with_nul(self):
         """A NUL character in a path is an error."""
-        with pytest.raises(ManifestError, match=r"^a\\x00b: expected a file, got a path with a NUL character"):
+        with pytest.raises(
+            ManifestError, match=r"^a\\x00b: expected a file, got a path with a NUL character"
+        ):
             load("a\0b")
 
     def test_devices_are_refused(self):
@@ -226,7 +292,9 @@ class TestFiles:
     def test_empty_files_cost_nothing(self, tmp_path, monkeypatch):
         """No reader is asked about an empty file."""
         (tmp_path / "empty.yaml").touch()
-        monkeypatch.setattr("kubeclassic.api.reading.documents._values", lambda *_: pytest.fail("it was read"))
+        monkeypatch.setattr(
+            "kubeclassic.api.reading.documents._values", lambda *_: pytest.fail("it was read")
+        )
         assert load(tmp_path).objects == ()
 
 
@@ -238,7 +306,11 @@ class TestEveryReader:
         (tmp_path / "a.json").write_text(self.BOMB)
         config_map = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"policy.cfg": self.BOMB}}
         (tmp_path / "map.json").write_text(json.dumps(config_map))
-        for reading, name in ((load_policy, "a.json"), (load_policy, "map.json"), (load_configuration, "a.json")):
+        for reading, name in (
+            (load_policy, "a.json"),
+            (load_policy, "map.json"),
+            (load_configuration, "a.json"),
+        ):
             with pytest.raises(PolicyError, match="nested too deeply"):
                 reading(tmp_path / name)
         with pytest.raises(ManifestError, match="nested too deeply"):

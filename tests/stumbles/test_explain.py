@@ -1,4 +1,5 @@
-"""Point 12 of "Nothing to stumble over": explain says why, for every pod and every node, in words and as data."""
+"""Point 12 of "Nothing to stumble over": explain says why, for every pod and every node, in words and as
+data."""
 
 import json
 from functools import partial
@@ -29,24 +30,41 @@ def owned(kind, name):
 
 
 ITEMS = [
-    node("a"), node("b"), node("small", 2), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
+    node("a"),
+    node("b"),
+    node("small", 2),
+    node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
     manifest("PriorityClass", "high", value=1000),
-    pod("on-a", 3, nodeName="a"), pod("on-b", 2, nodeName="b"), pod("light", "100m", nodeName="a"),
-    pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
-    pod("alien", schedulerName="other"), pod("gated", schedulingGates=[{"name": "quota"}]),
+    pod("on-a", 3, nodeName="a"),
+    pod("on-b", 2, nodeName="b"),
+    pod("light", "100m", nodeName="a"),
+    pod("done", nodeName="a", status={"phase": "Succeeded"}),
+    pod("going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+    pod("alien", schedulerName="other"),
+    pod("gated", schedulingGates=[{"name": "quota"}]),
     pod("static", nodeName="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
-    pod("big", 3), pod("great", 3, priorityClassName="high"), pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
-    pod("web-5d-x", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}, nodeName="a"),
+    pod("big", 3),
+    pod("great", 3, priorityClassName="high"),
+    pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
+    pod(
+        "web-5d-x",
+        metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}},
+        nodeName="a",
+    ),
     pod("web-5d-y", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
-    pod("db-0", metadata=owned("StatefulSet", "db")), pod("sum-1", metadata=owned("Job", "sum")),
+    pod("db-0", metadata=owned("StatefulSet", "db")),
+    pod("sum-1", metadata=owned("Job", "sum")),
     pod("agent-1", metadata=owned("DaemonSet", "agent"), nodeName="b"),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in its last line."""
-    (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8")
+    """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
+    its last line."""
+    (tmp_path / "c.json").write_text(
+        json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
 
     def ask(*arguments, columns=200):
@@ -70,11 +88,16 @@ class TestNoNode:
     @BOTH
     def test_what_evicting_would_do(self, found, told, release):
         """It says who would leave which node."""
-        assert found("great", "--release", release)["eviction"]["victims"] == [{"pod": "shop/on-a", "priority": 0}]
-        assert "It would preempt on a and evict shop/on-a (priority 0)." in told("great", "--release", release)
+        assert found("great", "--release", release)["eviction"]["victims"] == [
+            {"pod": "shop/on-a", "priority": 0}
+        ]
+        assert "It would preempt on a and evict shop/on-a (priority 0)." in told(
+            "great", "--release", release
+        )
 
     def test_why_evicting_does_not_help(self, found, told):
-        """It says on how many nodes what stands against it stays, and on how many nobody has a lower priority."""
+        """It says on how many nodes what stands against it stays, and on how many nobody has a lower
+        priority."""
         eviction = found("big")["eviction"]
         assert (eviction["unresolvable"], eviction["nobodyLower"], eviction["notEnough"]) == (1, 3, 0)
         assert "  3 nodes: no pod there has a lower priority\n" in told("big")
@@ -85,13 +108,21 @@ class TestNoNode:
 class TestAHost:
     @pytest.mark.parametrize(
         ("release", "rule"),
-        [("1.15", "each gets its turn, as in the original"), ("1.16", "the original takes one at random"), ("1.27", "takes one at random")],
+        [
+            ("1.15", "each gets its turn, as in the original"),
+            ("1.16", "the original takes one at random"),
+            ("1.27", "takes one at random"),
+        ],
     )
     def test_ties_are_told(self, tmp_path, release, rule):
         """Where several nodes share the best total, it says how many, and which rule picks."""
         items = [node("a"), node("b"), node("c"), pod("web")]
-        (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8")
-        choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document["choice"]
+        (tmp_path / "ties.json").write_text(
+            json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8"
+        )
+        choice = ran(
+            "explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json"
+        ).document["choice"]
         assert (choice["ties"], choice["against"], choice["decided"]) == (["a", "b", "c"], None, None)
         assert rule in choice["tieBreak"]
 
@@ -103,7 +134,8 @@ class TestAHost:
 class TestOneNode:
     @BOTH
     def test_each_rule_in_order(self, found, told, release):
-        """--node has each predicate or plugin in running order with its verdict, also those that were not asked any more."""
+        """--node has each predicate or plugin in running order with its verdict, also those that were not
+        asked any more."""
         close = found("big", "--node", "a", "--release", release)["closeUp"]
         outcomes = [verdict["outcome"] for verdict in close["verdicts"]]
         assert outcomes == sorted(outcomes, key=["passes", "fails", "not asked"].index)
@@ -116,20 +148,32 @@ class TestOneNode:
 class TestNames:
     @pytest.mark.parametrize(
         ("name", "meant"),
-        [("deploy/web", "web-5d-y"), ("rs/web-5d", "web-5d-y"), ("sts/db", "db-0"), ("job/sum", "sum-1"), ("ds/agent", "agent-1")],
+        [
+            ("deploy/web", "web-5d-y"),
+            ("rs/web-5d", "web-5d-y"),
+            ("sts/db", "db-0"),
+            ("job/sum", "sum-1"),
+            ("ds/agent", "agent-1"),
+        ],
     )
     def test_a_workload_stands_for_its_pods(self, found, name, meant):
         """kubectl's short names of workloads mean one of their pods, one that waits if there is one."""
         assert found(name)["pod"] == f"shop/{meant}"
-        assert found(name)["workload"].startswith(("Deployment", "ReplicaSet", "StatefulSet", "Job", "DaemonSet"))
+        assert found(name)["workload"].startswith(
+            ("Deployment", "ReplicaSet", "StatefulSet", "Job", "DaemonSet")
+        )
 
 
 class TestPassedOver:
     @pytest.mark.parametrize(
         ("name", "why"),
-        [("done", "has finished (phase Succeeded)"), ("going", "is being deleted"), ("alien", 'its schedulerName is "other"'),
-         ("static", "static pod of node a")],
-    )  # fmt: skip
+        [
+            ("done", "has finished (phase Succeeded)"),
+            ("going", "is being deleted"),
+            ("alien", 'its schedulerName is "other"'),
+            ("static", "static pod of node a"),
+        ],
+    )
     @BOTH
     def test_it_says_why(self, told, found, name, why, release):
         """A pod that is not scheduled says why, and is no error."""
@@ -139,7 +183,9 @@ class TestPassedOver:
 
     def test_a_gated_pod(self, told, found):
         """A pod with scheduling gates says that it is gated, and by which."""
-        assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told("gated", "--release", "1.27")
+        assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told(
+            "gated", "--release", "1.27"
+        )
         assert found("gated", "--release", "1.27")["gated"]
 
 
@@ -156,11 +202,15 @@ class TestForms:
     def test_wide_shows_how_scores_come_about(self, told):
         """-o wide has each score as raw, reduced and weight, and the rule that turned a node down."""
         text = told("db-0", "-o", "wide")
-        assert "NodePreferAvoidPods 10 -> 10 x 10000" in " ".join(text.split())  # a long list of scores is wrapped
+        assert "NodePreferAvoidPods 10 -> 10 x 10000" in " ".join(
+            text.split()
+        )  # a long list of scores is wrapped
         assert "PodToleratesNodeTaints" in text
 
     @pytest.mark.parametrize("width", [60, 100, 200])
-    @pytest.mark.parametrize("arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]])
+    @pytest.mark.parametrize(
+        "arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]]
+    )
     def test_it_fits_the_terminal(self, told, width, arguments):
         """No line is wider than the terminal."""
         assert max(map(len, told(*arguments, columns=width).splitlines())) <= width

@@ -1,4 +1,5 @@
-"""Forms that people have: archives, tables, Policies and profiles of other versions, wrong names. Each is read, or names the right one."""
+"""Forms that people have: archives, tables, Policies and profiles of other versions, wrong names. Each is
+read, or names the right one."""
 
 import gzip
 import io
@@ -24,8 +25,14 @@ NODE = b"kind: Node\nmetadata: {name: n}\n"
 POD = b'{"kind": "Pod", "metadata": {"name": "p"}}'
 TABLE = "NAME   STATUS   ROLES    AGE   VERSION\nn1     Ready    <none>   1d    v1.27.3\n"
 TABLE_OF_ALL = "NAMESPACE     NAME      READY   STATUS    RESTARTS   AGE\nkube-system   dns-1     1/1     Running   0          1d\n"
-DESCRIPTION = "Name:               n1\nRoles:              <none>\nLabels:             a=b\n                    c=d\n"
-NEWER_POLICY = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": [{"name": "PodFitsResources"}]}
+DESCRIPTION = (
+    "Name:               n1\nRoles:              <none>\nLabels:             a=b\n                    c=d\n"
+)
+NEWER_POLICY = {
+    "kind": "Policy",
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "predicates": [{"name": "PodFitsResources"}],
+}
 PROFILE = """\
 apiVersion: kubescheduler.config.k8s.io/v1beta3
 kind: KubeSchedulerConfiguration
@@ -54,12 +61,18 @@ def in_tar(members, mode="w"):
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
         link = tarfile.TarInfo("dump/link.yaml")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        link.type = tarfile.SYMTYPE
+        link.linkname = "/etc/passwd"
         archive.addfile(link)
     return stream.getvalue()
 
 
-ARCHIVES = {"dump.tar": in_tar, "dump.tar.gz": lambda members: in_tar(members, "w:gz"), "dump.zip": zipped, "dump": zipped}
+ARCHIVES = {
+    "dump.tar": in_tar,
+    "dump.tar.gz": lambda members: in_tar(members, "w:gz"),
+    "dump.zip": zipped,
+    "dump": zipped,
+}
 
 
 def refusal(name, content, tmp_path):
@@ -76,19 +89,28 @@ def told(*arguments, status=2):
 class TestArchives:
     @pytest.mark.parametrize("name", ARCHIVES)
     def test_an_archive_is_read_as_a_folder(self, name, tmp_path):
-        """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are left out."""
+        """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are
+        left out."""
         (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
-        assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [("Pod", "p"), ("Node", "n")]
+        assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [
+            ("Pod", "p"),
+            ("Node", "n"),
+        ]
 
     def test_errors_name_the_file_in_it(self, tmp_path):
         """What is wrong in an archive says in which of its files."""
-        assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith("a/b.json, line 1, column 10: broken JSON: ")
+        assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith(
+            "a/b.json, line 1, column 10: broken JSON: "
+        )
 
     @pytest.mark.parametrize("path", ["../up.yaml", "/etc/nodes.yaml", "a/../../b.yaml", "..\\up.yaml"])
     @pytest.mark.parametrize("made", [zipped, in_tar])
     def test_no_path_leads_out_of_it(self, made, path, tmp_path):
         """A path that leads out of the archive is refused, although nothing is written to a disk."""
-        assert refusal("d", made({path: NODE}), tmp_path) == f"expected a path that stays inside the archive, got {path!r}"
+        assert (
+            refusal("d", made({path: NODE}), tmp_path)
+            == f"expected a path that stays inside the archive, got {path!r}"
+        )
 
     def test_a_path_is_bounded(self, tmp_path):
         """A path of many thousand characters is refused, and shown in short."""
@@ -113,12 +135,19 @@ class TestArchives:
     @pytest.mark.parametrize("cut", [200, 20])
     def test_broken_ones_are_refused(self, cut, tmp_path):
         """An archive that ends in the middle is one line."""
-        for name, content in (("d.zip", zipped(MEMBERS)[:-cut]), ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000])):
-            assert refusal(name, content, tmp_path).startswith("broken archive, or one that ends in the middle")
+        for name, content in (
+            ("d.zip", zipped(MEMBERS)[:-cut]),
+            ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000]),
+        ):
+            assert refusal(name, content, tmp_path).startswith(
+                "broken archive, or one that ends in the middle"
+            )
 
     def test_one_without_manifests_is_refused(self, tmp_path):
         """An archive of other files names what is wanted."""
-        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).endswith("with .gz in it, got an archive without manifests")
+        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).endswith(
+            "with .gz in it, got an archive without manifests"
+        )
 
     def test_other_archives_are_named(self, tmp_path):
         """What is not read says what it is and what to do."""
@@ -131,16 +160,23 @@ class TestInput:
     def test_a_table_of_kubectl(self, text, tmp_path):
         """What kubectl prints for people names the form that is wanted."""
         says = refusal("nodes.txt", text.encode(), tmp_path)
-        assert says == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
+        assert (
+            says
+            == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
+        )
 
     def test_a_description_of_kubectl(self, tmp_path):
         """kubectl describe too."""
-        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith("expected objects, got the text of kubectl describe, which")
+        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith(
+            "expected objects, got the text of kubectl describe, which"
+        )
 
     @pytest.mark.parametrize("end", [-1, -12, -30, -42])
     def test_a_dump_that_was_cut_off(self, end, tmp_path):
         """Wherever JSON ends, it is said that it ends."""
-        text = json.dumps({"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]})
+        text = json.dumps(
+            {"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]}
+        )
         assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
 
     @pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])
@@ -155,12 +191,23 @@ class TestInput:
         says = told("simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
 
-    @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
+    @pytest.mark.parametrize(
+        ("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)]
+    )
     def test_a_claim_whose_annotations_were_removed(self, annotations, said):
         """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
         metadata = {"name": "data", "annotations": annotations}
-        claim = {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}}
-        told = [str(one) for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings if "takes it as unbound" in str(one)]
+        claim = {
+            "kind": "PersistentVolumeClaim",
+            "metadata": metadata,
+            "spec": {"volumeName": "v"},
+            "status": {"phase": "Bound"},
+        }
+        told = [
+            str(one)
+            for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings
+            if "takes it as unbound" in str(one)
+        ]
         assert len(told) == said
 
     def test_counts_of_a_table_are_written_alike(self):
@@ -182,19 +229,19 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("files")
 class TestConfigurations:
     READ = "apiVersion kubescheduler.config.k8s.io/v1 came with 1.17: write apiVersion: v1, or take --release 1.17 to 1.22"
-    CARRIED = (
-        "plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place"
-    )
+    CARRIED = "plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place"
 
     @pytest.mark.parametrize(
-        ("command", "status"), [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)]
+        ("command", "status"),
+        [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)],
     )
     def test_the_usual_version_of_1_17(self, command, status):
         """A Policy of 1.17 to 1.22 on 1.16 says what to write, or which release to take."""
         assert self.READ in told(*command, "policy.json", status=status)
 
     @pytest.mark.parametrize(
-        ("command", "status"), [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)]
+        ("command", "status"),
+        [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)],
     )
     def test_a_plugin_of_an_older_version(self, command, status):
         """A plugin that was in tree is not said to be unknown: what takes its place is named."""
@@ -209,12 +256,18 @@ class TestConfigurations:
     def test_a_profile_is_no_policy(self):
         """--policy with a profile names --profile."""
         says = told("simulate", CLUSTER, "--policy", "profile.yaml")
-        assert "profile.yaml: expected one Policy or one ConfigMap, got a KubeSchedulerConfiguration, which --profile takes" in says
+        assert (
+            "profile.yaml: expected one Policy or one ConfigMap, got a KubeSchedulerConfiguration, which --profile takes"
+            in says
+        )
 
     @pytest.mark.parametrize("release", ["1.16", "1.20"])
     def test_a_check_lists_every_fault(self, release):
         """policy check names the file, the entry and what it got, of all that is wrong, in text and in JSON."""
-        extenders = [{"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0}, *({"urlPrefix": one, "bindVerb": "b"} for one in "yz")]
+        extenders = [
+            {"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0},
+            *({"urlPrefix": one, "bindVerb": "b"} for one in "yz"),
+        ]
         priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
         predicates = [{"name": "Nope"}, {"name": "PodFitsResources"}, {"name": "Nope2"}]
         rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
@@ -225,7 +278,9 @@ class TestConfigurations:
         places = [line.partition(": ")[0] for line in each]
         assert "extender" in whole
         assert places == ["predicates[0]", "predicates[2]", "priorities[0]", "priorities[1]", "extenders[0]"]
-        assert each[2].endswith("should have a positive weight applied to it or it has overflown, got weight -3")
+        assert each[2].endswith(
+            "should have a positive weight applied to it or it has overflown, got weight -3"
+        )
         said = ran("policy", "check", "bad.json", "--release", release, "-o", "json", status=1).out
         assert [one["where"] for one in json.loads(said)["faults"]] == ["", *places]
 
@@ -242,4 +297,6 @@ class TestNames:
         says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
         assert 'did you mean "analytics/yearly-report"' in says
         says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
-        assert says.endswith('expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n')
+        assert says.endswith(
+            'expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n'
+        )

@@ -33,11 +33,17 @@ def term(app, key="kubernetes.io/hostname"):
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 ZONES = {"general-a": "a", "general-b": "b", "gpu-1": "c"}
 NODES = [
-    node("general-a", pool="general", **{ZONE: "a"}), node("general-b", pool="general", **{ZONE: "b"}),
+    node("general-a", pool="general", **{ZONE: "a"}),
+    node("general-b", pool="general", **{ZONE: "b"}),
     node("gpu-1", (GPU_TAINT,), "2", pool="gpu", **{ZONE: "c"}),
-]  # fmt: skip
-SPOT = [{"key": "pool", "operator": "In", "values": ["spot"]}, {"key": "kubernetes.io/hostname", "operator": "Exists"}]
-NODE_AFFINITY = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": SPOT}]}}
+]
+SPOT = [
+    {"key": "pool", "operator": "In", "values": ["spot"]},
+    {"key": "kubernetes.io/hostname", "operator": "Exists"},
+]
+NODE_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": SPOT}]}
+}
 WAITING = [
     pod("typo", nodeSelector={"pool": "genral"}),
     pod("key", nodeSelector={"pol": "general"}),
@@ -45,15 +51,20 @@ WAITING = [
     pod("gpu", requests={"nvidia.com/gpu": "1"}),
     pod("nopvc", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]),
     pod("near", affinity={"podAffinity": required(term("web"), term("cahce"))}),
-    pod("away", affinity={"podAntiAffinity": required(term("none"), term("web", ZONE))}, nodeSelector={"pool": "general"}),
+    pod(
+        "away",
+        affinity={"podAntiAffinity": required(term("none"), term("web", ZONE))},
+        nodeSelector={"pool": "general"},
+    ),
     pod("shy", labels={"app": "loud"}, nodeSelector={"pool": "general"}),
     pod("class", priorityClassName="none"),
 ]
 THERE = [
-    pod("web-0", labels={"app": "web"}, nodeName="general-a"), pod("cache-0", labels={"app": "cache"}, nodeName="general-b"),
+    pod("web-0", labels={"app": "web"}, nodeName="general-a"),
+    pod("cache-0", labels={"app": "cache"}, nodeName="general-b"),
     pod("db-0", nodeName="general-a", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
     pod("db-1", nodeName="general-b", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -83,8 +94,12 @@ class TestWhatFails:
         assert {name for name, told in causes(found).items() if words in told} == set(ZONES)
         cause = next(one for one in found["causes"] if one["field"] == "nodeSelector")
         assert cause == {
-            "field": "nodeSelector", "text": "pool=genral", "nodes": 3, "note": "no node has it; 2 have pool=general", "absent": True,
-        }  # fmt: skip
+            "field": "nodeSelector",
+            "text": "pool=genral",
+            "nodes": 3,
+            "note": "no node has it; 2 have pool=general",
+            "absent": True,
+        }
 
     def test_the_expression_of_a_term(self, asked):
         """Of a term of node affinity the expression that fails is named, and not the one that holds."""
@@ -98,7 +113,8 @@ class TestWhatFails:
         """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
         found = asked("near", "--release", release)
         told = causes(found)
-        web, cache = "podAffinity app=web by kubernetes.io/hostname", "podAffinity app=cahce by kubernetes.io/hostname"
+        web = "podAffinity app=web by kubernetes.io/hostname"
+        cache = "podAffinity app=cahce by kubernetes.io/hostname"
         assert told["general-a"] == [cache]
         assert told["general-b"] == [web, cache]
         notes = {one["text"]: one["note"] for one in found["causes"]}
@@ -108,7 +124,9 @@ class TestWhatFails:
     @RELEASES
     def test_the_term_of_anti_affinity(self, release, asked):
         """Of two terms of anti-affinity the one that fails is named."""
-        assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [f"podAntiAffinity app=web by {ZONE}"]
+        assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [
+            f"podAntiAffinity app=web by {ZONE}"
+        ]
 
     @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
     def test_the_pod_that_keeps_it_away(self, release, asked):
@@ -121,7 +139,12 @@ class TestWhatFails:
     def test_the_constraint(self, release, tmp_path):
         """Of two constraints of the spread the one that fails is named."""
         spread = [
-            {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
+            {
+                "topologyKey": key,
+                "maxSkew": skew,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "web"}},
+            }
             for key, skew in ((ZONE, 1), ("kubernetes.io/hostname", 5))
         ]
         waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
@@ -135,8 +158,11 @@ class TestWhatFails:
 class TestWhatIsMissing:
     @RELEASES
     def test_a_claim(self, release, asked):
-        """A claim that is missing is said as such, and nothing is tried in its place; no node is called the nearest."""
-        sentence = "PersistentVolumeClaim default/data is not in the input: create it, or add it to the input."
+        """A claim that is missing is said as such, and nothing is tried in its place; no node is called the
+        nearest."""
+        sentence = (
+            "PersistentVolumeClaim default/data is not in the input: create it, or add it to the input."
+        )
         found = asked("nopvc", "--what-if", "--release", release)
         assert (found["missing"], found["tried"], found["suggestions"]) == ([sentence], 0, [])
         for options in ((), ("--what-if",)):
@@ -151,13 +177,22 @@ class TestWhatIsMissing:
                 "PersistentVolumeClaim",
                 name,
                 namespace="default",
-                spec={"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
+                spec={
+                    "resources": {"requests": {"storage": "1Gi"}},
+                    "accessModes": ["ReadWriteOnce"],
+                    **spec,
+                },
             )
             for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
         ]
         devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "encoder"}}]}
-        resource = manifest("ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices})
-        pods = [pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}]) for name in ("fast", "bound")]
+        resource = manifest(
+            "ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices}
+        )
+        pods = [
+            pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}])
+            for name in ("fast", "bound")
+        ]
         pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps({"kind": "List", "items": [*NODES, *claims, resource, *pods]}))
@@ -168,4 +203,6 @@ class TestWhatIsMissing:
             "class": "no PriorityClass with name none was found; create it, or add it to the input.",
         }
         for name, sentence in wanted.items():
-            assert sentence in ran("explain", str(path), name, "--release", "1.34", "--alone", status=(0, 1)).out
+            assert (
+                sentence in ran("explain", str(path), name, "--release", "1.34", "--alone", status=(0, 1)).out
+            )

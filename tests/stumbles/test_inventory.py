@@ -1,4 +1,5 @@
-"""What users stumbled over in the input of a cluster: owners that a dump lacks, releases, floods of warnings. One test a point."""
+"""What users stumbled over in the input of a cluster: owners that a dump lacks, releases, floods of warnings.
+One test a point."""
 
 import json
 from pathlib import Path
@@ -12,16 +13,34 @@ from tests.support.keywords import keywords_of
 from tests.support.program import inside, ran
 
 SHORT_NAMES = {
-    "no": "Node", "po": "Pod", "pv": "PersistentVolume", "pvc": "PersistentVolumeClaim", "sc": "StorageClass", "svc": "Service",
-    "rc": "ReplicationController", "rs": "ReplicaSet", "sts": "StatefulSet", "deploy": "Deployment", "ds": "DaemonSet", "jobs": "Job",
-    "cj": "CronJob", "pdb": "PodDisruptionBudget", "pc": "PriorityClass", "ns": "Namespace", "csinodes": "CSINode",
-    "csidrivers": "CSIDriver", "csistoragecapacities": "CSIStorageCapacity",
-}  # fmt: skip
+    "no": "Node",
+    "po": "Pod",
+    "pv": "PersistentVolume",
+    "pvc": "PersistentVolumeClaim",
+    "sc": "StorageClass",
+    "svc": "Service",
+    "rc": "ReplicationController",
+    "rs": "ReplicaSet",
+    "sts": "StatefulSet",
+    "deploy": "Deployment",
+    "ds": "DaemonSet",
+    "jobs": "Job",
+    "cj": "CronJob",
+    "pdb": "PodDisruptionBudget",
+    "pc": "PriorityClass",
+    "ns": "Namespace",
+    "csinodes": "CSINode",
+    "csidrivers": "CSIDriver",
+    "csistoragecapacities": "CSIStorageCapacity",
+}
 """What kubectl calls the kinds."""
 NEWER_NAMES = {
-    "volumeattachments": "VolumeAttachment", "deviceclasses": "DeviceClass", "resourceclaims": "ResourceClaim",
-    "resourceclaimtemplates": "ResourceClaimTemplate", "resourceslices": "ResourceSlice",
-}  # fmt: skip
+    "volumeattachments": "VolumeAttachment",
+    "deviceclasses": "DeviceClass",
+    "resourceclaims": "ResourceClaim",
+    "resourceclaimtemplates": "ResourceClaimTemplate",
+    "resourceslices": "ResourceSlice",
+}
 """Kinds that only newer clusters know, or that only newer releases read."""
 BOUNDS = {"ResourceQuota", "LimitRange"}
 """What `capacity` reads, but no scheduler does."""
@@ -30,9 +49,15 @@ LIVE = {"uid": "u", "creationTimestamp": "2023-06-01T08:00:00Z"}
 
 def manifest(kind, name, /, *, labels=None, owner=None, **more):
     """An object; *owner*: kind and name of its controller; ``live`` objects come from an API server."""
-    metadata = {"name": name, **({"labels": labels} if labels else {}), **(LIVE | {"uid": name} if more.pop("live", False) else {})}
+    metadata = {
+        "name": name,
+        **({"labels": labels} if labels else {}),
+        **(LIVE | {"uid": name} if more.pop("live", False) else {}),
+    }
     if owner is not None:
-        metadata["ownerReferences"] = [{"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}]
+        metadata["ownerReferences"] = [
+            {"kind": owner[0], "name": owner[1], "uid": owner[1], "controller": True}
+        ]
     return {"kind": kind, "metadata": metadata, **more}
 
 
@@ -44,20 +69,37 @@ def node(name, *, version="", labels=None, live=False):
 
 def pod(name, /, *, on="", labels=None, owner=None, live=False, **spec):
     """A pod, on a node or waiting."""
-    return manifest("Pod", name, labels=labels, owner=owner, live=live, spec={"nodeName": on, "containers": [{"name": "c"}], **spec})
+    return manifest(
+        "Pod",
+        name,
+        labels=labels,
+        owner=owner,
+        live=live,
+        spec={"nodeName": on, "containers": [{"name": "c"}], **spec},
+    )
 
 
 def workload(kind, name, replicas=3, **spec):
     """A workload whose pods have the label app."""
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c"}], **spec.pop("pod", {})}}
-    return manifest(kind, name, spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template, **spec})
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "c"}], **spec.pop("pod", {})},
+    }
+    return manifest(
+        kind,
+        name,
+        spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template, **spec},
+    )
 
 
 class Told:
     """What a command said."""
 
     def __init__(self, folder):
-        self.folder, self.status, self.out, self.err = folder, 0, "", ""
+        self.folder = folder
+        self.status = 0
+        self.out = ""
+        self.err = ""
 
     def of(self, *documents, command="simulate", more=(), options=()):
         """Run a command on *documents*, with *more* as ``--pods``."""
@@ -65,7 +107,9 @@ class Told:
         (self.folder / "more.json").write_text(json.dumps(more))
         added = ("--pods", str(self.folder / "more.json")) if more else ()
         done = inside(command, str(self.folder / "cluster.json"), *added, *options, cwd=Path())
-        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
         return self
 
     @property
@@ -75,7 +119,9 @@ class Told:
 
     def warnings(self, about=""):
         """The warnings that have *about* in them."""
-        lines = [line.removeprefix("warning: ") for line in self.err.splitlines() if line.startswith("warning: ")]
+        lines = [
+            line.removeprefix("warning: ") for line in self.err.splitlines() if line.startswith("warning: ")
+        ]
         return [line for line in lines if about in line]
 
 
@@ -92,8 +138,12 @@ class TestWorkloads:
     """Point 5."""
 
     def test_pods_of_a_deployment_count_without_their_replica_set(self, told):
-        """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its own, with one note."""
-        there = [pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True) for i in range(2)]
+        """Pods that a Deployment's selector matches and whose ReplicaSet is not in the input count as its
+        own, with one note."""
+        there = [
+            pod(f"web-abc-{i}", on="a", labels=HASHED, owner=("ReplicaSet", "web-abc"), live=True)
+            for i in range(2)
+        ]
         told.of(node("a"), workload("Deployment", "web", 3), workload("Deployment", "api", 1), *there)
         assert sorted(name.split("-")[0] for name in told.placed) == ["default/api", "default/web"]
         assert "default/web-abc-2" in told.placed
@@ -105,21 +155,30 @@ class TestWorkloads:
     @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "DaemonSet", "Job"])
     def test_workloads_given_twice_count_once(self, told, kind):
         """--pods with workloads that are there already does not double them: the last one counts."""
-        first, second = workload(kind, "web", 1, parallelism=1, completions=9), workload(kind, "web", 2, parallelism=2, completions=9)
+        first = workload(kind, "web", 1, parallelism=1, completions=9)
+        second = workload(kind, "web", 2, parallelism=2, completions=9)
         told.of(node("a"), node("b"), first, more=(second,))
         assert len(told.placed) == 2
         assert len(told.warnings("was given before, the last one counts")) == 1
 
     def test_pods_by_generate_name_do_not_replace_one_another(self, told):
         """Pods of --pods with a generateName get other names than those of the cluster."""
-        generated = {"kind": "Pod", "metadata": {"generateName": "run-"}, "spec": {"containers": [{"name": "c"}]}}
+        generated = {
+            "kind": "Pod",
+            "metadata": {"generateName": "run-"},
+            "spec": {"containers": [{"name": "c"}]},
+        }
         assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
 
     def test_help_and_readme_name_the_line_that_dumps_all(self, root):
-        """README and --help-all name one kubectl line, with every kind that any release reads, and every kind of workload."""
+        """README and --help-all name one kubectl line, with every kind that any release reads, and every kind
+        of workload."""
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
-        for told in (ran("simulate", "--help-all", status=(0, 1)).out, (root / "README.md").read_text(encoding="utf-8")):
+        for told in (
+            ran("simulate", "--help-all", status=(0, 1)).out,
+            (root / "README.md").read_text(encoding="utf-8"),
+        ):
             assert line in told
             assert f",{','.join(NEWER_NAMES)}" in told
 
@@ -133,19 +192,31 @@ class TestReleases:
             ("v1.27.4", "release 1.27: the newest node runs v1.27.4"),
             ("v1.14.10-gke.27", "release 1.14: the newest node runs v1.14.10-gke.27"),
             ("v1.30.1", "release 1.30: the newest node runs v1.30.1"),
-            ("v1.38.0", "release 1.36: the newest node runs v1.38.0, to which it is the nearest that is known"),
+            (
+                "v1.38.0",
+                "release 1.36: the newest node runs v1.38.0, to which it is the nearest that is known",
+            ),
             ("v1.20.0", "release 1.20: the newest node runs v1.20.0"),
             ("", "release 1.36 by default: no node says status.nodeInfo.kubeletVersion"),
         ],
     )
     @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
     def test_auto_takes_that_of_the_nodes(self, told, command, version, line):
-        """Without a release it is that of the nodes, or the nearest one, as with --release auto, and a line says so."""
-        options = {"explain": ("p",), "compare": ("--a", "release=auto", "--b", "release=1.16")}.get(command, ())
+        """Without a release it is that of the nodes, or the nearest one, as with --release auto, and a line
+        says so."""
+        options = {"explain": ("p",), "compare": ("--a", "release=auto", "--b", "release=1.16")}.get(
+            command, ()
+        )
         wanted = line if version else "release 1.12: the newest node runs v1.12.1"
         for chosen in ((), ("--release", "auto")):
             chosen = () if command == "compare" else chosen
-            told.of(node("old", version="v1.12.1"), node("a", version=version), pod("p"), command=command, options=(*options, *chosen))
+            told.of(
+                node("old", version="v1.12.1"),
+                node("a", version=version),
+                pod("p"),
+                command=command,
+                options=(*options, *chosen),
+            )
             assert wanted in told.err
 
     def test_auto_in_python(self):
@@ -164,16 +235,39 @@ class TestReleases:
             ({"resources": {"requests": {"cpu": "1"}}}, "spec.resources"),
             ({"overhead": {"cpu": "1"}}, "spec.overhead"),
             ({"preemptionPolicy": "Never"}, "spec.preemptionPolicy"),
-            ({"initContainers": [{"name": "i", "restartPolicy": "Always"}]}, "spec.initContainers[].restartPolicy"),
+            (
+                {"initContainers": [{"name": "i", "restartPolicy": "Always"}]},
+                "spec.initContainers[].restartPolicy",
+            ),
             ({"volumes": [{"name": "v", "ephemeral": {}}]}, "spec.volumes[].ephemeral"),
-            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1}]}, "spec.topologySpreadConstraints"),
-            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "minDomains": 2}]}, "minDomains of"),
-            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "matchLabelKeys": ["a"]}]}, "matchLabelKeys of"),
-            ({"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "nodeTaintsPolicy": "Honor"}]}, "nodeTaintsPolicy of"),
+            (
+                {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1}]},
+                "spec.topologySpreadConstraints",
+            ),
+            (
+                {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "minDomains": 2}]},
+                "minDomains of",
+            ),
+            (
+                {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "matchLabelKeys": ["a"]}]},
+                "matchLabelKeys of",
+            ),
+            (
+                {
+                    "topologySpreadConstraints": [
+                        {"topologyKey": "z", "maxSkew": 1, "nodeTaintsPolicy": "Honor"}
+                    ]
+                },
+                "nodeTaintsPolicy of",
+            ),
             (
                 {
                     "affinity": {
-                        "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "namespaceSelector": {}}]}
+                        "podAffinity": {
+                            "requiredDuringSchedulingIgnoredDuringExecution": [
+                                {"topologyKey": "z", "namespaceSelector": {}}
+                            ]
+                        }
                     }
                 },
                 "namespaceSelector of pod affinity",
@@ -182,7 +276,9 @@ class TestReleases:
                 {
                     "affinity": {
                         "podAntiAffinity": {
-                            "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "matchLabelKeys": ["a"]}]
+                            "requiredDuringSchedulingIgnoredDuringExecution": [
+                                {"topologyKey": "z", "matchLabelKeys": ["a"]}
+                            ]
                         }
                     }
                 },
@@ -200,8 +296,15 @@ class TestReleases:
         """A field that needs a gate is told where the gate is off, with the gate's name."""
         spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
         (line,) = told.of(node("a"), spread, options=("--release", "1.16")).warnings()
-        assert line.endswith("ignores spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
-        assert told.of(node("a"), spread, options=("--release", "1.16", "--feature-gates", "EvenPodsSpread=true")).warnings() == []
+        assert line.endswith(
+            "ignores spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true"
+        )
+        assert (
+            told.of(
+                node("a"), spread, options=("--release", "1.16", "--feature-gates", "EvenPodsSpread=true")
+            ).warnings()
+            == []
+        )
         assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
 
 
@@ -210,11 +313,14 @@ class TestWarnings:
 
     @pytest.mark.parametrize("command", ["simulate", "compare", "replay"])
     def test_a_flood_is_one_line(self, told, command):
-        """Warnings that say the same are one line with a count and an example; --verbose has them all. (explain: test_askedabout.py)"""
+        """Warnings that say the same are one line with a count and an example; --verbose has them all.
+        (explain: test_askedabout.py)"""
         given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
         options = {"compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
         told.of(*given, command=command, options=options)
-        assert told.warnings() == ["Pod default/x-0 and 563 more: refused by the API server: no PriorityClass with name high was found"]
+        assert told.warnings() == [
+            "Pod default/x-0 and 563 more: refused by the API server: no PriorityClass with name high was found"
+        ]
         assert "(--verbose lists all 564 warnings)\n" in told.err
         told.of(*given, command=command, options=(*options, "--verbose"))
         assert len(told.warnings("refused by the API server")) == 564
@@ -234,7 +340,8 @@ class TestPriorities:
     @pytest.mark.parametrize("order", ["priority", "queue"])
     @pytest.mark.parametrize("release", ["1.12", "1.14"])
     def test_without_the_gate(self, told, order, release):
-        """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict nobody."""
+        """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict
+        nobody."""
         asked = ("--release", release, "--order", order, "-o", "jsonl")
         told.of(*self.CLUSTER, options=(*asked, "--feature-gates", "PodPriority=false"))
         cycles = [json.loads(line) for line in told.out.splitlines()]
@@ -247,8 +354,13 @@ class TestPriorities:
     def test_functions_look_at_the_gate_too(self):
         """The functions of the package admit pods as the command does."""
         asked = {"release": "1.14", "order": "queue"}
-        assert dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted) == {}
-        assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {"default/there": "default/urgent"}
+        assert (
+            dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted)
+            == {}
+        )
+        assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {
+            "default/there": "default/urgent"
+        }
 
 
 class TestOtherInput:

@@ -15,7 +15,11 @@ from tests.support.manifests import manifest
 from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"
-BY_CSI_ALONE = [name for name, found in FRAMEWORK_RELEASES.items() if "EBSLimits" not in found.configuration.default_plugins]
+BY_CSI_ALONE = [
+    name
+    for name, found in FRAMEWORK_RELEASES.items()
+    if "EBSLimits" not in found.configuration.default_plugins
+]
 """Releases that do not limit built-in disks by default."""
 RELEASES = pytest.mark.parametrize("release", [name for name in ALL_RELEASES if name not in BY_CSI_ALONE])
 
@@ -39,7 +43,8 @@ def cluster(tmp_path, monkeypatch):
 class TestDisks:
     @RELEASES
     def test_the_environment(self, release, cluster, monkeypatch):
-        """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is ignored, and told of."""
+        """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is
+        ignored, and told of."""
         for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
             monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
             said = ran("simulate", cluster, "--release", release, status=status).err
@@ -55,7 +60,17 @@ class TestDisks:
 
     def test_each_side_of_a_comparison(self, cluster):
         """In a comparison each side can have a limit of its own."""
-        said = ran("compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json", status=1).out
+        said = ran(
+            "compare",
+            cluster,
+            "--a",
+            "release=1.16",
+            "--b",
+            "release=1.16 max-pd-vols=2",
+            "-o",
+            "json",
+            status=1,
+        ).out
         assert json.loads(said)["differences"][0]["causes"]["b"]["text"] == FULL
 
     @RELEASES
@@ -64,7 +79,9 @@ class TestDisks:
         monkeypatch.setenv("KUBE_MAX_PD_VOLS", "1")
         objects = Cluster([node("n"), disks("p", "x", "y")])
         assert Scheduler(objects, release).schedule("p").host == "n"
-        assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule("p").failed == {"n": [FULL]}
+        assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule(
+            "p"
+        ).failed == {"n": [FULL]}
         for wrong in (0, "5", 2**63, True, 1.0):
             with pytest.raises(KubeclassicError, match="max_pd_vols: expected"):
                 Scheduler(objects, options_of({"release": release, "max_pd_vols": wrong}))
@@ -89,7 +106,10 @@ class TestManyResources:
         else:
             assert set(decision.failed["a"]) == told
             assert len(decision.failed["a"]) == len(told)
-        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == ("a", ["low"])
+        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
+            "a",
+            ["low"],
+        )
 
 
 class TestIntegersThatWrap:
@@ -109,7 +129,8 @@ class TestIntegersThatWrap:
 class Picky:
     """An extender that leaves every candidate, and the victims of none."""
 
-    url, supports_preemption = "http://picky", True
+    url = "http://picky"
+    supports_preemption = True
 
     def __init__(self, *, is_ignorable):
         self.is_ignorable = is_ignorable
@@ -130,14 +151,19 @@ class Picky:
 class TestExtenders:
     def found(self, release, *, is_ignorable):
         """The plan for a pod that needs room on one of two nodes."""
-        there = [pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2) for name in "ab"]
+        there = [
+            pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2)
+            for name in "ab"
+        ]
         ours = Scheduler(
-            Cluster([node("a"), node("b"), *there]), options_of({"release": release, "extenders": [Picky(is_ignorable=is_ignorable)]})
+            Cluster([node("a"), node("b"), *there]),
+            options_of({"release": release, "extenders": [Picky(is_ignorable=is_ignorable)]}),
         )
         return ours.explain(pod("high", requests={"cpu": "4"}, priority=9))
 
     def test_a_node_without_victims(self):
-        """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that node."""
+        """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that
+        node."""
         decision = self.found("1.27", is_ignorable=False)
         assert decision.preemption.error == 'expected at least one victim pod on node "a"'
         assert decision.preemption.node is None

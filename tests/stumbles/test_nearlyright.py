@@ -1,4 +1,5 @@
-"""What-if where something is nearly right, or two things are wrong at once: the failing term is named, and what was meant comes first."""
+"""What-if where something is nearly right, or two things are wrong at once: the failing term is named, and
+what was meant comes first."""
 
 import json
 import shlex
@@ -8,17 +9,30 @@ import pytest
 from tests.support.manifests import manifest
 from tests.support.program import ran
 
-ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+HOST = "kubernetes.io/hostname"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-NOT_READY = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+NOT_READY = [
+    {"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")
+]
 GPU = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
 
 
 def node(name, pool, taints, cpu="4", gpus=None):
     """A node of zone a."""
-    allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20", **({} if gpus is None else {"nvidia.com/gpu": gpus})}
+    allocatable = {
+        "cpu": cpu,
+        "memory": "8Gi",
+        "pods": "20",
+        **({} if gpus is None else {"nvidia.com/gpu": gpus}),
+    }
     metadata = {"name": name, "labels": {HOST: name, "pool": pool, "disk": "ssd", ZONE: "a"}}
-    return {"kind": "Node", "metadata": metadata, "spec": {"taints": taints}, "status": {"allocatable": allocatable}}
+    return {
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": {"taints": taints},
+        "status": {"allocatable": allocatable},
+    }
 
 
 def pod(name, cpu="100m", namespace="shop", **spec):
@@ -46,56 +60,91 @@ def tolerating(**toleration):
 
 def spread(key):
     """One constraint of the spread."""
-    return [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}]
+    return [
+        {
+            "topologyKey": key,
+            "maxSkew": 1,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
+        }
+    ]
 
 
 NODES = [
-    node("general-0", "general", []), node("general-1", "general", []), node("gpu-0", "gpu", GPU, "8", "4"),
+    node("general-0", "general", []),
+    node("general-1", "general", []),
+    node("gpu-0", "gpu", GPU, "8", "4"),
     node("sick-0", "big", NOT_READY, "64"),
-]  # fmt: skip
+]
 GPUS = {"requests": {"nvidia.com/gpu": "1"}}
 THERE = [pod("web-0", nodeName="general-0"), pod("db-0", nodeName="general-1")]
 PODS = [
-    pod("labels", nodeSelector={"pool": "genral", "disk": "sdd"}), pod("both", "6", nodeSelector={"pool": "genral"}),
+    pod("labels", nodeSelector={"pool": "genral", "disk": "sdd"}),
+    pod("both", "6", nodeSelector={"pool": "genral"}),
     pod("gt", affinity=on_nodes(key="generation", operator="Gt", values=["3"])),
     pod("name", affinity=on_nodes(key="metadata.name", operator="In", values=["general-9"], fields=True)),
     pod("value", tolerations=tolerating(key="nvidia.com/gpu", value="true", effect="NoSchedule"), **GPUS),
     pod("key", tolerations=tolerating(key="nvidia.com/gpus", value="present", effect="NoSchedule"), **GPUS),
     pod("effect", tolerations=tolerating(key="nvidia.com/gpu", value="present", effect="NoExecute"), **GPUS),
-    pod("gpus", requests={"nvidia.com/gpus": "1"}), pod("elsewhere", nodeSelector={"pool": "general"}, **GPUS),
-    pod("spread", topologySpreadConstraints=spread("topology.kubernetes.io/zne")), pod("rack", topologySpreadConstraints=spread("rack")),
-    pod("near", affinity=near("dbb")), pod("nearrack", affinity=near("web", "rack")),
-    pod("other", namespace="other", affinity=near("web")), pod("huge", "40"),
-    pod("claim", nodeSelector={"pool": "genral"}, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]),
+    pod("gpus", requests={"nvidia.com/gpus": "1"}),
+    pod("elsewhere", nodeSelector={"pool": "general"}, **GPUS),
+    pod("spread", topologySpreadConstraints=spread("topology.kubernetes.io/zne")),
+    pod("rack", topologySpreadConstraints=spread("rack")),
+    pod("near", affinity=near("dbb")),
+    pod("nearrack", affinity=near("web", "rack")),
+    pod("other", namespace="other", affinity=near("web")),
+    pod("huge", "40"),
+    pod(
+        "claim",
+        nodeSelector={"pool": "genral"},
+        volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}],
+    ),
     pod("class", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fast"}}]),
-    pod("mistyped", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fats"}}]), pod("urgent", priorityClassName="hihg"),
+    pod("mistyped", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "fats"}}]),
+    pod("urgent", priorityClassName="hihg"),
     pod("volume", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "byhand"}}]),
-]  # fmt: skip
+]
 STORAGE = [
     manifest("PriorityClass", "high", value=7),
     manifest(
         "PersistentVolumeClaim",
         "fast",
         namespace="shop",
-        spec={"storageClassName": "manul", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        spec={
+            "storageClassName": "manul",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
     ),
-    manifest("StorageClass", "manual", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer"),
+    manifest(
+        "StorageClass",
+        "manual",
+        provisioner="kubernetes.io/no-provisioner",
+        volumeBindingMode="WaitForFirstConsumer",
+    ),
     manifest(
         "PersistentVolumeClaim",
         "byhand",
         namespace="shop",
-        spec={"storageClassName": "manual", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        spec={
+            "storageClassName": "manual",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
     ),
 ]
 
 
 @pytest.fixture
 def asked(tmp_path):
-    """A function that asks what would help a pod of the cluster, or of a cluster of other *nodes*; the JSON and the text."""
+    """A function that asks what would help a pod of the cluster, or of a cluster of other *nodes*; the JSON
+    and the text."""
 
     def found(name, *options, nodes=NODES):
         path = tmp_path / "cluster.json"
-        path.write_text(json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}), encoding="utf-8")
+        path.write_text(
+            json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}), encoding="utf-8"
+        )
         words = ["explain", str(path), name, "--what-if", "--alone", "--release", "1.27", *options]
         return ran(*words, "-o", "json", status=(0, 1)).document, ran(*words, status=(0, 1)).out
 
@@ -112,37 +161,64 @@ FIRST = {
         "pod shop/gpus spec.containers[c].resources.requests.nvidia.com/gpus- spec.containers[c].resources.requests.nvidia.com/gpu=1",
         "pod shop/gpus tolerations+=nvidia.com/gpu=present:NoSchedule",
     ],
-    "elsewhere": ["pod shop/elsewhere tolerations+=nvidia.com/gpu=present:NoSchedule", "pod shop/elsewhere nodeSelector.pool-"],
+    "elsewhere": [
+        "pod shop/elsewhere tolerations+=nvidia.com/gpu=present:NoSchedule",
+        "pod shop/elsewhere nodeSelector.pool-",
+    ],
     "spread": [f"pod shop/spread topologySpreadConstraints[0].topologyKey={ZONE}"],
     "near": [f"pod shop/near affinity.podAffinity.{REQUIRED}[0].labelSelector.matchLabels.app=db"],
 }
 """Pod -> the edits of what comes first."""
 NAMED = {
-    "labels": ["nodeSelector pool=genral: no node has it; 2 have pool=general.", "nodeSelector disk=sdd: no node has it; 4 have disk=ssd."],
+    "labels": [
+        "nodeSelector pool=genral: no node has it; 2 have pool=general.",
+        "nodeSelector disk=sdd: no node has it; 4 have disk=ssd.",
+    ],
     "both": ["nodeSelector pool=genral: no node has it; 2 have pool=general."],
     "gt": ["nodeAffinity generation Gt [3]: no node has the label generation."],
     "name": ["nodeAffinity metadata.name In [general-9]: no node has that name; there is general-1."],
-    "value": ["toleration nvidia.com/gpu=true:NoSchedule: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."],
-    "key": ["toleration nvidia.com/gpus=present:NoSchedule: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."],
-    "effect": ["toleration nvidia.com/gpu=present:NoExecute: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."],
+    "value": [
+        "toleration nvidia.com/gpu=true:NoSchedule: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."
+    ],
+    "key": [
+        "toleration nvidia.com/gpus=present:NoSchedule: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."
+    ],
+    "effect": [
+        "toleration nvidia.com/gpu=present:NoExecute: no node has such a taint; 1 has nvidia.com/gpu=present:NoSchedule."
+    ],
     "gpus": ["request nvidia.com/gpus=1: no node has it; 1 has nvidia.com/gpu."],
     "spread": [f"no node has the label topology.kubernetes.io/zne; there is {ZONE}."],
     "rack": ["topologySpreadConstraints rack, maxSkew 1: no node has the label rack."],
     "near": ["podAffinity app=dbb by kubernetes.io/hostname: no pod on a node matches; 1 with app=db."],
     "nearrack": ["podAffinity app=web by rack: no node has the label rack."],
-    "other": ["podAffinity app=web by kubernetes.io/hostname: no pod on a node matches; 1 in namespace shop."],
-    "claim": ["PersistentVolumeClaim shop/data is not in the input", "nodeSelector pool=genral: no node has it; 2 have pool=general."],
-    "class": ["StorageClass manul, the class of claim shop/fast, is not in the input: create it,", '; did you mean "manual"?'],
-    "mistyped": ['PersistentVolumeClaim shop/fats is not in the input: create it, or add it to the input; did you mean "fast"?'],
-    "urgent": ['no PriorityClass with name hihg was found; create it, or add it to the input; did you mean "high"?\n'],
-    "volume": ["a free PersistentVolume of class manual, which claim shop/byhand waits for, is not in the input"],
+    "other": [
+        "podAffinity app=web by kubernetes.io/hostname: no pod on a node matches; 1 in namespace shop."
+    ],
+    "claim": [
+        "PersistentVolumeClaim shop/data is not in the input",
+        "nodeSelector pool=genral: no node has it; 2 have pool=general.",
+    ],
+    "class": [
+        "StorageClass manul, the class of claim shop/fast, is not in the input: create it,",
+        '; did you mean "manual"?',
+    ],
+    "mistyped": [
+        'PersistentVolumeClaim shop/fats is not in the input: create it, or add it to the input; did you mean "fast"?'
+    ],
+    "urgent": [
+        'no PriorityClass with name hihg was found; create it, or add it to the input; did you mean "high"?\n'
+    ],
+    "volume": [
+        "a free PersistentVolume of class manual, which claim shop/byhand waits for, is not in the input"
+    ],
 }
 """Pod -> what the text names."""
 
 
 @pytest.mark.parametrize("name", FIRST)
 def test_what_was_meant_comes_first(name, asked):
-    """Of what is misspelt the right form comes first, with a second change where it alone is not enough; and it is the --set line."""
+    """Of what is misspelt the right form comes first, with a second change where it alone is not enough; and
+    it is the --set line."""
     found, text = asked(name)
     first = found["suggestions"][0]
     assert first["patch"] == FIRST[name]
@@ -160,8 +236,14 @@ def test_the_failing_term_is_named(name, asked):
 
 
 def test_a_node_that_has_no_device_is_not_given_one(asked):
-    """A pod that asks for a GPU is not told to ask for none, nor that other nodes get some, while a node has them."""
-    edits = [edit for name in ("value", "elsewhere") for one in asked(name)[0]["suggestions"] for edit in one["patch"]]
+    """A pod that asks for a GPU is not told to ask for none, nor that other nodes get some, while a node has
+    them."""
+    edits = [
+        edit
+        for name in ("value", "elsewhere")
+        for one in asked(name)[0]["suggestions"]
+        for edit in one["patch"]
+    ]
     assert edits
     assert not any("nvidia.com/gpu=0" in edit or "allocatable.nvidia.com/gpu" in edit for edit in edits)
 
@@ -181,5 +263,10 @@ def test_more_tolerations_than_are_needed_are_not_told(asked):
     """Where every node has a taint, tolerating this one alone is told, not this one and others besides."""
     closed = [{"key": "maintenance", "value": "yes", "effect": "NoSchedule"}]
     nodes = [{**one, "spec": {"taints": one["spec"]["taints"] + closed}} for one in NODES]
-    tolerated = [one["patch"] for one in asked("huge", "--set", "pod shop/huge requests.cpu=1", nodes=nodes)[0]["suggestions"]]
-    assert [patch for patch in tolerated if "tolerations" in patch[0]] == [["pod shop/huge tolerations+=maintenance=yes:NoSchedule"]]
+    tolerated = [
+        one["patch"]
+        for one in asked("huge", "--set", "pod shop/huge requests.cpu=1", nodes=nodes)[0]["suggestions"]
+    ]
+    assert [patch for patch in tolerated if "tolerations" in patch[0]] == [
+        ["pod shop/huge tolerations+=maintenance=yes:NoSchedule"]
+    ]

@@ -16,7 +16,8 @@ POD = (
     "spec: {%scontainers: [{name: c, resources: {requests: {cpu: %s}}}]}\n---\n"
 )
 OWNED = ", ownerReferences: [{kind: %s, name: %s, controller: true}]"
-FIRST, SECOND = "worker-one-with-a-long-name-eu-west-1a", "b"
+FIRST = "worker-one-with-a-long-name-eu-west-1a"
+SECOND = "b"
 
 CLUSTER = "".join(
     [
@@ -41,10 +42,13 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def told(folder):
-    """A function from arguments to what ``simulate cluster.yaml`` says with them on standard output; ``told.err`` is the rest."""
+    """A function from arguments to what ``simulate cluster.yaml`` says with them on standard output;
+    ``told.err`` is the rest."""
 
     def simulate(*arguments, status=1, columns=0):
-        found = ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=status, columns=columns)
+        found = ran(
+            "simulate", "cluster.yaml", "--release", "1.16", *arguments, status=status, columns=columns
+        )
         simulate.err = found.err
         return found.out
 
@@ -59,11 +63,16 @@ def by_pod(document):
 
 class TestFinalOutcomes:
     def test_json_has_one_entry_a_pod_with_its_final_outcome(self, told):
-        """``-o json`` has ``pods``: a preemptor has its node and two tries there, though its first cycle ended without a node."""
+        """``-o json`` has ``pods``: a preemptor has its node and two tries there, though its first cycle
+        ended without a node."""
         document = json.loads(told("-o", "json"))
         pods = by_pod(document)
         assert pods.keys() == {"jobs/high", "jobs/huge"}
-        assert (pods["jobs/high"]["outcome"], pods["jobs/high"]["host"], pods["jobs/high"]["tries"]) == ("placed", FIRST, 2)
+        assert (pods["jobs/high"]["outcome"], pods["jobs/high"]["host"], pods["jobs/high"]["tries"]) == (
+            "placed",
+            FIRST,
+            2,
+        )
         assert pods["jobs/high"]["victims"] == ["shop/old", "shop/bare"]
         assert pods["jobs/huge"]["error"] == "0/2 nodes are available: 2 Insufficient cpu."
         assert pods["jobs/huge"]["requests"] == {"cpu": 30000}
@@ -71,9 +80,16 @@ class TestFinalOutcomes:
     def test_a_pod_that_was_placed_and_evicted_has_no_host_in_the_end(self, told, folder):
         """A pod that loses the node that it found is ``evicted``, with who took its place and where."""
         low = POD % ("low", "shop", "web", "", "", 4)
-        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4))
+        (folder / "cluster.yaml").write_text(
+            NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4)
+        )
         found = by_pod(json.loads(told("-o", "json")))["shop/low"]
-        assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == ("evicted", None, "jobs/high", "a")
+        assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == (
+            "evicted",
+            None,
+            "jobs/high",
+            "a",
+        )
         assert told("-o", "name") == "jobs/high a\n"
 
 
@@ -99,7 +115,8 @@ class TestVictims:
 
 class TestNodes:
     def test_the_table_of_nodes(self, told):
-        """``--nodes`` has a line a node: pods, requested and free of each resource, and its use before and after, in people's units."""
+        """``--nodes`` has a line a node: pods, requested and free of each resource, and its use before and
+        after, in people's units."""
         headers, *rows = told("--nodes").splitlines()
         assert headers.split("  ")[0] == "NODE"
         assert "CPU REQUESTED   CPU FREE" in headers
@@ -114,11 +131,18 @@ class TestNodes:
 class TestForms:
     @pytest.mark.parametrize(
         ("key", "pods"),
-        [("pod", ["high", "huge"]), ("-pod", ["huge", "high"]), ("-cpu", ["huge", "high"]), (".requests.cpu", ["high", "huge"]),
-         ("NODE", ["high", "huge"]), ("-priority", ["high", "huge"])],
-    )  # fmt: skip
+        [
+            ("pod", ["high", "huge"]),
+            ("-pod", ["huge", "high"]),
+            ("-cpu", ["huge", "high"]),
+            (".requests.cpu", ["high", "huge"]),
+            ("NODE", ["high", "huge"]),
+            ("-priority", ["high", "huge"]),
+        ],
+    )
     def test_sorted(self, told, key, pods):
-        """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value comes last."""
+        """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value
+        comes last."""
         lines = told("--sort-by", key, "--no-headers").split("\n\n")[0].splitlines()
         assert [line.split()[0] for line in lines] == [f"jobs/{pod}" for pod in pods]
 
@@ -154,7 +178,9 @@ class TestForms:
     )
     def test_what_does_not_go_is_refused(self, folder, arguments, fault):
         """Unknown fields, broken selectors and options that do not go together are refused in one line."""
-        assert ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=2).err.startswith(f"kubeclassic: {fault}")
+        assert ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=2).err.startswith(
+            f"kubeclassic: {fault}"
+        )
 
 
 class TestWidths:
@@ -166,7 +192,9 @@ class TestWidths:
         assert max(map(len, [*lines, *told.err.splitlines()])) <= width
         assert all("-1a" in line for line in lines if "worker" in line)
 
-    @pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+    @pytest.mark.parametrize(
+        ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+    )
     def test_colour_is_for_terminals_that_want_it(self, folder, environment, coloured):
         """A terminal gets colour, unless NO_COLOR is set."""
         assert ("\x1b[" in at_a_terminal(environment)) is coloured
@@ -186,7 +214,13 @@ def at_a_terminal(environment):
     ours, theirs = os.openpty()
     program = [sys.executable, "-c", PROGRAM, "simulate", "cluster.yaml", "--release", "1.16"]
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    subprocess.run(program, stdout=theirs, stderr=subprocess.PIPE, env={**kept, "TERM": "xterm", **environment}, check=False)
+    subprocess.run(
+        program,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**kept, "TERM": "xterm", **environment},
+        check=False,
+    )
     os.close(theirs)
     found = os.read(ours, 1 << 16).decode()
     os.close(ours)

@@ -1,4 +1,5 @@
-"""What users stumbled over where results are written and paths are read: devices, pipes, links, full disks, odd names and consoles."""
+"""What users stumbled over where results are written and paths are read: devices, pipes, links, full disks,
+odd names and consoles."""
 
 import errno
 import json
@@ -48,7 +49,8 @@ class TestDevices:
     def test_a_device_is_written_to(self, tmp_path):
         """A device, here a terminal, is opened and written; it stays a device, also behind a link."""
         ours, theirs = os.openpty()
-        name, link = os.ttyname(theirs), tmp_path / "link"
+        name = os.ttyname(theirs)
+        link = tmp_path / "link"
         link.symlink_to(name)
         for place in (name, link):
             write(place, "hello\n")
@@ -59,7 +61,8 @@ class TestDevices:
 
     def test_a_named_pipe_is_written_to(self, tmp_path):
         """A named pipe is opened and written; it stays a pipe."""
-        pipe, read = tmp_path / "pipe", []
+        pipe = tmp_path / "pipe"
+        read = []
         os.mkfifo(pipe)
         reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
         reader.start()
@@ -69,7 +72,8 @@ class TestDevices:
 
     @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
     def test_an_open_descriptor_is_written_to(self, tmp_path, form):
-        """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it stays."""
+        """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it
+        stays."""
         log = tmp_path / "log"
         log.write_text("first\n")
         with log.open("a") as stream:
@@ -81,7 +85,9 @@ class TestDevices:
         """``--output /dev/stdout`` appends to where standard output goes."""
         (folder / "log").write_text("first\n")
         with (folder / "log").open("a") as log:
-            done = program(*SIMULATE, "--output", "/dev/stdout", capture_output=False, stdout=log, stderr=subprocess.PIPE)
+            done = program(
+                *SIMULATE, "--output", "/dev/stdout", capture_output=False, stdout=log, stderr=subprocess.PIPE
+            )
         assert (done.returncode, (folder / "log").read_text()) == (0, "first\ndefault/web a\n")
 
 
@@ -150,7 +156,8 @@ class TestFiles:
         assert os.listdir(tmp_path) == []
 
     def test_any_text_can_be_written(self, tmp_path):
-        """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in YAML too."""
+        """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in
+        YAML too."""
         write(tmp_path / "out", "\xe9 \ud800")
         assert (tmp_path / "out").read_bytes() == b"\xc3\xa9 \\ud800"
         with writing(str(tmp_path / "out.yaml")) as stream:
@@ -162,18 +169,28 @@ class TestSameFiles:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            ("simulate cluster.yaml --output cluster.yaml", "--output: expected another file, got cluster.yaml, which is an input too"),
-            ("simulate cluster.yaml --output link.yaml", "--output: expected another file, got link.yaml, which is"),
+            (
+                "simulate cluster.yaml --output cluster.yaml",
+                "--output: expected another file, got cluster.yaml, which is an input too",
+            ),
+            (
+                "simulate cluster.yaml --output link.yaml",
+                "--output: expected another file, got link.yaml, which is",
+            ),
             ("simulate . --output ./more.json", "--output: expected another file, got ./more.json, which is"),
             ("simulate cluster.yaml --pods more.json --output more.json", OTHER),
             ("simulate cluster.yaml --policy more.json --output more.json", OTHER),
             ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", OTHER),
-            ("replay cluster.yaml --output new --series new", "--output: expected another file, got new, which is the file of"),
+            (
+                "replay cluster.yaml --output new --series new",
+                "--output: expected another file, got new, which is the file of",
+            ),
             ("policy migrate more.json --output more.json", OTHER),
         ],
     )
     def test_an_input_is_not_written_over(self, folder, arguments, says):
-        """An output that is an input too, or the file of another output, is refused before anything is written."""
+        """An output that is an input too, or the file of another output, is refused before anything is
+        written."""
         (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
         (folder / "link.yaml").symlink_to("cluster.yaml")
         before = {path.name: path.read_text() for path in folder.iterdir()}
@@ -182,7 +199,9 @@ class TestSameFiles:
 
     def test_a_device_may_be_named_twice(self, folder):
         """Nothing is written over where two outputs are one device."""
-        assert run(["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]) in (0, 1, 130)
+        assert run(
+            ["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]
+        ) in (0, 1, 130)
 
     def test_a_new_file_beside_the_inputs(self, folder):
         """A file that is not there yet may be written to a folder of inputs."""
@@ -201,17 +220,22 @@ class TestStreams:
         ],
     )
     def test_closed_and_full_streams(self, line, status, told):
-        """A standard output that is closed or full is told of in one line, with exit status 2; standard error may be either."""
+        """A standard output that is closed or full is told of in one line, with exit status 2; standard error
+        may be either."""
         done = shell(line, "--version")
         assert (done.returncode, done.stderr.strip()) == (status, told)
 
     def test_closed_standard_input(self, folder):
         """So is a standard input that is closed and was to be read."""
         done = shell("exec <&-", "policy", "check", "-")
-        assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: standard input: bad file descriptor\n")
+        assert (done.returncode, done.stderr) == (
+            2,
+            "kubeclassic: invalid policy: standard input: bad file descriptor\n",
+        )
 
     def test_a_reader_that_has_gone(self):
-        """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of SIGPIPE."""
+        """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of
+        SIGPIPE."""
         ours, theirs = os.pipe()
         os.close(ours)
         done = program("--help", capture_output=False, stdout=theirs, stderr=subprocess.PIPE)
@@ -224,7 +248,10 @@ class TestStreams:
         done = program(*SIMULATE, environment=PLAIN)
         assert (done.returncode, done.stdout) == (0, "default/caf\\xe9 a\n")
         done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)
-        assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n")
+        assert (done.returncode, done.stderr) == (
+            2,
+            "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n",
+        )
 
 
 class TestValues:
@@ -233,11 +260,26 @@ class TestValues:
         [
             (["policy", "check", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
             (["simulate", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
-            (["simulate", "cluster.yaml", "--config", ""], "Invalid value for '--config': expected the name of a file, got ''"),
-            (["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"], "--a: expected config=FILE, got config without a value"),
-            (["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""], "expected a number from 0 to 100"),
-            (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'expected a number from 0 to 100, got "+5"'),
-            (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "expected a whole number"),
+            (
+                ["simulate", "cluster.yaml", "--config", ""],
+                "Invalid value for '--config': expected the name of a file, got ''",
+            ),
+            (
+                ["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"],
+                "--a: expected config=FILE, got config without a value",
+            ),
+            (
+                ["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""],
+                "expected a number from 0 to 100",
+            ),
+            (
+                ["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""],
+                'expected a number from 0 to 100, got "+5"',
+            ),
+            (
+                ["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"],
+                "expected a whole number",
+            ),
             (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
         ],
     )
@@ -250,5 +292,7 @@ class TestValues:
     def test_a_configuration_that_names_a_path_with_nul(self, folder):
         """So is such a name in a file."""
         source = {"policy": {"file": {"path": "a\0b"}}}
-        (folder / "config.json").write_text(json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source}))
+        (folder / "config.json").write_text(
+            json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source})
+        )
         assert ran("simulate", "cluster.yaml", "--config", "config.json", status=2).err.count("\n") == 1

@@ -23,7 +23,12 @@ def without_cel(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [("simulate", "--release", "1.34"), ("upgrade", "--from", "1.16", "--to", "1.34"), ("simulate", "--release", "auto")]
+    "words",
+    [
+        ("simulate", "--release", "1.34"),
+        ("upgrade", "--from", "1.16", "--to", "1.34"),
+        ("simulate", "--release", "auto"),
+    ],
 )
 def test_the_example_cluster_needs_no_extra(words):
     """The claims of the example are judged by every release, as they compare texts."""

@@ -16,20 +16,31 @@ WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
 POLICY = {
     "kind": "Policy",
     "apiVersion": "v1",
-    "predicates": [{"name": "PodFitsResources"}, {"name": "Pools", "argument": {"labelsPresence": {"labels": ["pool"], "presence": True}}}],
+    "predicates": [
+        {"name": "PodFitsResources"},
+        {"name": "Pools", "argument": {"labelsPresence": {"labels": ["pool"], "presence": True}}},
+    ],
     "priorities": [
         {"name": "BalancedResourceAllocation", "weight": 1},
-        {"name": "Zones", "weight": 3, "argument": {"serviceAntiAffinity": {"label": "topology.kubernetes.io/zone"}}},
+        {
+            "name": "Zones",
+            "weight": 3,
+            "argument": {"serviceAntiAffinity": {"label": "topology.kubernetes.io/zone"}},
+        },
     ],
 }
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
 LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
 DUMP = [
-    *(node(f"general-{number}", "2", labels={"topology.kubernetes.io/zone": f"north-{number}"}) for number in range(3)),
+    *(
+        node(f"general-{number}", "2", labels={"topology.kubernetes.io/zone": f"north-{number}"})
+        for number in range(3)
+    ),
     *(pod(f"huge-{number}", requests={"memory": "5Ei"}, on="general-0") for number in range(2)),
     *(pod(f"{LONG}-{number:09}", "600m", metadata={"uid": f"{number}"}) for number in range(9)),
-    pod("refused", priorityClassName="missing-class"), pod("done", on="general-1", status={"phase": "Succeeded"}),
-]  # fmt: skip
+    pod("refused", priorityClassName="missing-class"),
+    pod("done", on="general-1", status={"phase": "Succeeded"}),
+]
 """Sums that wrap, long names that differ at their ends, a pod that is refused and one that has finished."""
 
 
@@ -44,7 +55,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def printed(folder, monkeypatch):
-    """A function from a width and arguments to what a terminal of that width gets: standard output and standard error."""
+    """A function from a width and arguments to what a terminal of that width gets: standard output and
+    standard error."""
     monkeypatch.chdir(folder)
     return lambda width, *arguments: ran(*arguments, status=(0, 1), columns=width)
 
@@ -59,7 +71,19 @@ class TestWidth:
     @pytest.mark.parametrize("mode", ["locked", "free"])
     def test_a_comparison_fits(self, printed, width, mode):
         """Tables and sentences of ``compare`` fit the terminal."""
-        out, err = printed(width, "compare", "dump.json", "--a", "release=1.16", "--b", "release=1.27", "--mode", mode, "--show", "2")
+        out, err = printed(
+            width,
+            "compare",
+            "dump.json",
+            "--a",
+            "release=1.16",
+            "--b",
+            "release=1.27",
+            "--mode",
+            mode,
+            "--show",
+            "2",
+        )
         assert too_long(out + err, width) == []
         assert "--show" in out
 
@@ -67,7 +91,9 @@ class TestWidth:
     def test_notes_on_a_policy_fit(self, printed, width):
         """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
         assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
-        _, err = printed(width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json")
+        _, err = printed(
+            width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json"
+        )
         assert too_long(err, width) == []
 
     @WIDTHS
@@ -95,7 +121,8 @@ class TestWords:
         assert "max-min" not in out
 
     def test_a_sum_that_wraps_has_no_share(self, printed):
-        """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion percent."""
+        """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion
+        percent."""
         _, err = printed(100, "simulate", "dump.json", "--release", "1.16")
         (line,) = (line for line in err.splitlines() if line.startswith("memory "))
         assert "overflow" in line
@@ -104,14 +131,17 @@ class TestWords:
     def test_a_pod_that_is_refused_says_why(self, printed):
         """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
         _, err = printed(200, "simulate", "dump.json", "--release", "1.16", "--verbose")
-        refused = next(line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line)
+        refused = next(
+            line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line
+        )
         out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
         assert "refused by the API server: no PriorityClass with name missing-class was found" in out
 
 
 class TestProgress:
     def test_events_on_a_terminal_are_whole(self, printed, monkeypatch):
-        """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is broken into lines."""
+        """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is
+        broken into lines."""
         monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
         monkeypatch.setattr(progress, "TO_BAR", 0.0)
         out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")

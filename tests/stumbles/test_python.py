@@ -32,23 +32,32 @@ def example(root):
 
 def crowd(nodes=300):
     """A large cluster, with pods that wait."""
-    return Cluster([*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))])
+    return Cluster(
+        [*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))]
+    )
 
 
-# --- 18: what is printed ----------------------------------------------------------------------------------------------
+# --- 18: what is printed ------------------------------------------------------------------------------------
 
 
 def reachable(start):
     """Everything of the package that hangs on *start*, values of the API apart."""
-    seen, todo = set(), [start]
+    seen = set()
+    todo = [start]
     while todo:
         item = todo.pop()
         if id(item) in seen or isinstance(item, KubeObject | type) or len(seen) > 20_000:
             continue
         seen.add(id(item))
-        if type(item).__module__.startswith("kubeclassic.") and not type(item).__module__.startswith("kubeclassic.api.objects"):
+        if type(item).__module__.startswith("kubeclassic.") and not type(item).__module__.startswith(
+            "kubeclassic.api.objects"
+        ):
             yield item
-            fields = [field.name for field in attrs.fields(type(item))] if attrs.has(type(item)) else list(getattr(item, "__dict__", ()))
+            fields = (
+                [field.name for field in attrs.fields(type(item))]
+                if attrs.has(type(item))
+                else list(getattr(item, "__dict__", ()))
+            )
             todo += [getattr(item, name, None) for name in fields]
         elif isinstance(item, dict):
             todo += [*item.keys(), *item.values()]
@@ -58,10 +67,15 @@ def reachable(start):
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
 def test_no_repr_is_long(release):
-    """The repr of a scheduler, of a decision and of all that hangs on them fits on a few lines, on 300 nodes too."""
+    """The repr of a scheduler, of a decision and of all that hangs on them fits on a few lines, on 300 nodes
+    too."""
     scheduler = Scheduler(crowd(), release)
     decision = scheduler.schedule("p0")
-    long = {type(item).__qualname__: len(repr(item)) for item in (*reachable(decision), *reachable(scheduler)) if len(repr(item)) > LONGEST}
+    long = {
+        type(item).__qualname__: len(repr(item))
+        for item in (*reachable(decision), *reachable(scheduler))
+        if len(repr(item)) > LONGEST
+    }
     values = {"KubeSchedulerConfiguration", "ProfileConfig", "Points", "PluginSet"}
     assert {name: length for name, length in long.items() if name not in values} == {}
     assert re.fullmatch(r"<Decision: default/p0 on n0 \((\d+) of \1 nodes visited fit\)>", repr(decision))
@@ -78,7 +92,10 @@ def test_notebooks_get_html(example):
         assert not re.search(r"src=|href=|<script|url\(", text)
     assert "node(s) had taints that the pod didn&#39;t tolerate" in decision._repr_html_()
     odd = manifest("Pod", "a", metadata={"annotations": {"x": "<b>"}}, spec={"schedulerName": "<i>"})
-    assert "<i>" not in Scheduler(Cluster([node("n"), odd]), Classic(scheduler_name="<i>")).schedule("a")._repr_html_()
+    assert (
+        "<i>"
+        not in Scheduler(Cluster([node("n"), odd]), Classic(scheduler_name="<i>")).schedule("a")._repr_html_()
+    )
 
 
 @pytest.mark.parametrize("kind", [Classic, Framework])
@@ -103,7 +120,10 @@ def test_objects_are_found_by_kubectls_words(kind, example):
     """An object is found by a class, a kind, its plural or kubectl's short name."""
     assert example.find(kind, "shop/orders-0").key == "shop/orders-0"
     assert example.find("po/shop/orders-0") is example.find(kind, "shop/orders-0")
-    with pytest.raises(KubeclassicError, match=r'^Pod: got "shop/order-0", which the cluster does not have; did you mean "shop/orders-0"'):
+    with pytest.raises(
+        KubeclassicError,
+        match=r'^Pod: got "shop/order-0", which the cluster does not have; did you mean "shop/orders-0"',
+    ):
         example.find(kind, "shop/order-0")
 
 
@@ -120,22 +140,26 @@ def test_frames_need_a_library(monkeypatch, example):
     for name in ("pandas", "polars"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
-        KubeclassicError, match=r"^to_frame needs pandas or polars, which is not installed: pip install 'kubeclassic\[frames\]'$"
+        KubeclassicError,
+        match=r"^to_frame needs pandas or polars, which is not installed: pip install 'kubeclassic\[frames\]'$",
     ):
         kubeclassic.simulate(example).to_frame()
 
 
-# --- 20: what the commands do -----------------------------------------------------------------------------------------
+# --- 20: what the commands do -------------------------------------------------------------------------------
 
 
 def test_replay_is_one_call(root, tmp_path):
     """``kubeclassic.replay`` has the events that the command writes."""
-    path, file = root / "examples" / "day.yaml", tmp_path / "events"
+    path = root / "examples" / "day.yaml"
+    file = tmp_path / "events"
     assert run(["replay", str(path), "--release", "1.16", "--seed", "7", "--output", str(file)]) == 0
     wanted = [json.loads(line) for line in file.read_text().splitlines()]
     found = kubeclassic.replay(path, scheduler=Classic(seed=7), series_every="1h")
     assert list(found.events) == [event for event in wanted if event["event"] != "Summary"]
-    assert found.record() == {name: value for name, value in wanted[-1].items() if name not in ("time", "event")}
+    assert found.record() == {
+        name: value for name, value in wanted[-1].items() if name not in ("time", "event")
+    }
     assert found.ok
     assert found.series
     events = []
@@ -145,12 +169,17 @@ def test_replay_is_one_call(root, tmp_path):
 
 def test_import_openb_is_one_call(tmp_path):
     """``kubeclassic.traces.import_openb`` gives manifests, which are a cluster at once."""
-    nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+    nodes = tmp_path / "nodes.csv"
+    pods = tmp_path / "pods.csv"
     nodes.write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8000,0,\n")
     pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,1000,100,0,0\n")
     found = kubeclassic.traces.import_openb(nodes, pods)
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
-    assert kubeclassic.simulate(found.cluster()).hosts == kubeclassic.simulate([found]).hosts == {"openb/p1": "n1"}
+    assert (
+        kubeclassic.simulate(found.cluster()).hosts
+        == kubeclassic.simulate([found]).hosts
+        == {"openb/p1": "n1"}
+    )
     assert found.view().verdict == "1 node and 1 pod; resources: cpu, memory."
     with pytest.raises(WrongTypeError, match=r"expected paths, .*; its \.cluster\(\) is a Cluster$"):
         Cluster.load(found)
@@ -159,7 +188,8 @@ def test_import_openb_is_one_call(tmp_path):
 
 
 def test_a_rule_that_asks_for_a_resource_of_no_node():
-    """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or not."""
+    """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or
+    not."""
     node = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}})
     asked = ["cpu", "x.com/gpu", "pods"]
 
@@ -171,7 +201,10 @@ def test_a_rule_that_asks_for_a_resource_of_no_node():
     pod = manifest("Pod", "p", spec={"containers": [{"name": "c"}]})
     assert kubeclassic.simulate([node, pod], classic).ok
     asked.append("x.com/gpus")
-    with pytest.warns(RuleWarning, match=r'^priority "Own": asks for x.com/gpus, which no node has; there are cpu, x.com/gpu; did'):
+    with pytest.warns(
+        RuleWarning,
+        match=r'^priority "Own": asks for x.com/gpus, which no node has; there are cpu, x.com/gpu; did',
+    ):
         assert kubeclassic.simulate([node, pod], classic).ok
 
 
@@ -190,22 +223,38 @@ def test_the_cheat_sheet_names_what_is_there(root):
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30
-    known = {owner: {*dir(kind), *(field.name for field in attrs.fields(kind))} for owner, kind in kinds.items()}
+    known = {
+        owner: {*dir(kind), *(field.name for field in attrs.fields(kind))} for owner, kind in kinds.items()
+    }
     assert [(owner, name) for owner, name in asked if name not in known[owner]] == []
-    assert {*re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)} == {read.name for read in Reads} - {"EFFECTS"}
+    assert {*re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)} == {read.name for read in Reads} - {
+        "EFFECTS"
+    }
 
 
-# --- 17: wrong types --------------------------------------------------------------------------------------------------
+# --- 17: wrong types ----------------------------------------------------------------------------------------
 
 WRONG = {
-    "options": (lambda c: Scheduler(c, 1.16), 'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16'),
-    "path": (lambda c: Scheduler("dump.json"), "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')"),
-    "list": (lambda c: Scheduler([]), "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)"),
+    "options": (
+        lambda c: Scheduler(c, 1.16),
+        'options: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16',
+    ),
+    "path": (
+        lambda c: Scheduler("dump.json"),
+        "cluster: expected a Cluster, got 'dump.json' (str); Cluster.load('dump.json')",
+    ),
+    "list": (
+        lambda c: Scheduler([]),
+        "cluster: expected a Cluster, got [] (list); Cluster.load(path) or Cluster(objects)",
+    ),
     "gates": (
         lambda c: Scheduler(c, Classic(gates=["A"])),
         'gates: expected a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true", got [\'A\'] (list)',
     ),
-    "gate": (lambda c: Scheduler(c, Classic(gates={"A": "true"})), "gates: A: expected True or False, got 'true' (str)"),
+    "gate": (
+        lambda c: Scheduler(c, Classic(gates={"A": "true"})),
+        "gates: A: expected True or False, got 'true' (str)",
+    ),
     "file": (
         lambda c: Cluster("a.yaml"),
         "objects: expected a list of objects or manifests, got 'a.yaml' (str); Cluster.load('a.yaml') reads",
@@ -216,7 +265,10 @@ WRONG = {
     ),
     "load": (lambda c: Cluster.load(7), "Cluster.load: expected paths, got 7 (int)"),
     "seed": (lambda c: Scheduler(c, Classic(seed="7")), "seed: expected a whole number, got '7' (str)"),
-    "flag": (lambda c: Scheduler(c, Classic(preemption="no")), "preemption: expected True or False, got 'no' (str)"),
+    "flag": (
+        lambda c: Scheduler(c, Classic(preemption="no")),
+        "preemption: expected True or False, got 'no' (str)",
+    ),
     "share": (
         lambda c: Scheduler(c, Classic(percentage_of_nodes_to_score=True)),
         "percentage_of_nodes_to_score: expected a whole number from 0 to 100, got True (bool)",
@@ -225,15 +277,27 @@ WRONG = {
         lambda c: Scheduler(c, Framework(release="1.27", plugins=[5])),
         "plugins: expected a list of subclasses of Plugin, got 5 (int)",
     ),
-    "tie": (lambda c: Scheduler(c, Classic(tie_break=5)), "tie_break: expected a name or a function, got 5 (int)"),
+    "tie": (
+        lambda c: Scheduler(c, Classic(tie_break=5)),
+        "tie_break: expected a name or a function, got 5 (int)",
+    ),
     "pod": (lambda c: Scheduler(c).schedule(5), "pod: expected a name, a Pod or its manifest, got 5 (int)"),
-    "pods": (lambda c: Scheduler(c).run("web"), "pods: expected several, such as a list, got 'web' (str); schedule() takes one"),
-    "cluster": (lambda c: kubeclassic.simulate(5), "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)"),
+    "pods": (
+        lambda c: Scheduler(c).run("web"),
+        "pods: expected several, such as a list, got 'web' (str); schedule() takes one",
+    ),
+    "cluster": (
+        lambda c: kubeclassic.simulate(5),
+        "cluster: expected a Cluster, a path, manifests or a list of these, got 5 (int)",
+    ),
     "side": (
         lambda c: kubeclassic.compare(c, "1.12", 1.16),
         'b: expected Classic(...), Framework(...) or a release such as "1.36", got 1.16 (float)',
     ),
-    "policy": (lambda c: kubeclassic.migrate(5), "policy: expected a file's path, a Policy or its JSON form, got 5 (int)"),
+    "policy": (
+        lambda c: kubeclassic.migrate(5),
+        "policy: expected a file's path, a Policy or its JSON form, got 5 (int)",
+    ),
     "time": (
         lambda c: kubeclassic.replay(c, until="soon"),
         "until: expected seconds, or a duration such as 90s, 1.5h or 2m30s, got 'soon' (str)",
@@ -257,9 +321,11 @@ def test_unknown_options_are_refused(example):
     """An option that there is not is no longer ignored, and near names are suggested."""
     with pytest.raises(TypeError, match="polcy"):
         Scheduler(example, polcy="p.json")
-    with pytest.raises(TypeError, match=r'^got an option "polcy", which a scheduler does not have; did you mean "policy"\?$') as caught:
+    with pytest.raises(
+        TypeError, match=r'^got an option "polcy", which a scheduler does not have; did you mean "policy"\?$'
+    ) as caught:
         options_of({"polcy": "p.json"})
     assert isinstance(caught.value, KubeclassicError)
 
 
-# --- explaining a pod that waits for its node -------------------------------------------------------------------------
+# --- explaining a pod that waits for its node ---------------------------------------------------------------

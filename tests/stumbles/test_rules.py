@@ -29,7 +29,13 @@ NO = Reason("no")
 
 def nodes():
     """Three nodes, one of them full."""
-    return node("a"), node("b"), node("c", cpu="1"), pod("there", on="b", requests={"cpu": 1}), pod("p", requests={"cpu": 1})
+    return (
+        node("a"),
+        node("b"),
+        node("c", cpu="1"),
+        pod("there", on="b", requests={"cpu": 1}),
+        pod("p", requests={"cpu": 1}),
+    )
 
 
 def error_of(*rules):
@@ -79,16 +85,35 @@ class TestPredicates:
         [
             (True, "expected Failures or None, got True"),
             ([NO], "expected Failures or None"),
-            (lambda pod, nodes, cycle: Failures.where("full", nodes.has_node), "or a tuple of such, got the reason 'full'"),
-            (lambda pod, nodes, cycle: Failures.where([NO], nodes.has_node), "expected a Reason, or a tuple of such"),
-            (lambda pod, nodes, cycle: Failures.where(Reason(5), nodes.has_node), "expected a Reason with a text, got a Reason of 5"),
-            (lambda pod, nodes, cycle: Failures.where(NO, nodes.pod_count), "expected bool[3], got a mask of int64[3]"),
-            (lambda pod, nodes, cycle: Failures.where(NO, np.ones(2, bool)), "expected bool[3], got a mask of bool[2]"),
-            (lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]), "expected one answer for each of 3 nodes, got Failures of 2 nodes"),
+            (
+                lambda pod, nodes, cycle: Failures.where("full", nodes.has_node),
+                "or a tuple of such, got the reason 'full'",
+            ),
+            (
+                lambda pod, nodes, cycle: Failures.where([NO], nodes.has_node),
+                "expected a Reason, or a tuple of such",
+            ),
+            (
+                lambda pod, nodes, cycle: Failures.where(Reason(5), nodes.has_node),
+                "expected a Reason with a text, got a Reason of 5",
+            ),
+            (
+                lambda pod, nodes, cycle: Failures.where(NO, nodes.pod_count),
+                "expected bool[3], got a mask of int64[3]",
+            ),
+            (
+                lambda pod, nodes, cycle: Failures.where(NO, np.ones(2, bool)),
+                "expected bool[3], got a mask of bool[2]",
+            ),
+            (
+                lambda pod, nodes, cycle: Failures.of_rows([None, (NO,)]),
+                "expected one answer for each of 3 nodes, got Failures of 2 nodes",
+            ),
         ],
     )
     def test_wrong_answers(self, answer, told):
-        """A predicate's answer of another kind, shape or type is told with what is wanted, and with where the predicate is."""
+        """A predicate's answer of another kind, shape or type is told with what is wanted, and with where the
+        predicate is."""
         text = error_of(predicate("Mine", reads=R)(answering(answer)))
         assert text.startswith('predicate "Mine" (')
         assert f"{HERE}, line " in text
@@ -102,7 +127,9 @@ class TestPredicates:
 
     def test_later_changes_of_the_cluster_do_not_change_an_answer(self):
         """A mask that is an array of the nodes themselves is copied."""
-        rule = CATALOGUE.with_(predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node)))
+        rule = CATALOGUE.with_(
+            predicate("Mine", reads=R)(lambda pod, nodes, cycle: Failures.where(NO, nodes.has_node))
+        )
         cluster = Cluster(nodes())
         decision = Scheduler(cluster, Classic(release="1.16", catalogue=rule)).schedule("p")
         cluster.delete(cluster.nodes[0])
@@ -113,10 +140,22 @@ class TestPriorities:
     @pytest.mark.parametrize(
         ("answer", "told"),
         [
-            (lambda pod, nodes, cycle: np.full(nodes.n, np.nan), "expected whole numbers, int64[3], got float64[3]"),
-            (lambda pod, nodes, cycle: np.full(nodes.n, 1.5), "expected whole numbers, int64[3], got float64[3]"),
-            (lambda pod, nodes, cycle: np.zeros(2, np.int64), "expected whole numbers, int64[3], got int64[2]"),
-            (lambda pod, nodes, cycle: np.zeros((3, 1), np.int64), "expected whole numbers, int64[3], got int64[3, 1]"),
+            (
+                lambda pod, nodes, cycle: np.full(nodes.n, np.nan),
+                "expected whole numbers, int64[3], got float64[3]",
+            ),
+            (
+                lambda pod, nodes, cycle: np.full(nodes.n, 1.5),
+                "expected whole numbers, int64[3], got float64[3]",
+            ),
+            (
+                lambda pod, nodes, cycle: np.zeros(2, np.int64),
+                "expected whole numbers, int64[3], got int64[2]",
+            ),
+            (
+                lambda pod, nodes, cycle: np.zeros((3, 1), np.int64),
+                "expected whole numbers, int64[3], got int64[3, 1]",
+            ),
             ([1, 2, 3], "expected whole numbers, int64[3], got [1, 2, 3]"),
             (None, "expected whole numbers, int64[3], got None"),
         ],
@@ -125,7 +164,9 @@ class TestPriorities:
         """Scores of another type or shape are told; so are those of a reduce step."""
         assert told in error_of(priority("Mine", reads=R)(answering(answer)))
         zeros = answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64))
-        reduce = answering(lambda pod, raw, nodes, cycle: answer(pod, nodes, cycle) if callable(answer) else answer)
+        reduce = answering(
+            lambda pod, raw, nodes, cycle: answer(pod, nodes, cycle) if callable(answer) else answer
+        )
         text = error_of(priority("Mine", reads=R, reduce=reduce)(zeros))
         assert told in text
         assert 'priority "Mine": reduce (' in text
@@ -148,14 +189,17 @@ class TestWhatIsRaised:
         ],
     )
     def test_everything_is_one_line(self, error, told):
-        """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's frames alone."""
+        """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's
+        frames alone."""
         makers = [
             lambda: error_of(predicate("Mine", reads=R)(raising(error))),
             lambda: error_of(predicate.each_node("Mine")(raising(error))),
             lambda: error_of(priority("Mine", reads=R)(raising(error))),
             lambda: error_of(priority.each_node("Mine")(raising(error))),
             lambda: error_of(predicate("Mine", reads=R, concerns=raising(error))(answering(None))),
-            lambda: error_of(predicate("Mine", reads=R | Reads.DOMAIN, clauses=raising(error))(answering(None))),
+            lambda: error_of(
+                predicate("Mine", reads=R | Reads.DOMAIN, clauses=raising(error))(answering(None))
+            ),
             lambda: error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=raising(error))(answering(zeros))),
             lambda: error_of_plugin(plugin(filter=raising(error))),
             lambda: error_of_plugin(plugin(score=raising(error))),
@@ -171,14 +215,18 @@ class TestWhatIsRaised:
         """Clauses and sums of another kind are named with what is wanted."""
         wrong = predicate("Mine", reads=R | Reads.DOMAIN, clauses=answering(["rack"]))(answering(None))
         assert "a list of Clauses, or None" in error_of(wrong)
-        assert "Sums, or None" in error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=answering([1]))(answering(zeros)))
+        assert "Sums, or None" in error_of(
+            priority("Mine", reads=R | Reads.DOMAIN, sums=answering([1]))(answering(zeros))
+        )
 
     def test_the_frames(self):
         """The frames of the error are those of the user's own files, and what was raised is its cause."""
         rule = priority("Mine", reads=R, reduce=Reduction(raising(KeyError("rack"))))
         scored = rule(answering(zeros))
         with pytest.raises(RuleError) as caught:
-            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(scored))).schedule("p")
+            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(scored))).schedule(
+                "p"
+            )
         assert isinstance(caught.value.__cause__, KeyError)
         assert caught.value.frames.count("File ") == 1
         assert f'{HERE}", line' in caught.value.frames
@@ -192,7 +240,10 @@ class TestWhatIsRaised:
     def test_a_rule_may_end_the_cycle(self):
         """The error by which a priority ends the cycle is the cycle's, as before."""
         rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(PriorityError("no rack", once=True))))
-        assert Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error == "no rack"
+        assert (
+            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error
+            == "no rack"
+        )
 
 
 class TestPlugins:
@@ -204,13 +255,22 @@ class TestPlugins:
             ({"filter": each_node(lambda self, pod, node, cycle: True)}, "expected a Status or None"),
             ({"score": answering(5)}, "expected whole numbers, int64[3], got 5"),
             ({"pre_filter": answering("no")}, "expected a PreFilterResult, a Status or None, got 'no'"),
-            ({"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))}, "expected a tuple of texts, got a Status with the reasons 'no'"),
+            (
+                {"pre_filter": answering(Status(Code.UNSCHEDULABLE, "no"))},
+                "expected a tuple of texts, got a Status with the reasons 'no'",
+            ),
             ({"pre_score": answering(0), "score": answering(0)}, "pre_score"),
-            ({"reserve": answering(True), "unreserve": answering(None)}, "expected a Status or None, got True"),
+            (
+                {"reserve": answering(True), "unreserve": answering(None)},
+                "expected a Status or None, got True",
+            ),
             ({"permit": answering(())}, "expected a Status or None, got ()"),
             ({"pre_bind": raising(OSError("no disk"))}, "OSError: no disk"),
             ({"pre_enqueue": answering(False)}, "expected a Status or None, got False"),
-            ({"filter": answering(None), "filter_reads": R, "filter_key": answering([])}, "expected a hashable value"),
+            (
+                {"filter": answering(None), "filter_reads": R, "filter_key": answering([])},
+                "expected a hashable value",
+            ),
             ({"filter": answering(None), "concerns": answering("yes")}, "expected True or False, got 'yes'"),
             ({"filter": answering(None), "__init__": lambda self: None}, "TypeError"),
         ],
@@ -230,9 +290,13 @@ class TestPlugins:
         ],
     )
     def test_a_method_that_is_no_extension_point(self, method, near):
-        """A method that is called almost like an extension point is refused when the plugin is registered, with the nearest name."""
+        """A method that is called almost like an extension point is refused when the plugin is registered,
+        with the nearest name."""
         kind = plugin(**{method: answering(None), "reserve": answering(None), "unreserve": answering(None)})
-        with pytest.raises(PolicyError, match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"'):
+        with pytest.raises(
+            PolicyError,
+            match=f'plugin "Mine": got a method {method}, which is no extension point; did you mean "{near}"',
+        ):
             Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[kind]))
 
 
@@ -251,11 +315,21 @@ class TestTheCost:
     def test_upstreams_rules_run_bare(self):
         """No guard stands around any rule of upstream's."""
         algorithm = Scheduler(Cluster(nodes()), "1.16").algorithm
-        profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles["default-scheduler"]
+        profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles[
+            "default-scheduler"
+        ]
         rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
         rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
-        assert not [rule.name for rule in rules if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)]
-        guarded = [made.name for made in profile.plugins().values() if any(isinstance(value, RuleGuard) for value in vars(made).values())]
+        assert not [
+            rule.name
+            for rule in rules
+            if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)
+        ]
+        guarded = [
+            made.name
+            for made in profile.plugins().values()
+            if any(isinstance(value, RuleGuard) for value in vars(made).values())
+        ]
         assert guarded == ["Kept"]
 
 
@@ -281,8 +355,14 @@ class Quitter(Plugin):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--rules", "faulty_rules:MINE"], "priority \"Odd\" (faulty_rules.py, line 8): KeyError: 'no such rack'"),
-        (["--release", "1.27", "--rules", "faulty_rules:Quitter"], 'plugin "Quitter": filter (faulty_rules.py, line 16): expected'),
+        (
+            ["--rules", "faulty_rules:MINE"],
+            "priority \"Odd\" (faulty_rules.py, line 8): KeyError: 'no such rack'",
+        ),
+        (
+            ["--release", "1.27", "--rules", "faulty_rules:Quitter"],
+            'plugin "Quitter": filter (faulty_rules.py, line 16): expected',
+        ),
     ],
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
@@ -295,6 +375,8 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypa
     waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
-    error = ran(*command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2).err
+    error = ran(
+        *command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2
+    ).err
     assert error.startswith(f"kubeclassic: {told}")
     assert error.count("\n") == 1

@@ -1,4 +1,5 @@
-"""The same forms in Python, in notebooks and on the command line: names, options, tables with all that JSON has."""
+"""The same forms in Python, in notebooks and on the command line: names, options, tables with all that JSON
+has."""
 
 import pytest
 
@@ -22,7 +23,10 @@ class TestNames:
 
     def test_explain_without_a_pod(self):
         """``explain cluster/`` lacks the pod, not the paths."""
-        assert f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path" in ran("explain", CLUSTER, status=2).err
+        assert (
+            f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path"
+            in ran("explain", CLUSTER, status=2).err
+        )
 
 
 class TestOptions:
@@ -36,10 +40,16 @@ class TestOptions:
         assert "127.0.0.1:9" in said
         assert "KUBECONFIG" not in ran("simulate", CLUSTER, status=1).err
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
-        assert f"KUBECONFIG: expected a file that exists, got {tmp_path / 'gone'}" in ran("simulate", status=2).err
+        assert (
+            f"KUBECONFIG: expected a file that exists, got {tmp_path / 'gone'}"
+            in ran("simulate", status=2).err
+        )
         monkeypatch.setenv("KUBECONFIG", "")
         assert run(["simulate"]) == 2
-        assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG" in capsys.readouterr().err
+        assert (
+            "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG"
+            in capsys.readouterr().err
+        )
 
     def test_a_release_alone(self):
         """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""
@@ -66,11 +76,15 @@ class TestFrames:
         found = kubeclassic.compare(CLUSTER, "1.12", "1.27")
         frame = found.to_frame("differences")
         assert len(frame) == len(found.differences)
-        assert {"pod", "decisions.a.host", "causes.b.kind", "causes.b.rule", "causes.b.verdict"} <= set(frame.columns)
+        assert {"pod", "decisions.a.host", "causes.b.kind", "causes.b.rule", "causes.b.verdict"} <= set(
+            frame.columns
+        )
         with pytest.raises(KubeclassicError, match=r'^table: expected pods or .*differences, got "diff"'):
             found.to_frame("diff")
 
     def test_a_field_for_each_node_is_left_out(self):
         """A field that has an entry for each of many nodes makes no columns."""
-        rows = rows_of({"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]})
+        rows = rows_of(
+            {"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]}
+        )
         assert rows == {"cycles": [{"pod": "p"}]}

@@ -17,10 +17,15 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("spec", "wanted"), [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)])
+@pytest.mark.parametrize(
+    ("spec", "wanted"), [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)]
+)
 def test_strict_refuses_what_nobody_reads(form, spec, wanted, tmp_path):
-    """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error with --strict."""
-    (tmp_path / "n.yaml").write_text("{kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 4, pods: 9}}}")
+    """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error
+    with --strict."""
+    (tmp_path / "n.yaml").write_text(
+        "{kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 4, pods: 9}}}"
+    )
     (tmp_path / "p.json").write_text(FORMS[form] % spec)
     command = ["replay", str(tmp_path / "n.yaml"), str(tmp_path / "p.json"), "--until", "5"]
     assert wanted in ran(*command, status=(0, 130)).err
@@ -78,10 +83,15 @@ CRON_JOB = "{kind: CronJob, metadata: {name: d}, spec: {jobTemplate: {spec: {tem
 @pytest.mark.parametrize("spec", NEVER_STORED)
 @pytest.mark.parametrize(
     ("manifest", "outer"),
-    [("{kind: Pod, metadata: {name: p}, spec: {%s}}", ""), (DEPLOYMENT, "spec.template."), (CRON_JOB, "spec.jobTemplate.spec.template.")],
+    [
+        ("{kind: Pod, metadata: {name: p}, spec: {%s}}", ""),
+        (DEPLOYMENT, "spec.template."),
+        (CRON_JOB, "spec.jobTemplate.spec.template."),
+    ],
 )
 def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
-    """A pod that no API server would store is read with a warning that says why, and refused under --strict; so is a template."""
+    """A pod that no API server would store is read with a warning that says why, and refused under --strict;
+    so is a template."""
     file = tmp_path / "p.yaml"
     file.write_text(manifest % spec)
     wanted = f"{outer}spec.{NEVER_STORED[spec]}; an API server would refuse it"
@@ -92,12 +102,14 @@ def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
 @pytest.mark.parametrize(
     ("fields", "wanted"),
     [
-        ("spec: {taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]}",
-         'spec.taints: expected each once, got key and effect "a, NoSchedule" twice'),
+        (
+            "spec: {taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]}",
+            'spec.taints: expected each once, got key and effect "a, NoSchedule" twice',
+        ),
         ("spec: {taints: [{effect: NoSchedule}]}", "spec.taints[0].key: expected a label's key, got nothing"),
         ("status: {capacity: {pods: -1}}", 'status.capacity[pods]: expected 0 or more, got "-1"'),
     ],
-)  # fmt: skip
+)
 def test_nodes_that_no_api_server_has(fields, wanted, tmp_path):
     """The same for the taints and amounts of nodes."""
     file = tmp_path / "n.yaml"

@@ -34,7 +34,10 @@ def dump():
     nodes = [node(name, nodeInfo={"kubeletVersion": "v1.34.1"}) for name in ("cpu-a", "cpu-b")]
     return [
         *nodes,
-        *(pod_manifest(name.removeprefix("shop/"), namespace="shop", on="" if at else "cpu-a", **SIDECAR) for at, name in enumerate(PODS)),
+        *(
+            pod_manifest(name.removeprefix("shop/"), namespace="shop", on="" if at else "cpu-a", **SIDECAR)
+            for at, name in enumerate(PODS)
+        ),
     ]
 
 
@@ -56,7 +59,8 @@ def about_sidecars(warnings):
 class TestAnswers:
     @pytest.mark.parametrize("schema", QUESTIONS)
     def test_every_form_says_it(self, schema, folder):
-        """Each command's JSON has a warning with sentence, field, release and pods; text and page have it; --strict refuses it."""
+        """Each command's JSON has a warning with sentence, field, release and pods; text and page have it;
+        --strict refuses it."""
         words = QUESTIONS[schema]
         found = about_sidecars(ran(*words, "-o", "json", status=(0, 1)).document["warnings"])
         assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
@@ -70,7 +74,12 @@ class TestAnswers:
     def test_templates_count_too(self, folder):
         """A sidecar of the pod whose copies are counted is told of."""
         (folder / TEMPLATE).write_text(json.dumps(pod_manifest("copy", **SIDECAR)))
-        assert about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])["pods"][:3] == PODS
+        assert (
+            about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])[
+                "pods"
+            ][:3]
+            == PODS
+        )
 
     def test_replay(self, folder):
         """The Summary of a replay has the warnings, and the text about it the sentence."""
@@ -80,19 +89,29 @@ class TestAnswers:
 
     def test_the_release_that_reads_all(self, folder):
         """1.34 reads everything, so that there is no warning, and nothing to refuse."""
-        assert ran("simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)).document["warnings"] == []
+        assert (
+            ran(
+                "simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)
+            ).document["warnings"]
+            == []
+        )
 
     def test_nodes_beyond_all_releases(self, folder):
         """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
         newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
         (folder / "dump.json").write_text(newer)
-        (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document["warnings"]
-        assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
+        (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document[
+            "warnings"
+        ]
+        assert (
+            found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
+        )
 
 
 class TestPython:
     def test_resizes(self):
-        """A pod counts as resized where its status says more than its spec, and the release does not read that."""
+        """A pod counts as resized where its status says more than its spec, and the release does not read
+        that."""
         resized = obj(
             manifest(
                 "Pod",
@@ -121,14 +140,19 @@ class TestGates:
         ("release", "why"),
         [
             ("1.16", "1.16 does not support them"),
-            ("1.30", "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled"),
+            (
+                "1.30",
+                "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled",
+            ),
             ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
             ("1.34", ""),
         ],
     )
     def test_claims(self, release, why):
         """Claims count where the plugin runs; else the sentence says what would make it run."""
-        assert told(self.CLAIMING, release) == ([f"Resource claims of 1 pod are ignored: {why}"] if why else [])
+        assert told(self.CLAIMING, release) == (
+            [f"Resource claims of 1 pod are ignored: {why}"] if why else []
+        )
 
     def test_a_gate_switched_on(self):
         """A gate that is switched on switches its warning off, and one that is switched off brings it."""
@@ -148,8 +172,15 @@ class TestGates:
                 spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
             )
         )
-        ask = {"name": "g", "firstAvailable": [{"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}]}
+        ask = {
+            "name": "g",
+            "firstAvailable": [
+                {"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}
+            ],
+        }
         claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
         notice, more = release_notices(algorithm, [tainted, claim], [])
         assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
-        assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")
+        assert notice.sentence(1).startswith(
+            "Device taints of 1 ResourceSlice are ignored: 1.34 supports them"
+        )

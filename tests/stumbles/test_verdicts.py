@@ -1,4 +1,5 @@
-"""Verdicts that do not say more than is known: extenders that were not asked, intervals that overlap, inputs without pods or events."""
+"""Verdicts that do not say more than is known: extenders that were not asked, intervals that overlap, inputs
+without pods or events."""
 
 import json
 import re
@@ -17,7 +18,12 @@ from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
-EXTENDER = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 5}
+EXTENDER = {
+    "urlPrefix": "http://127.0.0.1:9",
+    "filterVerb": "filter",
+    "prioritizeVerb": "prioritize",
+    "weight": 5,
+}
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
 
 
@@ -45,7 +51,9 @@ class Extender(BaseHTTPRequestHandler):
     def do_POST(self):
         """Answer a request to filter or to prioritize."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = [] if self.path.endswith("prioritize") else {"Nodes": asked.get("Nodes") or asked.get("nodes")}
+        answer = (
+            [] if self.path.endswith("prioritize") else {"Nodes": asked.get("Nodes") or asked.get("nodes")}
+        )
         self.send_response(200)
         self.end_headers()
         self.wfile.write(json.dumps(answer).encode())
@@ -66,25 +74,53 @@ def extender():
 
 class TestExtendersOfAPolicy:
     def test_the_verdict_says_that_one_was_left_out(self, folder, capsys):
-        """A Policy with an extender that was not called is migrated "leaving out 1 extender": headline and cards say it."""
+        """A Policy with an extender that was not called is migrated "leaving out 1 extender": headline and
+        cards say it."""
         policy = written("policy.yaml", POLICY)
-        assert run(["policy", "migrate", policy, "--release", "1.15", "--check", CLUSTER, "--report", "m.html"]) in (0, 1)
+        assert run(
+            ["policy", "migrate", policy, "--release", "1.15", "--check", CLUSTER, "--report", "m.html"]
+        ) in (0, 1)
         page = plain(Path("m.html").read_text(encoding="utf-8"))
         assert re.search(r"decisions .{5,200}, leaving out 1 extender", page)
         assert "extenders left out" in page
         assert "1 configured extender is not called" in capsys.readouterr().err
 
     def test_errors_on_both_sides_agree_on_nothing(self, folder, capsys):
-        """An extender that does not answer fails every decision on both sides: the headline says it, and the exit status is 1."""
+        """An extender that does not answer fails every decision on both sides: the headline says it, and the
+        exit status is 1."""
         policy = written("policy.yaml", POLICY)
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q"))
-        asked = ["policy", "migrate", policy, "--release", "1.15", "--check", cluster, "--report", "m.html", "--extenders", "call"]
+        asked = [
+            "policy",
+            "migrate",
+            policy,
+            "--release",
+            "1.15",
+            "--check",
+            cluster,
+            "--report",
+            "m.html",
+            "--extenders",
+            "call",
+        ]
         assert run(asked) == 1
         page = plain(Path("m.html").read_text(encoding="utf-8"))
         assert "all 2 decisions are the same, but 2 of them ended in an error on both sides" in page
         assert "  2 of these ended in an error on both sides, and so say nothing\n" in capsys.readouterr().err
-        run(["compare", cluster, "--a", "policy=policy.yaml extenders=call", "--b", "policy=policy.yaml extenders=call"])
-        assert "All 2 decisions are the same, but 2 of them ended in an error on both sides." in capsys.readouterr().out
+        run(
+            [
+                "compare",
+                cluster,
+                "--a",
+                "policy=policy.yaml extenders=call",
+                "--b",
+                "policy=policy.yaml extenders=call",
+            ]
+        )
+        assert (
+            "All 2 decisions are the same, but 2 of them ended in an error on both sides."
+            in capsys.readouterr().out
+        )
 
     def test_recorded_answers_count(self, folder, extender):
         """``--extenders record`` and ``replay FILE`` work as for ``compare``: then nothing is left out."""
@@ -103,28 +139,50 @@ class TestExtendersOfAPolicy:
         """In Python it is ``migrate(..., extenders=...)``, with the same words."""
         found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
         assert found.report.left_out == 1
-        with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: expected off, call, record FILE or replay FILE, got "offf"$'):
+        with pytest.raises(
+            kubeclassic.KubeclassicError,
+            match=r'^extenders: expected off, call, record FILE or replay FILE, got "offf"$',
+        ):
             kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
-        assert "--extenders needs --check" in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
+        assert (
+            "--extenders needs --check"
+            in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
+        )
 
 
 def from_a_server(item):
     """*item* as ``kubectl get -o json`` prints it."""
-    metadata = {**item["metadata"], "uid": item["metadata"]["name"], "creationTimestamp": "2026-01-01T00:00:00Z"}
+    metadata = {
+        **item["metadata"],
+        "uid": item["metadata"]["name"],
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
     return {**item, "metadata": metadata}
 
 
 class TestInputsThatLack:
     def test_nodes_without_pods(self, folder):
-        """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning says so."""
+        """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning
+        says so."""
         nodes = written("nodes.yaml", from_a_server(NODE))
-        neat = written("neat.yaml", {**NODE, "status": {**NODE["status"], "nodeInfo": {"kubeletVersion": "v1.30.1"}}})
-        small, name = str(ROOT / "examples/capacity/small-pod.yaml"), NODE["metadata"]["name"]
+        neat = written(
+            "neat.yaml", {**NODE, "status": {**NODE["status"], "nodeInfo": {"kubeletVersion": "v1.30.1"}}}
+        )
+        small = str(ROOT / "examples/capacity/small-pod.yaml")
+        name = NODE["metadata"]["name"]
         for asked in (
-            ["simulate", nodes], ["capacity", nodes, "--pod", small], ["simulate", nodes, "--pods", small], ["drain", neat, name],
-            ["simulate", neat], ["upgrade", neat], ["compare", neat, "--a", "release=1.30", "--b", "release=1.34"],
-        ):  # fmt: skip
-            assert "warning: no Pod in the input, so nodes count as empty (kubectl get pods -A)\n" in ran(*asked, status=(0, 1)).err
+            ["simulate", nodes],
+            ["capacity", nodes, "--pod", small],
+            ["simulate", nodes, "--pods", small],
+            ["drain", neat, name],
+            ["simulate", neat],
+            ["upgrade", neat],
+            ["compare", neat, "--a", "release=1.30", "--b", "release=1.34"],
+        ):
+            assert (
+                "warning: no Pod in the input, so nodes count as empty (kubectl get pods -A)\n"
+                in ran(*asked, status=(0, 1)).err
+            )
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
         assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 
@@ -138,7 +196,8 @@ class TestInputsThatLack:
 
     def test_an_edit_that_changes_nothing(self, folder):
         """An edit that changes nothing says so: on the command line, in JSON and in Python."""
-        cluster, edit = written("cluster.yaml", NODE, pod("p")), "node pool=gpu taints-=nvidia.com/gpu"
+        cluster = written("cluster.yaml", NODE, pod("p"))
+        edit = "node pool=gpu taints-=nvidia.com/gpu"
         sentence = f"--set '{edit}': nothing changed: 1 Node, and each is so already"
         told = ran("simulate", cluster, "--set", edit, "-o", "json")
         assert f"warning: {sentence}\n" in told.err
@@ -148,5 +207,8 @@ class TestInputsThatLack:
 
     def test_a_replay_without_events(self, folder):
         """A replay of a file in which nothing happens says so."""
-        assert "warning: got no Pod and no event, so nothing happens in this replay\n" in ran("replay", written("nodes.yaml", NODE)).err
+        assert (
+            "warning: got no Pod and no event, so nothing happens in this replay\n"
+            in ran("replay", written("nodes.yaml", NODE)).err
+        )
         assert "nothing happens" not in ran("replay", written("pods.yaml", NODE, pod("p"))).err

@@ -15,9 +15,10 @@ from tests.support.program import ran
 CLUSTER = str(ROOT / "examples" / "cluster")
 WITHOUT_INPUT = {
     "conform": "its cases are recorded",
-    "policy-migrate": "a configuration as kube-scheduler reads it", "releases": "it reads no input",
+    "policy-migrate": "a configuration as kube-scheduler reads it",
+    "releases": "it reads no input",
     "simulate-line": "a line is a decision; warnings are on standard error",
-}  # fmt: skip
+}
 """Documents without warnings, and why."""
 
 
@@ -40,16 +41,23 @@ def test_a_drain_names_whom_it_closes():
     found = kubeclassic.drain(str(ROOT / "examples" / "drain" / "cluster.yaml"), auto=True, **drained)
     assert any("unschedulable" in why for why in found.cannot.values())
     assert found.about_reasons == line
-    assert kubeclassic.drain(CLUSTER, "general-b1", force=True, delete_emptydir_data=True).about_reasons is None  # one is cordoned there
+    assert (
+        kubeclassic.drain(CLUSTER, "general-b1", force=True, delete_emptydir_data=True).about_reasons is None
+    )  # one is cordoned there
 
 
-@pytest.mark.parametrize(("resource", "said"), [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")])
+@pytest.mark.parametrize(
+    ("resource", "said"), [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")]
+)
 def test_what_runs_out(resource, said):
     """Places for pods do not "has run out"."""
     assert short_name(resource) + used_up(resource) == said
 
 
-PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycles\b|\blots\b|amongBest|heldBack|passedOver", re.IGNORECASE)
+PUZZLES = re.compile(
+    r"among the best|held back|passed over|not admitted|\bcycles\b|\blots\b|amongBest|heldBack|passedOver",
+    re.IGNORECASE,
+)
 """Words that people could not place."""
 
 
@@ -65,7 +73,11 @@ def test_help_has_no_puzzles(name):
     assert PUZZLES.findall(printed(name, "--help-all", status=0)) == []
 
 
-@pytest.mark.parametrize("path", [path for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md") if "lab.md" not in str(path)], ids=str)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md") if "lab.md" not in str(path)],
+    ids=str,
+)
 def test_docs_have_no_puzzles(path):
     """Nor has any page."""
     assert PUZZLES.findall(path.read_text(encoding="utf-8")) == []

@@ -66,10 +66,14 @@ def admitted(pod, token=None, *, managed=True):
     :param token: the letters of its token's volume; by default they follow from its name.
     :param managed: whether it has ``managedFields``, which kubectl does not print.
     """
-    metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
+    metadata = pod["metadata"]
+    spec = pod["spec"]
+    status = pod.get("status") or {}
     if any(volume["name"].startswith(TOKEN) for volume in spec.get("volumes", ())):
         return pod
-    volume = _token_volume(TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}"))))
+    volume = _token_volume(
+        TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}")))
+    )
     mount = {
         "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         "name": volume["name"],
@@ -83,7 +87,11 @@ def admitted(pod, token=None, *, managed=True):
             "resourceVersion": "1",
             **metadata,
             "labels": {**_hash_label(pod), **metadata.get("labels", {})},
-            **({"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]} if managed else {}),
+            **(
+                {"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]}
+                if managed
+                else {}
+            ),
         },
         "spec": {
             **SPEC,
@@ -91,7 +99,8 @@ def admitted(pod, token=None, *, managed=True):
             "serviceAccountName": account,
             **spec,
             "containers": [
-                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]} for container in spec["containers"]
+                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
+                for container in spec["containers"]
             ],
             "tolerations": [*spec.get("tolerations", ()), *GRACE],
             "volumes": [*spec.get("volumes", ()), volume],
@@ -119,7 +128,10 @@ def _status(pod):
     """What a kubelet says of a pod that runs, or a scheduler of one that found no node."""
     if pod["spec"].get("nodeName"):
         kinds = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
-        conditions = [{"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind} for kind in kinds]
+        conditions = [
+            {"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind}
+            for kind in kinds
+        ]
         return {"conditions": conditions, "phase": "Running", "qosClass": "Burstable"}
     refused = {
         "message": "0/1 nodes are available",

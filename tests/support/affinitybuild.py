@@ -2,7 +2,9 @@
 
 from tests.support.build import node, pod
 
-A, B, C = (node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y")))
+A, B, C = (
+    node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))
+)
 BARE = node("bare")
 
 
@@ -17,7 +19,9 @@ def affinity(want=(), refuse=(), like=(), dislike=()):
     def part(required, preferred):
         weighted = [{"weight": weight, "podAffinityTerm": found} for weight, found in preferred]
         given = {"required": list(required), "preferred": weighted}
-        return {f"{name}DuringSchedulingIgnoredDuringExecution": terms for name, terms in given.items() if terms}
+        return {
+            f"{name}DuringSchedulingIgnoredDuringExecution": terms for name, terms in given.items() if terms
+        }
 
     parts = {"podAffinity": part(want, like), "podAntiAffinity": part(refuse, dislike)}
     return {name: found for name, found in parts.items() if found}

@@ -30,7 +30,11 @@ def cycle_of(new, *objects, release="1.27"):
 def found_by(plugin, cycle, nodes):
     """Node -> the one reason that the plugin's filter has against it, None where it fits."""
     failures = plugin.filter(cycle.template, nodes, cycle)
-    reasons = {nodes.name(i): failures.reasons(i) if failures is not None else () for i in range(nodes.n) if nodes.has_node[i]}
+    reasons = {
+        nodes.name(i): failures.reasons(i) if failures is not None else ()
+        for i in range(nodes.n)
+        if nodes.has_node[i]
+    }
     return {name: " ".join(reason.text for reason in given) or None for name, given in reasons.items()}
 
 
@@ -43,9 +47,14 @@ def refusals(plugin, new, *objects):
 
 
 def scores(plugin, new, *objects, nodes=None, raw=False, release="1.27"):
-    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin ever skipped."""
+    """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin
+    ever skipped."""
     cycle = cycle_of(new, *objects, release=release)
-    rows = [cycle.table.row_of[name] for name in nodes] if nodes is not None else np.flatnonzero(cycle.table.has_node).tolist()
+    rows = (
+        [cycle.table.row_of[name] for name in nodes]
+        if nodes is not None
+        else np.flatnonzero(cycle.table.has_node).tolist()
+    )
     batch = Batch(cycle.table, np.array(rows, np.intp))
     status = plugin.pre_score(cycle.template, batch, cycle)
     assert status is None or status.is_skip, status

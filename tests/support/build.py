@@ -39,7 +39,8 @@ def engine(*objects, release="1.16", gates=None, **options):
 
 
 def ask(rule, incoming, *objects, **options):
-    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as for :func:`engine`."""
+    """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as
+    for :func:`engine`."""
     cycle = engine(*objects, **options).begin(incoming)
     return answers(rule, cycle, Batch(cycle.table))
 
@@ -51,7 +52,9 @@ def answers(rule, cycle, nodes):
     for i in range(nodes.n):
         if nodes.has_node[i]:
             error = error_text(failures, i) if failures is not None else None
-            found[nodes.name(i)] = error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
+            found[nodes.name(i)] = (
+                error if error is not None else [r.text for r in (failures.reasons(i) if failures else ())]
+            )
     return found
 
 
@@ -62,7 +65,8 @@ def error_text(failures, i):
 
 
 def scored(rule, incoming, *objects, reduced=True, **options):
-    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left it."""
+    """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left
+    it."""
     cycle = engine(*objects, **options).begin(incoming)
     nodes = Batch(cycle.table, np.flatnonzero(cycle.table.has_node))
     scores = rule.score(cycle.template, nodes, cycle)

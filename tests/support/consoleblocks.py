@@ -1,8 +1,9 @@
 """The console examples of the documentation: commands after ``$``, and what they print.
 
-A block that begins with three backticks and ``console`` has lines ``$ kubeclassic ...``, each followed by what it prints, on both
-streams. A line of three dots stands for any number of lines. ``> FILE`` at the end of a command writes standard output there. The commands
-of a page run one after the other in one folder that has the examples.
+A block that begins with three backticks and ``console`` has lines ``$ kubeclassic ...``, each followed by
+what it prints, on both streams. A line of three dots stands for any number of lines. ``> FILE`` at the end of
+a command writes standard output there. The commands of a page run one after the other in one folder that has
+the examples.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ class Example:
 
     def fits(self, text):
         """Whether *text* is what the page says."""
-        parts = (r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(f"{line}\n") for line in self.printed.splitlines())
+        parts = (
+            r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(f"{line}\n")
+            for line in self.printed.splitlines()
+        )
         lines = "".join(f"{line.rstrip()}\n" for line in text.rstrip("\n").splitlines())
         return re.fullmatch("".join(parts), lines) is not None
 

@@ -1,4 +1,5 @@
-"""Random clusters in which a pod finds no room: pods of several priorities, sizes and start times, budgets, nominations, taints."""
+"""Random clusters in which a pod finds no room: pods of several priorities, sizes and start times, budgets,
+nominations, taints."""
 
 from __future__ import annotations
 
@@ -15,15 +16,29 @@ from kubeclassic.simulation.conform import build
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import document
 
-STARTS = ("2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z", "2026-01-02T00:00:00Z", None, "2026-01-01T01:00:00+01:00")
+STARTS = (
+    "2026-01-01T00:00:00Z",
+    "2026-01-01T00:10:00Z",
+    "2026-01-02T00:00:00Z",
+    None,
+    "2026-01-01T01:00:00+01:00",
+)
 SIZES = [
-    {}, {"cpu": "500m"}, {"cpu": "1", "memory": "1Gi"}, {"memory": "3Gi"}, {"example.com/gpu": "1"}, {"cpu": "1", "example.com/gpu": "1"},
-]  # fmt: skip
+    {},
+    {"cpu": "500m"},
+    {"cpu": "1", "memory": "1Gi"},
+    {"memory": "3Gi"},
+    {"example.com/gpu": "1"},
+    {"cpu": "1", "example.com/gpu": "1"},
+]
 INCOMING = [{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {"cpu": "2", "example.com/gpu": "1"}, {}]
 SELECTORS = [
-    {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}, {}, None,
+    {"matchLabels": {"app": "a"}},
+    {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
+    {},
+    None,
     {"matchExpressions": [{"key": "app", "operator": "Nonsense"}]},
-]  # fmt: skip
+]
 APPS = ("a", "b", "c", "d")
 HOSTNAME = "kubernetes.io/hostname"
 NAMES = [f"n{i}" for i in range(4)]
@@ -32,7 +47,8 @@ RELEASES = ("1.12", "1.14", "1.15", "1.16", "1.27")
 
 @attrs.frozen
 class Crowd:
-    """Nodes, the pods on each in the order in which they came, pods nominated to a node, budgets, and a pod that finds no room."""
+    """Nodes, the pods on each in the order in which they came, pods nominated to a node, budgets, and a pod
+    that finds no room."""
 
     nodes: list[Node]
     pods: dict[str, list[Pod]]
@@ -43,7 +59,11 @@ class Crowd:
     def engine(self, release, profile=None, **options):
         """A scheduler that was told of it, in 1.27 with a *profile*. *options*: fields of the engine."""
         gates = {"EvenPodsSpread": True} if "EvenPodsSpread" in find_any_release(release).gates else {}
-        config = {"percentageOfNodesToScore": 100, "profile": None if profile is None else document(profile), "featureGates": gates}
+        config = {
+            "percentageOfNodesToScore": 100,
+            "profile": None if profile is None else document(profile),
+            "featureGates": gates,
+        }
         made = build({"name": "crowd", "version": release, "config": config}, options)
         feed = EventFeed(made)
         for item in (*self.nodes, *chain.from_iterable(self.pods.values()), *self.budgets):
@@ -98,7 +118,10 @@ def _budgets(draw):
     found = []
     for number in range(draw(st.integers(0, 3))):
         disrupted = draw(st.lists(st.sampled_from([f"{name}-0" for name in NAMES]), max_size=2))
-        status = {"disruptionsAllowed": draw(st.integers(-1, 2)), "disruptedPods": dict.fromkeys(disrupted, STARTS[0])}
+        status = {
+            "disruptionsAllowed": draw(st.integers(-1, 2)),
+            "disruptedPods": dict.fromkeys(disrupted, STARTS[0]),
+        }
         meta = {"name": f"b{number}", "namespace": draw(st.sampled_from(["default", "other"]))}
         spec = {"selector": draw(st.sampled_from(SELECTORS))}
         found.append(obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": spec, "status": status}))
@@ -109,32 +132,43 @@ def _affinities():
     """Required terms about the pods of an app; of some there are none."""
     term = st.builds(
         lambda app, key: {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key},
-        st.sampled_from(APPS), st.sampled_from([HOSTNAME, "disk"]),
-    )  # fmt: skip
+        st.sampled_from(APPS),
+        st.sampled_from([HOSTNAME, "disk"]),
+    )
     kinds = st.sampled_from(["podAffinity", "podAntiAffinity", "podAntiAffinity"])
-    return st.builds(lambda kind, found: {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [found]}}, kinds, term)
+    return st.builds(
+        lambda kind, found: {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [found]}}, kinds, term
+    )
 
 
 def _constraints():
     """A hard spread constraint over the pods of an app."""
     return st.builds(
         lambda app, key: {
-            "maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": app}}
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": app}},
         },
-        st.sampled_from(APPS), st.sampled_from([HOSTNAME, "disk"]),
-    )  # fmt: skip
+        st.sampled_from(APPS),
+        st.sampled_from([HOSTNAME, "disk"]),
+    )
 
 
 @st.composite
 def crowds(draw, *, with_terms=False):
-    """Four nodes, up to eight pods on each, up to two pods nominated to each; *with_terms* some pods care which others are near."""
+    """Four nodes, up to eight pods on each, up to two pods nominated to each; *with_terms* some pods care
+    which others are near."""
     pods = {name: _pods(draw, f"{name}-", 8, name, with_terms=with_terms) for name in NAMES}
-    waiting = {name: _pods(draw, f"w-{name}-", 2, with_terms=with_terms, nominatedNodeName=name) for name in NAMES}
+    waiting = {
+        name: _pods(draw, f"w-{name}-", 2, with_terms=with_terms, nominatedNodeName=name) for name in NAMES
+    }
     nominated = [(name, one) for name, pods_waiting in waiting.items() for one in pods_waiting]
     spec = {"nodeSelector": draw(st.sampled_from([None, None, {"disk": "ssd"}]))}
     if with_terms:
         spec |= {"labels": {"app": draw(st.sampled_from(APPS))}, "affinity": draw(st.none() | _affinities())}
         spec["topologySpreadConstraints"] = draw(st.lists(_constraints(), max_size=1))
-    priority, requests = draw(st.integers(0, 4)), draw(st.sampled_from(INCOMING))
+    priority = draw(st.integers(0, 4))
+    requests = draw(st.sampled_from(INCOMING))
     incoming = pod("p", requests=requests, priority=priority, metadata={"uid": "uid-p"}, **spec)
     return Crowd(_nodes(draw), pods, nominated, _budgets(draw), incoming)

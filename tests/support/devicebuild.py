@@ -11,7 +11,9 @@ TYPES = {int: "int", bool: "bool", str: "string"}
 def made(kind, name, spec, **more):
     """An object of *kind* from its JSON form."""
     metadata = {"name": name, **more.pop("metadata", {})}
-    found = decode({"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": metadata, "spec": spec, **more})
+    found = decode(
+        {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": metadata, "spec": spec, **more}
+    )
     assert found is not None
     return found
 
@@ -19,7 +21,11 @@ def made(kind, name, spec, **more):
 def device(name, memory="", **attributes):
     """A device with *attributes* of its driver's domain."""
     found = {key: {TYPES[type(value)]: value} for key, value in attributes.items()}
-    return {"name": name, "attributes": found, **({"capacity": {"memory": {"value": memory}}} if memory else {})}
+    return {
+        "name": name,
+        "attributes": found,
+        **({"capacity": {"memory": {"value": memory}}} if memory else {}),
+    }
 
 
 def a_slice(node, *devices, pool="", driver=DRIVER, generation=1, count=1, **spec):
@@ -54,7 +60,10 @@ def either(*alternatives):
 
 def device_claim(name, *requests, constraints=(), **more):
     """A claim with requests r0, r1 and so on, each with what :func:`exactly` or :func:`either` gives."""
-    asked = [{"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one} for i, one in enumerate(requests)]
+    asked = [
+        {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
+        for i, one in enumerate(requests)
+    ]
     metadata = {"namespace": "default", "uid": f"uid-{name}", **more.pop("metadata", {})}
     spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
     return made("ResourceClaim", name, spec, metadata=metadata, **more)
@@ -66,12 +75,15 @@ def same(attribute, *requests):
 
 
 def claiming(name, *claims, **status):
-    """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is in *status*: name -> claim."""
+    """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is
+    in *status*: name -> claim."""
     spec = []
     for number, one in enumerate(claims):
         field = "resourceClaimTemplateName" if one.startswith("from ") else "resourceClaimName"
         spec.append({"name": f"c{number}", field: one.removeprefix("from ")})
-    statuses = [{"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()]
+    statuses = [
+        {"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()
+    ]
     found = decode(
         manifest(
             "Pod",

@@ -28,14 +28,24 @@ def budget(name, app, allowed, **selector):
     """A budget for the pods of *app*."""
     wanted = selector or {"matchLabels": {"app": app}}
     return obj(
-        manifest("PodDisruptionBudget", name, namespace="default", spec={"selector": wanted}, status={"disruptionsAllowed": allowed})
+        manifest(
+            "PodDisruptionBudget",
+            name,
+            namespace="default",
+            spec={"selector": wanted},
+            status={"disruptionsAllowed": allowed},
+        )
     )
 
 
 def owned(name, app="web", on="", cpu="1", **more):
     """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
     kind = OWNERS.get(app)
-    owners = [{"apiVersion": "apps/v1", "kind": kind, "name": app, "uid": f"uid-of-{app}", "controller": True}] if kind else []
+    owners = (
+        [{"apiVersion": "apps/v1", "kind": kind, "name": app, "uid": f"uid-of-{app}", "controller": True}]
+        if kind
+        else []
+    )
     metadata = {"ownerReferences": owners, "uid": f"uid-{name}", **more.pop("metadata", {})}
     return pod(name, on=on, requests={"cpu": cpu}, labels={"app": app}, metadata=metadata, **more)
 
@@ -59,10 +69,19 @@ def with_devices():
     spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
     allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
-    status = {"allocation": allocated, "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}]}
+    status = {
+        "allocation": allocated,
+        "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}],
+    }
     made = [
         manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
-        manifest("ResourceClaimTemplate", "t", namespace="default", apiVersion="resource.k8s.io/v1", spec={"spec": spec}),
+        manifest(
+            "ResourceClaimTemplate",
+            "t",
+            namespace="default",
+            apiVersion="resource.k8s.io/v1",
+            spec={"spec": spec},
+        ),
         manifest(
             "ResourceClaim",
             "infer-gpu",
@@ -78,17 +97,40 @@ def with_devices():
     return [*map(obj, (*slices, *made)), owned("infer", on="a", status=statuses, resourceClaims=asks)]
 
 
-# --- random clusters ------------------------------------------------------------------------------------------------
+# --- random clusters ----------------------------------------------------------------------------------------
 
 AFFINITIES = (
-    {}, {}, {},
-    {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": HOSTNAME}]}},
-    {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-        {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}]}},
-    {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-        {"weight": 10, "podAffinityTerm": {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}}]}},
-)  # fmt: skip
+    {},
+    {},
+    {},
+    {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": HOSTNAME}
+            ]
+        }
+    },
+    {
+        "podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}
+            ]
+        }
+    },
+    {
+        "podAntiAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 10,
+                    "podAffinityTerm": {
+                        "labelSelector": {"matchLabels": {"app": "web"}},
+                        "topologyKey": ZONE,
+                    },
+                }
+            ]
+        }
+    },
+)
 TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
@@ -98,7 +140,14 @@ def cluster_of(seed, *, nodes=5, preemption=True):
     found = []
     for number in range(nodes):
         labels = {ZONE: rng.choice(["z1", "z2"]), HOSTNAME: f"n{number}"}
-        found.append(node(f"n{number}", labels=labels, cpu=rng.choice(["3", "4", "6"]), pods=rng.choice(["110", "110", "5"])))
+        found.append(
+            node(
+                f"n{number}",
+                labels=labels,
+                cpu=rng.choice(["3", "4", "6"]),
+                pods=rng.choice(["110", "110", "5"]),
+            )
+        )
     for number in range(rng.randrange(5, 18)):
         found.append(_pod_by_lot(rng, number, nodes, preemption))
     for app in rng.sample(APPS[2:6], rng.randrange(3)):
@@ -108,7 +157,10 @@ def cluster_of(seed, *, nodes=5, preemption=True):
 
 def _pod_by_lot(rng, number, nodes, preemption):
     app = rng.choice(APPS)
-    more = {"priority": rng.choice([0, 0, 10, 20]) if preemption else 0, "tolerations": rng.choice(TOLERATIONS)}
+    more = {
+        "priority": rng.choice([0, 0, 10, 20]) if preemption else 0,
+        "tolerations": rng.choice(TOLERATIONS),
+    }
     more["affinity"] = rng.choice(AFFINITIES)
     if rng.random() < 0.15:
         more["volumes"] = [{"name": "scratch", "emptyDir": {}}]
@@ -121,17 +173,24 @@ def _pod_by_lot(rng, number, nodes, preemption):
 def settled(objects, release, **options):
     """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
     cluster = Cluster(objects, defaults=False)
-    hosts = {found.pod.key: found.host for found in Scheduler(cluster, options_of({"release": release, **options})).run()}
-    placed = [item.bound_to(host) if isinstance(item, Pod) and (host := hosts.get(item.key)) else item for item in objects]
+    hosts = {
+        found.pod.key: found.host
+        for found in Scheduler(cluster, options_of({"release": release, **options})).run()
+    }
+    placed = [
+        item.bound_to(host) if isinstance(item, Pod) and (host := hosts.get(item.key)) else item
+        for item in objects
+    ]
     return [item for item in placed if not isinstance(item, Pod) or item.spec.node_name]
 
 
-# --- a replay -------------------------------------------------------------------------------------------------------
+# --- a replay -----------------------------------------------------------------------------------------------
 
 
 @attrs.define
 class Replay:
-    """Takes the steps of a plan on a cluster, with a scheduler of its own; what does not hold is an assertion that fails."""
+    """Takes the steps of a plan on a cluster, with a scheduler of its own; what does not hold is an assertion
+    that fails."""
 
     cluster: Cluster
     scheduler: Scheduler
@@ -143,21 +202,36 @@ class Replay:
     def of(cls, objects, release, **options):
         """At the beginning."""
         cluster = Cluster(objects, defaults=False)
-        left = {item.key: item.disruptions_allowed for item in objects if isinstance(item, PodDisruptionBudget)}
+        left = {
+            item.key: item.disruptions_allowed for item in objects if isinstance(item, PodDisruptionBudget)
+        }
         return cls(cluster, Scheduler(cluster, options_of({"release": release, **options})), left)
 
     def cordon(self, name):
         """As kubectl and the node controller do it."""
         found = self.cluster.find(f"node/{name}")
         assert isinstance(found, Node)
-        taint = obj({"kind": "Node", "spec": {"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}}).spec.taints
+        taint = obj(
+            {
+                "kind": "Node",
+                "spec": {"taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]},
+            }
+        ).spec.taints
         spec = replace(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
         self.cluster.update(replace(found, spec=spec))
 
     def of_budget(self, gone):
         """The budgets that select a pod."""
-        budgets = [found for name in self.left if isinstance(found := self.cluster.find(f"pdb/{name}"), PodDisruptionBudget)]
-        return [item.key for item in budgets if item.selector is not None and item.selector.match_labels.get("app") == gone.labels["app"]]
+        budgets = [
+            found
+            for name in self.left
+            if isinstance(found := self.cluster.find(f"pdb/{name}"), PodDisruptionBudget)
+        ]
+        return [
+            item.key
+            for item in budgets
+            if item.selector is not None and item.selector.match_labels.get("app") == gone.labels["app"]
+        ]
 
     def leave(self, key, *, by_drain):
         """A pod leaves; a drain may not ask more of a budget than it allows."""
@@ -187,12 +261,17 @@ def rounds_of(evictions):
 
 def renewed(gone, key):
     """The pod that an owner makes in place of *gone*."""
-    meta = replace(gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None)
-    return replace(gone, metadata=meta, spec=replace(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status)
+    meta = replace(
+        gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None
+    )
+    return replace(
+        gone, metadata=meta, spec=replace(gone.spec, node_name=""), status=obj({"kind": "Pod"}).status
+    )
 
 
 def replayed(objects, release, record, *, asks_budgets=True, **options):
-    """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is overdrawn."""
+    """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is
+    overdrawn."""
     replay = Replay.of(objects, release, **options)
     replay.asks_budgets = asks_budgets
     for name in record["can"]:
@@ -207,7 +286,11 @@ def _replay_round(replay, evictions):
     preempted = {found["pod"]: found for found in evictions if found["by"] is not None}
     gone = [(found, replay.leave(found["pod"], by_drain=True)) for found in wave]
     while gone:
-        made = [(found, renewed(old, found["replacement"])) for found, old in gone if found["replacement"] is not None]
+        made = [
+            (found, renewed(old, found["replacement"]))
+            for found, old in gone
+            if found["replacement"] is not None
+        ]
         victims = []
         while made:
             again = []
@@ -217,7 +300,10 @@ def _replay_round(replay, evictions):
                     assert decision.preemption is not None, decision.error
                     assert decision.preemption.node is not None, decision.error
                     again.append((found, new))
-                    victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
+                    victims += [
+                        (preempted[one.key], replay.leave(one.key, by_drain=False))
+                        for one in decision.preemption.victims
+                    ]
                 else:
                     assert decision.host == found["to"]
             made = again

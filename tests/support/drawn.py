@@ -1,4 +1,5 @@
-"""Objects in JSON form, drawn by Hypothesis from the classes that they are read into: all fields, of the right types."""
+"""Objects in JSON form, drawn by Hypothesis from the classes that they are read into: all fields, of the
+right types."""
 
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -10,15 +11,22 @@ from kubeclassic.api.objects.metadata import FieldWords, Map, OneOf, attributes,
 from kubeclassic.api.objects.quantity import Quantity
 
 TEXTS = st.text("ab-,é\\", max_size=4)
-QUANTITIES = st.sampled_from(["0", "1", "1000m", "100m", "1.5Gi", "2Ki", "20E", "1e3", "-1", "+1.0", ".5", 3, 1.5])
+QUANTITIES = st.sampled_from(
+    ["0", "1", "1000m", "100m", "1.5Gi", "2Ki", "20E", "1e3", "-1", "+1.0", ".5", 3, 1.5]
+)
 LEAVES = {
-    str: TEXTS, bool: st.booleans(), int: st.integers(-(2**63), 2**63 - 1), Quantity: QUANTITIES, Any: st.none() | TEXTS | st.integers(),
-}  # fmt: skip
+    str: TEXTS,
+    bool: st.booleans(),
+    int: st.integers(-(2**63), 2**63 - 1),
+    Quantity: QUANTITIES,
+    Any: st.none() | TEXTS | st.integers(),
+}
 
 
 def documents(annotation, words=None):
     """Values in JSON form that are read as one of a type, each field there or not."""
-    origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part not in (NoneType, ...)]
+    origin = get_origin(annotation)
+    parts = [part for part in get_args(annotation) if part not in (NoneType, ...)]
     if annotation in LEAVES:
         return LEAVES[annotation]
     if origin is Annotated:
@@ -36,10 +44,13 @@ def documents(annotation, words=None):
     if origin is Map:
         return st.dictionaries(TEXTS, documents(parts[0]), max_size=2)
     assert is_value(annotation), annotation
-    hints, names = get_type_hints(annotation, include_extras=True), json_names(annotation)
+    hints = get_type_hints(annotation, include_extras=True)
+    names = json_names(annotation)
     if words is not None:
         hints |= {name: Annotated[str, one] for name, one in words.fields.items()}
-    return st.fixed_dictionaries({}, optional={names[name]: documents(hints[name]) for name in attributes(annotation)})
+    return st.fixed_dictionaries(
+        {}, optional={names[name]: documents(hints[name]) for name in attributes(annotation)}
+    )
 
 
 @st.composite
@@ -60,4 +71,6 @@ def _changed(draw, value):
         return [*value[:place], _changed(draw, value[place]), *value[place + 1 :]]
     if isinstance(value, dict) and draw(st.booleans()):
         return {**value, "qqq": 1}
-    return draw(st.sampled_from([None, 1, True, 1.5, "", "x", [], {}, [None], {"a": None}, 2**40, 2**70, "1Gi"]))
+    return draw(
+        st.sampled_from([None, 1, True, 1.5, "", "x", [], {}, [None], {"a": None}, 2**40, 2**70, "1Gi"])
+    )

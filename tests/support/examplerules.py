@@ -11,6 +11,8 @@ def example_modules(root, monkeypatch):
     """``examples.rules`` and ``examples.plugins``; other tests of the process load them under other names."""
     monkeypatch.syspath_prepend(root)
     for name in MODULES:
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # what it undoes is that the name is there at all
+        monkeypatch.setitem(
+            sys.modules, name, ModuleType(name)
+        )  # what it undoes is that the name is there at all
         del sys.modules[name]
     return import_module(MODULES[1]), import_module(MODULES[2])

@@ -2,8 +2,9 @@
 
 Some are made by hand (``tests/framework/facts``); the others are conformance cases cut down.
 
-``python -m tests.support.factshows [--fact ID]... PATHS`` looks for one for each other fact that has none (or for those named), in the
-conformance cases of files and folders, makes it as small as it can, and writes all to ``tests/conformance/facts.jsonl.gz``.
+``python -m tests.support.factshows [--fact ID]... PATHS`` looks for one for each other fact that has none (or
+for those named), in the conformance cases of files and folders, makes it as small as it can, and writes all
+to ``tests/conformance/facts.jsonl.gz``.
 """
 
 import gzip
@@ -44,7 +45,8 @@ def cut_down():
 
 
 def sides(fact):
-    """The release of *fact*, and the one that lacks it: itself without its cells, or where none say it the release before it."""
+    """The release of *fact*, and the one that lacks it: itself without its cells, or where none say it the
+    release before it."""
     release = ALL_RELEASES[fact.release]
     return release, undone(release, [fact]) if fact.cells else release_before(fact.release)
 
@@ -58,8 +60,13 @@ def answers(case, fact):
 def answer_of(case, release):
     """How *release* answers *case*, without the gates that it does not let one set so."""
     config = case.get("config") or {}
-    gates = {name: on for name, on in (config.get("featureGates") or {}).items() if _may_set(release, name, on)}
-    return answer_case({**case, "version": release.version, "config": {**config, "featureGates": gates}}, Manner(release=release))
+    gates = {
+        name: on for name, on in (config.get("featureGates") or {}).items() if _may_set(release, name, on)
+    }
+    return answer_case(
+        {**case, "version": release.version, "config": {**config, "featureGates": gates}},
+        Manner(release=release),
+    )
 
 
 def _may_set(release, gate, on):
@@ -70,21 +77,25 @@ def _may_set(release, gate, on):
 def differs(case, fact):
     """Whether the two answers of :func:`answers` differ in what *fact* is about.
 
-    A refused configuration says nothing of facts about pods. Where no cells say a fact, the two releases name their rules otherwise.
+    A refused configuration says nothing of facts about pods. Where no cells say a fact, the two releases name
+    their rules otherwise.
     """
     try:
         one, other = answers(case, fact)
     except KubeclassicError:
         return False
     if "error" in one or "error" in other:
-        return one != other and (fact.plugin == CONFIGURATION or not {"policy", "profile"}.isdisjoint(fact.needs))
+        return one != other and (
+            fact.plugin == CONFIGURATION or not {"policy", "profile"}.isdisjoint(fact.needs)
+        )
     if not fact.decides:
         return one != other
     return bool(differences(one, other, FIELDS if fact.cells else FOUND))
 
 
 def seems_to_differ(case, fact):
-    """The same, while searching: a release without a fact that cannot answer is said, and does not end the search."""
+    """The same, while searching: a release without a fact that cannot answer is said, and does not end the
+    search."""
     try:
         return differs(case, fact)
     except Exception as error:
@@ -93,24 +104,42 @@ def seems_to_differ(case, fact):
 
 
 WORDS = {
-    "volumes": ('"volumes"',), "pod affinity": ("odAffinity", "podAntiAffinity"), "constraints": ("topologySpreadConstraints",),
-    "priorities": ('"priority"',), "owners": ('"Service"', "ReplicaSet", "ReplicationController", "StatefulSet"), "images": ('"image"',),
-    "init containers": ("initContainers",), "sidecars": ("initContainers",), "overhead": ("overhead",), "orphans": ("nodeName",),
-    "devices": ("resourceClaims",), "named nodes": ("matchFields",), "node preferences": ("preferredDuring",),
-    "scheduling gates": ("schedulingGates",), "policy": ('"Policy"',), "profile": ("KubeSchedulerConfiguration",),
-    "terminating": ("deletionTimestamp",), "attachments": ("VolumeAttachment",), "budgets": ("PodDisruptionBudget",),
-    "pod resources": ('"resources"',), "resized pods": ("containerStatuses",), "node selectors": ("nodeSelector",),
+    "volumes": ('"volumes"',),
+    "pod affinity": ("odAffinity", "podAntiAffinity"),
+    "constraints": ("topologySpreadConstraints",),
+    "priorities": ('"priority"',),
+    "owners": ('"Service"', "ReplicaSet", "ReplicationController", "StatefulSet"),
+    "images": ('"image"',),
+    "init containers": ("initContainers",),
+    "sidecars": ("initContainers",),
+    "overhead": ("overhead",),
+    "orphans": ("nodeName",),
+    "devices": ("resourceClaims",),
+    "named nodes": ("matchFields",),
+    "node preferences": ("preferredDuring",),
+    "scheduling gates": ("schedulingGates",),
+    "policy": ('"Policy"',),
+    "profile": ("KubeSchedulerConfiguration",),
+    "terminating": ("deletionTimestamp",),
+    "attachments": ("VolumeAttachment",),
+    "budgets": ("PodDisruptionBudget",),
+    "pod resources": ('"resources"',),
+    "resized pods": ("containerStatuses",),
+    "node selectors": ("nodeSelector",),
     "preferring taints": ("PreferNoSchedule",),
-}  # fmt: skip
+}
 """Trait -> what the text of a case has that may have it."""
 
 
 def may_show(fact, text):
     """Whether the case with *text* may have what *fact* needs."""
-    return all(any(word in text for trait in need.split("|") for word in WORDS.get(trait, ("",))) for need in fact.needs)
+    return all(
+        any(word in text for trait in need.split("|") for word in WORDS.get(trait, ("",)))
+        for need in fact.needs
+    )
 
 
-# --- looking for them -----------------------------------------------------------------------------------------------
+# --- looking for them ---------------------------------------------------------------------------------------
 
 
 def candidates(fact, cases):
@@ -144,7 +173,8 @@ def smaller(case, fact):
 
 def search(folders, wanted=()):
     """Look for a case for each fact that has none that shows it, and write what is found."""
-    found, read = cut_down(), dict[str, list[tuple[Json, str]]]()
+    found = cut_down()
+    read = dict[str, list[tuple[Json, str]]]()
     families = list(find_families(folders))
 
     def cases(version):
@@ -167,7 +197,11 @@ def search(folders, wanted=()):
                 break
             if seems_to_differ(case, fact):
                 small = smaller(case, fact)
-                found[fact.id] = {key: small[key] for key in ("name", "config", "objects", "pending", "nominated") if key in small}
+                found[fact.id] = {
+                    key: small[key]
+                    for key in ("name", "config", "objects", "pending", "nominated")
+                    if key in small
+                }
                 break
         said = "found" if fact.id in found else "NONE"
         sys.stdout.write(f"{fact.release} {fact.id}: {said} {time.monotonic() - began:.0f} s\n")
@@ -177,7 +211,11 @@ def search(folders, wanted=()):
 
 def write(found):
     """Write what shows each fact, in the order of facts."""
-    lines = [json.dumps({"fact": fact.id, "case": found[fact.id]}, separators=(",", ":")) for fact in FACTS if fact.id in found]
+    lines = [
+        json.dumps({"fact": fact.id, "case": found[fact.id]}, separators=(",", ":"))
+        for fact in FACTS
+        if fact.id in found
+    ]
     with FILE.open("wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
         packed.write(("\n".join(lines) + "\n").encode())
 

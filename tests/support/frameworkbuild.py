@@ -19,12 +19,20 @@ def configuration(*profiles, gates=None, release=DEFAULT_FRAMEWORK, **more):
 
 
 def scheduler(
-    *objects, profile=None, gates=None,
-    profiles=(), plugins=(), percentage=100,
-    release=DEFAULT_FRAMEWORK, **options,
-):  # fmt: skip
-    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told of *objects*."""
-    config = configuration(profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage)
+    *objects,
+    profile=None,
+    gates=None,
+    profiles=(),
+    plugins=(),
+    percentage=100,
+    release=DEFAULT_FRAMEWORK,
+    **options,
+):
+    """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told
+    of *objects*."""
+    config = configuration(
+        profile or {}, *profiles, gates=gates, release=release, percentageOfNodesToScore=percentage
+    )
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     made = framework_engine(config, registry=registry, **options)
     feed = EventFeed(made)
@@ -39,7 +47,8 @@ def profile_of(profile, *plugins, gates=None):
 
 
 def binding_methods(note):
-    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does of plugin, point and cycle."""
+    """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does
+    of plugin, point and cycle."""
 
     def method(point):
         return lambda self, pod, node_name, cycle: note(self, point, cycle)
@@ -49,7 +58,10 @@ def binding_methods(note):
 
 def enabled(*names, **weights):
     """``enabled`` entries: *names* without a weight, then those with one."""
-    return {"enabled": [{"name": name} for name in names] + [{"name": name, "weight": weight} for name, weight in weights.items()]}
+    return {
+        "enabled": [{"name": name} for name in names]
+        + [{"name": name, "weight": weight} for name, weight in weights.items()]
+    }
 
 
 def disabled(*names):

@@ -1,4 +1,5 @@
-"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and what came of each try.
+"""Input that was changed at random: the entry points for it, seeds, changes of texts and of structures, and
+what came of each try.
 
 Where a kubeconfig has a secret in its place, no message may have a part of it.
 """
@@ -46,7 +47,9 @@ from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
 SECONDS = 10
 """Seconds of CPU that one try may take."""
-ANSWER, REFUSED, SLOW = "answer", "documented error", "too slow"
+ANSWER = "answer"
+REFUSED = "documented error"
+SLOW = "too slow"
 SECRET = "s3cr3t"
 """Each secret of a seed."""
 SECRET_PLACES = re.compile(rb'"(token|password|value)": "s3cr3t"|"server": "https://u:s3cr3t@')
@@ -55,40 +58,132 @@ MOST_RUNS = 8
 """Of a sweep."""
 TRACES = ROOT / "examples" / "traces"
 WORDS = (
-    b"release=1.16 policy=p.json percentage=50", b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
-)  # fmt: skip
+    b"release=1.16 policy=p.json percentage=50",
+    b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
+)
 EDITS = (
     b"node 'pool in (gpu, general),!canary' 'spec.taints=[{key: a, effect: NoSchedule}]'",
     b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule requests.cpu=500m",
     b"deploy * spec.replicas=3 spec.template.spec.containers[0].image=x",
 )
 MANIFESTS = (
-    {"apiVersion": "v1", "kind": "Pod",
-     "metadata": {"name": "p", "labels": {"a": "b"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}]},
-     "spec": {
-         "priority": 5, "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
-         "containers": [{"name": "c", "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "ports": [{"hostPort": 80}]}],
-         "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "labelSelector": {}}]}},
-         "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-     }},
-    {"kind": "List", "items": [
-        {"kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}}},
-        {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}}},
-    ]},
-)  # fmt: skip
+    {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "p",
+            "labels": {"a": "b"},
+            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}],
+        },
+        "spec": {
+            "priority": 5,
+            "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
+            "containers": [
+                {
+                    "name": "c",
+                    "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
+                    "ports": [{"hostPort": 80}],
+                }
+            ],
+            "affinity": {
+                "podAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [
+                        {"topologyKey": "z", "labelSelector": {}}
+                    ]
+                }
+            },
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+        },
+    },
+    {
+        "kind": "List",
+        "items": [
+            {
+                "kind": "Deployment",
+                "metadata": {"name": "d"},
+                "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}},
+            },
+            {
+                "kind": "PersistentVolume",
+                "metadata": {"name": "v"},
+                "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}},
+            },
+        ],
+    },
+)
 """Small ones, of which a change hits a field that is read."""
 ODD = (
-    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**400, 1.5, float("nan"), float("inf"), "", "x", "1e999", "9" * 5000, "x" * 5000,
-    "\0", "\x1b[31m", "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z",
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    2**31,
+    2**63,
+    -(2**63) - 1,
+    10**400,
+    1.5,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "1e999",
+    "9" * 5000,
+    "x" * 5000,
+    "\0",
+    "\x1b[31m",
+    "\ud800",
+    "\uff11\uff12",
+    "😀",
+    [],
+    {},
+    [[]],
+    {"": {}},
+    [None],
+    {"a": None},
+    "100000000Ei",
+    "2006-01-02T15:04:05Z",
+)
 TOKENS = (
-    b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",
-    b"&a [*a]", b"*a", b"<<: *a", b"? ", b"---\n", b"{", b"[", b'"', b"'", b"\\", b",", b"\n", b"\r", b"\t", b": ", b"- ", b"%",
-    b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"|", b"[" * 2000, b"{a: " * 500, b"0x", b"\xd9\xa3",
-)  # fmt: skip
+    b"\0",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"null",
+    b"NaN",
+    b"-1",
+    b"1e999",
+    b"9" * 20,
+    b"!!bool x",
+    b"!!int ''",
+    b"!!timestamp x",
+    b"&a [*a]",
+    b"*a",
+    b"<<: *a",
+    b"? ",
+    b"---\n",
+    b"{",
+    b"[",
+    b'"',
+    b"'",
+    b"\\",
+    b",",
+    b"\n",
+    b"\r",
+    b"\t",
+    b": ",
+    b"- ",
+    b"%",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\x1f\x8b",
+    b"|",
+    b"[" * 2000,
+    b"{a: " * 500,
+    b"0x",
+    b"\xd9\xa3",
+)
 
 
-# --- entry points ---------------------------------------------------------------------------------------------------
+# --- entry points -------------------------------------------------------------------------------------------
 
 
 @cache
@@ -171,7 +266,7 @@ def _request(content):
         assert isinstance(found.json(), dict | list)
 
 
-# --- seeds ----------------------------------------------------------------------------------------------------------
+# --- seeds --------------------------------------------------------------------------------------------------
 
 
 def _files(*patterns):
@@ -181,8 +276,18 @@ def _files(*patterns):
 def _lines(kind):
     """Short cases, or answers, of each sort."""
     found = []
-    for family in ("1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.27/extenders"):
-        lines = gzip.decompress((ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()).splitlines()
+    for family in (
+        "1.13/queue",
+        "1.27/queue",
+        "1.16/preemption",
+        "1.16/policy",
+        "1.27/profile",
+        "1.15/events",
+        "1.27/extenders",
+    ):
+        lines = gzip.decompress(
+            (ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()
+        ).splitlines()
         found += sorted(filter(None, lines), key=len)[:2]
     return found
 
@@ -190,20 +295,39 @@ def _lines(kind):
 def _kubeconfigs():
     """One of each kind of user."""
     users = [
-        {"token": SECRET}, {"username": "u", "password": SECRET}, {},
-        {"exec": {
-            "apiVersion": EXEC_VERSIONS[0], "command": "login", "args": ["--quiet"], "env": [{"name": "A", "value": SECRET}],
-            "interactiveMode": "Never",
-        }},
-    ]  # fmt: skip
-    server = {"server": f"https://u:{SECRET}@[::1]:6443/path", "tls-server-name": "api", "insecure-skip-tls-verify": True}
+        {"token": SECRET},
+        {"username": "u", "password": SECRET},
+        {},
+        {
+            "exec": {
+                "apiVersion": EXEC_VERSIONS[0],
+                "command": "login",
+                "args": ["--quiet"],
+                "env": [{"name": "A", "value": SECRET}],
+                "interactiveMode": "Never",
+            }
+        },
+    ]
+    server = {
+        "server": f"https://u:{SECRET}@[::1]:6443/path",
+        "tls-server-name": "api",
+        "insecure-skip-tls-verify": True,
+    }
     return [
-        json.dumps({
-            "apiVersion": "v1", "kind": "Config", "clusters": [{"name": "c", "cluster": server}], "users": [{"name": "u", "user": user}],
-            "contexts": [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}], "current-context": "there",
-        }).encode()
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "c", "cluster": server}],
+                "users": [{"name": "u", "user": user}],
+                "contexts": [
+                    {"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}
+                ],
+                "current-context": "there",
+            }
+        ).encode()
         for user in users
-    ]  # fmt: skip
+    ]
 
 
 def _requests():
@@ -213,10 +337,20 @@ def _requests():
     victims = {"b": {"Pods": [{"UID": "uid-low"}], "NumPDBViolations": 0}}
     about = [{"Nodes": nodes}, {"NodeNames": ["a", "b", "z"]}, {}]
     bodies = {
-        "filter": about, "prioritize": about, "bind": [{"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}],
-        "preemption": [{"NodeNameToMetaVictims": victims}, {"NodeNameToVictims": {"b": {"Pods": [pod_json("low")]}}}],
-    }  # fmt: skip
-    return [f"{verb}\n{json.dumps({'Pod': pod, **body})}".encode() for verb, each in bodies.items() for body in each for pod in pods]
+        "filter": about,
+        "prioritize": about,
+        "bind": [{"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}],
+        "preemption": [
+            {"NodeNameToMetaVictims": victims},
+            {"NodeNameToVictims": {"b": {"Pods": [pod_json("low")]}}},
+        ],
+    }
+    return [
+        f"{verb}\n{json.dumps({'Pod': pod, **body})}".encode()
+        for verb, each in bodies.items()
+        for body in each
+        for pod in pods
+    ]
 
 
 @attrs.frozen
@@ -228,36 +362,56 @@ class Entry:
 
 
 ENTRY_POINTS = {
-    "manifests": Entry(_manifests, lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)]),
-    "decisions": Entry(_decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]),
+    "manifests": Entry(
+        _manifests,
+        lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)],
+    ),
+    "decisions": Entry(
+        _decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]
+    ),
     "policy": Entry(
         lambda content: resolve(RELEASES["1.16"], policy=load_policy(_file(content, "policy.json"))),
         lambda: _files("examples/policies/*.json"),
     ),
     "configuration": Entry(
-        lambda content: load_classic(_file(content, "config.yaml")), lambda: _files("examples/policies/scheduler-config.yaml"),
+        lambda content: load_classic(_file(content, "config.yaml")),
+        lambda: _files("examples/policies/scheduler-config.yaml"),
     ),
     "profile": Entry(
         lambda content: build_engine(load_configuration(_file(content, "profile.yaml"))),
         lambda: _files("examples/profiles/two-profiles.yaml"),
     ),
-    "scenario": Entry(lambda content: read_inputs([_file(content, "scenario.yaml")]), lambda: _files("examples/day.yaml")),
+    "scenario": Entry(
+        lambda content: read_inputs([_file(content, "scenario.yaml")]), lambda: _files("examples/day.yaml")
+    ),
     "cases": Entry(_cases, lambda: _lines("cases")),
-    "answers": Entry(lambda content: list(read_answers(_file(content, "x.answers.jsonl"))), lambda: _lines("answers")),
+    "answers": Entry(
+        lambda content: list(read_answers(_file(content, "x.answers.jsonl"))), lambda: _lines("answers")
+    ),
     "side": Entry(_side, lambda: list(WORDS)),
     "edit": Entry(_edit, lambda: list(EDITS)),
     "table": Entry(
-        lambda content: columnmap.read(_file(content, "tasks.csv"), columnmap.read_map(TRACES / "tasks.yaml")),
+        lambda content: columnmap.read(
+            _file(content, "tasks.csv"), columnmap.read_map(TRACES / "tasks.yaml")
+        ),
         lambda: _files("examples/traces/tasks.csv"),
     ),
     "map": Entry(_map, lambda: _files("examples/traces/tasks.yaml", "examples/traces/hosts.yaml")),
-    "sweep": Entry(_sweep, lambda: [json.dumps({
-        "cluster": f"{ROOT}/examples/cluster", "grid": {"release": ["1.16", "1.27"], "order": "shuffled"},
-        "objectives": ["placed", "cpu used"],
-    }).encode()]),
+    "sweep": Entry(
+        _sweep,
+        lambda: [
+            json.dumps(
+                {
+                    "cluster": f"{ROOT}/examples/cluster",
+                    "grid": {"release": ["1.16", "1.27"], "order": "shuffled"},
+                    "objectives": ["placed", "cpu used"],
+                }
+            ).encode()
+        ],
+    ),
     "kubeconfig": Entry(_kubeconfig, _kubeconfigs),
     "requests": Entry(_request, _requests),
-}  # fmt: skip
+}
 """Name -> what reads input of that kind, and good input."""
 TEXTS = ("side", "edit", "table", "requests")
 """Entry points whose input has no structure of YAML."""
@@ -269,7 +423,7 @@ def seeds(entry):
     return tuple(ENTRY_POINTS[entry].seeds())
 
 
-# --- changes --------------------------------------------------------------------------------------------------------
+# --- changes ------------------------------------------------------------------------------------------------
 
 
 def changed(entry, seed):
@@ -285,7 +439,9 @@ def changed(entry, seed):
     for _ in range(draw.choice((0, 0, 1, 2, 5))):
         start = draw.randrange(len(content) + 1)
         end = min(len(content), start + draw.choice((0, 1, 1, 3, 20, 300)))
-        content = content[:start] + draw.choice((b"", draw.choice(TOKENS), content[start:end] * 2)) + content[end:]
+        content = (
+            content[:start] + draw.choice((b"", draw.choice(TOKENS), content[start:end] * 2)) + content[end:]
+        )
     return gzip.compress(content)[: draw.choice((None, -5))] if draw.random() < 0.02 else content
 
 
@@ -320,7 +476,7 @@ def _places(value):
         yield from _places(value[key])
 
 
-# --- tries ----------------------------------------------------------------------------------------------------------
+# --- tries --------------------------------------------------------------------------------------------------
 
 
 class TooSlow(BaseException):
@@ -328,14 +484,21 @@ class TooSlow(BaseException):
 
 
 def tried(entry, content):
-    """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody documented and its place."""
+    """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody
+    documented and its place."""
     try:
         with _limited():
             ENTRY_POINTS[entry].read(content)
     except KubeclassicError as error:
-        text = str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")  # upstream's own text, to the letter
+        text = (
+            str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")
+        )  # upstream's own text, to the letter
         is_line = text.isprintable() if entry == "manifests" else "\n" not in text
-        return REFUSED if is_line and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
+        return (
+            REFUSED
+            if is_line and len(text) < 5000
+            else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
+        )
     except TooSlow:
         return SLOW
     except Exception as error:

@@ -1,6 +1,8 @@
-"""Golden files: what ``-o json`` of every question prints about the examples, of ``replay`` its events, compressed in ``tests/golden``.
+"""Golden files: what ``-o json`` of every question prints about the examples, of ``replay`` its events,
+compressed in ``tests/golden``.
 
-``python -m tests.support.golden`` in the root writes them again. A file holds the exit status in its first line, then standard output.
+``python -m tests.support.golden`` in the root writes them again. A file holds the exit status in its first
+line, then standard output.
 """
 
 import gzip

@@ -1,8 +1,9 @@
-"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of ARCHITECTURE.md.
+"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of
+ARCHITECTURE.md.
 
-``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are named by their path from the
-root of the repository, with slashes. Every function takes what it looks at, so that a test can give it something wrong and see that it is
-found.
+``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are
+named by their path from the root of the repository, with slashes. Every function takes what it looks at, so
+that a test can give it something wrong and see that it is found.
 """
 
 import ast
@@ -23,7 +24,7 @@ NO_PARTS = {"tests", "build"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -58,7 +59,7 @@ def test_files():
     return tuple(sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("*.py")))
 
 
-# --- imports --------------------------------------------------------------------------------------------------------
+# --- imports ------------------------------------------------------------------------------------------------
 
 
 def modules(files):
@@ -68,7 +69,8 @@ def modules(files):
 
 
 def imported(module, file, known, *, run=False):
-    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without those for types alone."""
+    """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without
+    those for types alone."""
     skipped = set(map(id, for_types(module))) if run else set()
     for node in nodes(module):
         if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
@@ -94,7 +96,8 @@ def imported_names(node, package):
 
 
 def found_file(name, known):
-    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by slashes."""
+    """The file of the longest part of *name* that is a module; what no file has stays a name, joined by
+    slashes."""
     lengths = range(len(name), -1, -1)
     found = next((known[name[:n]] for n in lengths if name[:n] in known), None)
     return "/".join(name) if found is None else found
@@ -104,18 +107,28 @@ def found_file(name, known):
 def imports():
     """The imports of every file of the package."""
     known = modules(sources())
-    return {file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file} for file in sources()}
+    return {
+        file: {to: line for line, to in reversed(list(imported(tree(file), file, known))) if to != file}
+        for file in sources()
+    }
 
 
 def without(graph, edges):
     """The graph without some imports."""
-    return {file: {to: line for to, line in targets.items() if (file, to) not in edges} for file, targets in graph.items()}
+    return {
+        file: {to: line for to, line in targets.items() if (file, to) not in edges}
+        for file, targets in graph.items()
+    }
 
 
 def circles(graph):
     """The circles of imports: for each group of files that reach one another, those files, sorted."""
     reach = {file: reached(graph, file) for file in graph}
-    groups = {tuple(sorted(to for to in reach[file] if file in reach.get(to, ()))) for file in graph if file in reach[file]}
+    groups = {
+        tuple(sorted(to for to in reach[file] if file in reach.get(to, ())))
+        for file in graph
+        if file in reach[file]
+    }
     return [list(group) for group in sorted(groups)]
 
 
@@ -130,7 +143,7 @@ def reached(graph, start):
     return found
 
 
-# --- the order of the parts -----------------------------------------------------------------------------------------
+# --- the order of the parts ---------------------------------------------------------------------------------
 
 
 def part_of(file, rows):
@@ -150,23 +163,31 @@ def floor_of(part, rows):
 
 
 def may_import(file, target, rows):
-    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names it."""
-    here, there = part_of(file, rows), part_of(target, rows)
+    """Whether the table lets *file* import *target*: in its own part, or above its line where its row names
+    it."""
+    here = part_of(file, rows)
+    there = part_of(target, rows)
     if here is None or here == there:
         return here is not None
     named = next(allowed for row, allowed in rows.items() if here in row.split())
-    return floor_of(there, rows) < floor_of(here, rows) and any(covers(part, target) for part in named.split())
+    return floor_of(there, rows) < floor_of(here, rows) and any(
+        covers(part, target) for part in named.split()
+    )
 
 
 def strays(graph, rows):
     """The imports that the table does not allow."""
     return [
-        f"{file}, line {line}: {to}" for file, targets in graph.items() for to, line in targets.items() if not may_import(file, to, rows)
+        f"{file}, line {line}: {to}"
+        for file, targets in graph.items()
+        for to, line in targets.items()
+        if not may_import(file, to, rows)
     ]
 
 
 def longest_chain(graph, units):
-    """The longest chain of imports between *units* (file -> its unit; other files do not count), highest first; no circle may be there."""
+    """The longest chain of imports between *units* (file -> its unit; other files do not count), highest
+    first; no circle may be there."""
     below = {unit: set() for unit in units.values()}
     for file, unit in units.items():
         below[unit] |= {units[to] for to in graph[file] if to in units} - {unit}
@@ -180,7 +201,7 @@ def longest_chain(graph, units):
     return max(map(chain, sorted(below)), key=len, default=[])
 
 
-# --- sizes ----------------------------------------------------------------------------------------------------------
+# --- sizes --------------------------------------------------------------------------------------------------
 
 WIDTH = 110
 """The columns of a line; longer ones are counted."""
@@ -227,7 +248,11 @@ def body_lines(node):
 
 def called_once(module):
     """The private functions of a file that one place in it names."""
-    private = {node.name for node in functions(module) if node.name.startswith("_") and not node.name.startswith("__")}
+    private = {
+        node.name
+        for node in functions(module)
+        if node.name.startswith("_") and not node.name.startswith("__")
+    }
     uses = Counter(name for name in names_in(module) if name in private)
     return sorted(name for name in private if uses[name] == 1)
 
@@ -240,12 +265,21 @@ def changes_of_file(arguments):
     from kubeclassic.cli import main
 
     def run():
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            contextlib.suppress(SystemExit),
+        ):
             main(arguments)
 
     def note(frame, event, _):
         file = frame.f_code.co_filename
-        if event == "call" and file.startswith(f"{ROOT}/") and "site-packages" not in file and frame.f_code.co_name not in BY_ITSELF:
+        if (
+            event == "call"
+            and file.startswith(f"{ROOT}/")
+            and "site-packages" not in file
+            and frame.f_code.co_name not in BY_ITSELF
+        ):
             entered.append(file)
 
     entered = []
@@ -260,7 +294,9 @@ def changes_of_file(arguments):
 
 def table():
     """The sizes of the house, each with its name."""
-    of_source, of_tests = (sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files()))
+    of_source, of_tests = (
+        sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files())
+    )
     modules_ = [tree(path) for path in sources()]
     bodies = [body_lines(node) for module in modules_ for node in functions(module)]
     lines = [line for path in sources() for line in text(path).splitlines()]
@@ -286,22 +322,32 @@ def table():
     return [(name, size if isinstance(size, str) else f"{size:,}") for name, size in rows]
 
 
-# --- kinds ----------------------------------------------------------------------------------------------------------
+# --- kinds --------------------------------------------------------------------------------------------------
 
 KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
-"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework."""
+"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework.
+"""
 
 
 def kinds_asked(module):
     """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
-    return [part.lineno for node in nodes(module) for part in classes_asked(node) if any(map(KIND.search, names_in(part)))]
+    return [
+        part.lineno
+        for node in nodes(module)
+        for part in classes_asked(node)
+        if any(map(KIND.search, names_in(part)))
+    ]
 
 
 def classes_asked(node):
     """The classes that ``isinstance``, ``issubclass`` or a pattern asks for, if *node* is one of these."""
     if isinstance(node, ast.MatchClass):
         return [node.cls]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass"):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("isinstance", "issubclass")
+    ):
         return node.args[-1:]
     return []
 
@@ -315,10 +361,12 @@ def names_in(node):
 
 def ignored_lines(source):
     """The lines that the type checker is told to ignore."""
-    return [number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)]
+    return [
+        number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)
+    ]
 
 
-# --- releases -------------------------------------------------------------------------------------------------------
+# --- releases -----------------------------------------------------------------------------------------------
 
 
 def literals(module, versions):
@@ -344,7 +392,8 @@ def imports_of(module, names):
 
 
 def is_release(node):
-    """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or ``version`` of one."""
+    """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or
+    ``version`` of one."""
     if isinstance(node, ast.Attribute):
         return node.attr == "release" or (node.attr == "version" and is_release(node.value))
     return isinstance(node, ast.Name) and node.id == "release"
@@ -356,11 +405,12 @@ def is_absence(node):
     return nothing and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
 
 
-# --- ARCHITECTURE.md ------------------------------------------------------------------------------------------------
+# --- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 
 def table_under(heading, document):
-    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left out."""
+    """(first cell, the rest) for each row of the table under a heading, the head and the line below it left
+    out."""
     section = document.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").partition("|") for line in section.splitlines() if line.startswith("|")]
     return [(first.strip(), rest.strip()) for first, _, rest in rows[2:]]

@@ -6,4 +6,7 @@ from kubeclassic.framework.options import FIELDS, options_of
 def keywords_of(keywords, *own):
     """*keywords* for a question: those of a scheduler, but for *own*, as one value of ``scheduler``."""
     options = {name: value for name, value in keywords.items() if name in FIELDS and name not in own}
-    return {"scheduler": options_of(options), **{name: value for name, value in keywords.items() if name not in options}}
+    return {
+        "scheduler": options_of(options),
+        **{name: value for name, value in keywords.items() if name not in options},
+    }

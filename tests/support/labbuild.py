@@ -44,7 +44,10 @@ def example_lab(release="1.15", **values):
 def town(nodes, placed, waiting):
     """A lab on a small town; the numbers are variants of its nodes and pods."""
     machines = [machine(number, variant) for number, variant in enumerate(nodes)]
-    there = [person(variant, f"there-{number}", on=f"n{number % len(nodes)}") for number, variant in enumerate(placed)]
+    there = [
+        person(variant, f"there-{number}", on=f"n{number % len(nodes)}")
+        for number, variant in enumerate(placed)
+    ]
     pods = [person(variant, f"new-{number}") for number, variant in enumerate(waiting)]
     return lab_on(Files(Loaded((*machines, *there, *pods))), release="1.15")
 
@@ -66,7 +69,9 @@ class Searching:
 
     def answer(self, body, observer):
         """The answer, or none."""
-        observer.found(Suggestion(change="a change", patch=("node n x=y",), host="n", kind="label", disturbs=22))
+        observer.found(
+            Suggestion(change="a change", patch=("node n x=y",), host="n", kind="label", disturbs=22)
+        )
         if self.error is not None:
             raise self.error
         try:
@@ -77,12 +82,14 @@ class Searching:
         return {}
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------
+# --- asking -------------------------------------------------------------------------------------------------
 
 
 def ask(lab, question, state, cluster=None, **options):
     """What the page is answered."""
-    return lab.answer(msgspec.json.encode({"question": question, "state": state, "options": options, "cluster": cluster}))
+    return lab.answer(
+        msgspec.json.encode({"question": question, "state": state, "options": options, "cluster": cluster})
+    )
 
 
 def fates(found):
@@ -96,12 +103,14 @@ def answered(lab, state):
 
 
 def fresh(lab, state):
-    """What :func:`kubeclassic.simulate` says with the Policy or the profile of *state*, its edits and its pods."""
-    options, cluster = StateRules(lab.spec, state).options(), EXAMPLE if lab.given.paths else lab.files.loaded.objects
+    """What :func:`kubeclassic.simulate` says with the Policy or the profile of *state*, its edits and its
+    pods."""
+    options = StateRules(lab.spec, state).options()
+    cluster = EXAMPLE if lab.given.paths else lab.files.loaded.objects
     return fates(simulate(cluster, options, pods=state.pods, edits=state.edits, order=state.order).record())
 
 
-# --- moves ----------------------------------------------------------------------------------------------------------
+# --- moves --------------------------------------------------------------------------------------------------
 
 MOVES = st.tuples(st.integers(0, 13), st.integers(0, 1000), st.integers(0, 12))
 """Moves and edits as numbers: of what kind, which rule or object, which value."""
@@ -112,20 +121,39 @@ def moved(lab, state, drawn):
     kind, which, value = drawn
     known = StateRules(lab.spec, state).known
     if kind < 4 and known.scorers:
-        return replace(state, weights={**state.weights, list(known.scorers)[which % len(known.scorers)]: value})
+        return replace(
+            state, weights={**state.weights, list(known.scorers)[which % len(known.scorers)]: value}
+        )
     if kind < 6 and known.filters:
-        return replace(state, switches={**state.switches, list(known.filters)[which % len(known.filters)]: value % 2 == 0})
+        return replace(
+            state,
+            switches={**state.switches, list(known.filters)[which % len(known.filters)]: value % 2 == 0},
+        )
     if kind < 7:
-        return replace(state, scheduler={**state.scheduler, "release": list(ALL_RELEASES)[which % len(ALL_RELEASES)]})
+        return replace(
+            state, scheduler={**state.scheduler, "release": list(ALL_RELEASES)[which % len(ALL_RELEASES)]}
+        )
     if kind < 8:
         settings = [{"percentage_of_nodes_to_score": value * 8}, {"hard_pod_affinity_weight": value + 1}]
-        return replace(state, scheduler={**state.scheduler, **settings[which % 2]}, order=("input", "priority")[value % 2])
+        return replace(
+            state,
+            scheduler={**state.scheduler, **settings[which % 2]},
+            order=("input", "priority")[value % 2],
+        )
     scenario = lab.scenarios.scenario(state, StateRules(lab.spec, state).spec())
     pods = [*scenario.pending, *(item for item in scenario.objects if item.kind == "Pod")]
-    node, pod = scenario.nodes[which % len(scenario.nodes)].name, pods[which % len(pods)].key
+    node = scenario.nodes[which % len(scenario.nodes)].name
+    pod = pods[which % len(pods)].key
     edits = (
-        f"pod {pod} requests.cpu={100 * value + 100}m", f"pod {pod} labels.app={'ab'[value % 2]}", f"node {node} allocatable.cpu={value}",
-        f"node {node} labels.disk={('ssd', 'hdd')[value % 2]}", f"node {node} taints+=k=v{value}:NoSchedule", f"pod {pod} nodeName-",
-        f"node {node} unschedulable=true", f"drain node {node}", f"copy node {node} x2", f"delete pod {pod}",
-    )  # fmt: skip
+        f"pod {pod} requests.cpu={100 * value + 100}m",
+        f"pod {pod} labels.app={'ab'[value % 2]}",
+        f"node {node} allocatable.cpu={value}",
+        f"node {node} labels.disk={('ssd', 'hdd')[value % 2]}",
+        f"node {node} taints+=k=v{value}:NoSchedule",
+        f"pod {pod} nodeName-",
+        f"node {node} unschedulable=true",
+        f"drain node {node}",
+        f"copy node {node} x2",
+        f"delete pod {pod}",
+    )
     return replace(state, edits=(*state.edits, edits[(which + value + kind) % len(edits)]))

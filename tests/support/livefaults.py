@@ -1,4 +1,5 @@
-"""What goes wrong between a live scheduler and its API server, by chance but repeatable; and schedulers that are killed and start again."""
+"""What goes wrong between a live scheduler and its API server, by chance but repeatable; and schedulers that
+are killed and start again."""
 
 from __future__ import annotations
 
@@ -46,25 +47,33 @@ MOST_EVENTS = 200
 def wrongs(world, watcher):
     """What must never happen: pods bound twice, and full nodes.
 
-    Upstream: up to 1.16 a bound pod that no informer sees for half a minute loses its place, and then a node may get too many.
+    Upstream: up to 1.16 a bound pod that no informer sees for half a minute loses its place, and then a node
+    may get too many.
     """
     has_expired = any("was not confirmed in time" in text for text in world.reports)
     return watcher.bound_twice if has_expired else watcher.faults
 
 
 def with_room(storage, watcher):
-    """The pods that wait though a node of their selector has room, or would have without the pods that they may preempt."""
+    """The pods that wait though a node of their selector has room, or would have without the pods that they
+    may preempt."""
     pods = storage.of("pods")
-    waiting = {name: pods[namespace, short] for name in watcher.waiting() for namespace, short in [tuple(name.split("/"))]}
+    waiting = {
+        name: pods[namespace, short]
+        for name in watcher.waiting()
+        for namespace, short in [tuple(name.split("/"))]
+    }
     return [name for name, pod in waiting.items() if any(_rooms(pod, storage, watcher))]
 
 
 def _rooms(pod, storage, watcher):
     """For each node that *pod* selects whether it has room."""
-    wanted, selector = requests(pod), (pod["spec"].get("nodeSelector") or {}).items()
+    wanted = requests(pod)
+    selector = (pod["spec"].get("nodeSelector") or {}).items()
     for (_, name), node in storage.of("nodes").items():
         if selector <= node["metadata"]["labels"].items():
-            room, taken = amounts(node["status"]["allocatable"]), _staying(watcher.loads.get(name, Load()), _priority(pod))
+            room = amounts(node["status"]["allocatable"])
+            taken = _staying(watcher.loads.get(name, Load()), _priority(pod))
             yield all(wanted[each] + taken[each] <= room[each] for each in wanted)
 
 
@@ -81,7 +90,8 @@ def _priority(pod):
 
 @attrs.define
 class Faults:
-    """Decides which requests fail: a *share* of all, until :attr:`is_over`. Others take up to *latency* seconds."""
+    """Decides which requests fail: a *share* of all, until :attr:`is_over`. Others take up to *latency*
+    seconds."""
 
     seed: int
     share: float
@@ -124,7 +134,8 @@ class Faults:
 
 @attrs.define(eq=False)
 class Process:
-    """A scheduler that can be killed at any moment; with *elects* it is one replica of several, of which one leads."""
+    """A scheduler that can be killed at any moment; with *elects* it is one replica of several, of which one
+    leads."""
 
     world: World
     name: str
@@ -168,7 +179,9 @@ class Process:
         release = algorithm.release
         api = ClusterApi(Api(transport, retries_of(release.client)))
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
-        informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append)
+        informers = informers_of(
+            algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append
+        )
         self.elector = self._elector(transport) if self.elects else None
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())
@@ -177,6 +190,7 @@ class Process:
             raise KubeclassicError(f"{self.name}: the scheduler ended")
 
     def _elector(self, transport):
-        identity, wall = f"{self.name}-{self.lives}", asyncio.get_running_loop().time
+        identity = f"{self.name}-{self.lives}"
+        wall = asyncio.get_running_loop().time
         lock = LeaseLock(transport, "kube-system", "kube-scheduler", LeaseTimes().request)
         return Elector(lock, LeaseTimes(), identity, wall=wall, dice=random.Random(identity))

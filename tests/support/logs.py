@@ -4,7 +4,9 @@ import re
 
 from kubeclassic.live.process.logs import Log, LogSettings
 
-LINE = re.compile(r"(?P<severity>[IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} [ \d]{7} (?P<file>[\w.]+):(?P<line>\d+)\] (?P<text>.*)")
+LINE = re.compile(
+    r"(?P<severity>[IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} [ \d]{7} (?P<file>[\w.]+):(?P<line>\d+)\] (?P<text>.*)"
+)
 """A line in klog's form."""
 
 

@@ -2,27 +2,49 @@
 
 
 def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
-    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable`` and so on."""
+    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``,
+    ``unschedulable`` and so on."""
     allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
     meta = {"name": name, "labels": labels or {}, "annotations": more.pop("annotations", {})}
     spec = {key: more.pop(key) for key in ("taints", "unschedulable") if key in more}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": {"allocatable": allocatable, **more}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": meta,
+        "spec": spec,
+        "status": {"allocatable": allocatable, **more},
+    }
 
 
 def pod(
-    name="web", cpu=None, *, on="", requests=None, limits=None,
-    labels=None, namespace="default", **spec,
-):  # fmt: skip
-    """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
+    name="web",
+    cpu=None,
+    *,
+    on="",
+    requests=None,
+    limits=None,
+    labels=None,
+    namespace="default",
+    **spec,
+):
+    """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and
+    ``status`` are merged in."""
     meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
     status = spec.pop("status", {})
     amounts = ({} if cpu is None else {"cpu": cpu}) | (requests or {})
-    containers = [{"name": "c", "image": "img", "resources": {"requests": amounts, **({"limits": limits} if limits else {})}}]
+    containers = [
+        {
+            "name": "c",
+            "image": "img",
+            "resources": {"requests": amounts, **({"limits": limits} if limits else {})},
+        }
+    ]
     spec = {"containers": containers, **({"nodeName": on} if on else {}), **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
 
 
 def manifest(kind, name, *, metadata=None, **fields):
-    """An object of any kind; ``namespace`` and ``labels`` of *fields* are of its metadata, the others its own."""
+    """An object of any kind; ``namespace`` and ``labels`` of *fields* are of its metadata, the others its
+    own."""
     placed = {key: fields.pop(key) for key in ("namespace", "labels") if key in fields}
     return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}

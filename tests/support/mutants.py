@@ -1,7 +1,8 @@
 """Mutants: faults put in by hand, one at a time, that the tests have to find.
 
-``python -m tests.support.mutants`` (``.ci/mutants``) puts each into a copy of the checkout, runs the tests of its room, and names those
-that nothing found. Words after the command choose the mutants whose description has one of them.
+``python -m tests.support.mutants`` (``.ci/mutants``) puts each into a copy of the checkout, runs the tests of
+its room, and names those that nothing found. Words after the command choose the mutants whose description has
+one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tests.support.house import ROOT
 
 
 class Mutant(NamedTuple):
-    """One fault: in *file* *text* stands once and becomes *fault*; *tests*, files, folders and tests below ``tests``, have to fail."""
+    """One fault: in *file* *text* stands once and becomes *fault*; *tests*, files, folders and tests below
+    ``tests``, have to fail."""
 
     says: str
     file: str
@@ -743,7 +745,11 @@ MUTANTS = (
 
 def copied(folder: Path) -> Path:
     """A copy of the files of the checkout as the package ``kubeclassic`` in *folder*."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    listed = (
+        subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+        .stdout.decode()
+        .split("\0")
+    )
     copy = folder / "kubeclassic"
     for name in filter(None, listed):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -758,9 +764,22 @@ def is_found(mutant: Mutant, copy: Path) -> bool:
     before = file.read_text(encoding="utf-8")
     file.write_text(before.replace(mutant.text, mutant.fault), encoding="utf-8")
     # All cases that are kept here, and none of the larger data.
-    ours = {"PYTHONPATH": str(copy.parent), "KUBECLASSIC_CONFORMANCE": "full", "KUBECLASSIC_SHARED": str(copy / "absent")}
+    ours = {
+        "PYTHONPATH": str(copy.parent),
+        "KUBECLASSIC_CONFORMANCE": "full",
+        "KUBECLASSIC_SHARED": str(copy / "absent"),
+    }
     environment = {**os.environ, **ours}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{one}" for one in mutant.tests.split())]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        *(f"tests/{one}" for one in mutant.tests.split()),
+    ]
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     finally:

@@ -1,4 +1,5 @@
-"""Runs the notebooks of ``examples/``. As a program it writes their outputs: ``python -m tests.support.notebooks``."""
+"""Runs the notebooks of ``examples/``. As a program it writes their outputs: ``python -m
+tests.support.notebooks``."""
 
 import os
 import re
@@ -20,13 +21,16 @@ def read(path):
 
 
 def executed(path):
-    """The notebook at *path*, run from its start in the folder where it is; outputs have no times and no counts of runs."""
+    """The notebook at *path*, run from its start in the folder where it is; outputs have no times and no
+    counts of runs."""
     notebook = read(path)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kubeclassic").symlink_to(ROOT)
         environment = {**os.environ, "PYTHONPATH": folder, "PYTHONHASHSEED": "0"}
         where = {"metadata": {"path": str(path.parent)}}
-        client = NotebookClient(notebook, timeout=SECONDS, resources=where, record_timing=False, coalesce_streams=True)
+        client = NotebookClient(
+            notebook, timeout=SECONDS, resources=where, record_timing=False, coalesce_streams=True
+        )
         client.execute(env=environment)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
@@ -42,7 +46,10 @@ def words(notebook):
     """What people read of each cell's HTML: no tags, no style."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     pages = [[output.get("data", {}).get("text/html", "") for output in cell.outputs] for cell in code]
-    return [[re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL) for page in found] for found in pages]
+    return [
+        [re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL) for page in found]
+        for found in pages
+    ]
 
 
 def _text(output):

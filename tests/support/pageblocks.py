@@ -1,6 +1,7 @@
 """The code blocks of a page of the documentation, and what may stand in them.
 
-The word after the three backticks says what a block is; ``title="FILE"`` names a file that the commands of the page find.
+The word after the three backticks says what a block is; ``title="FILE"`` names a file that the commands of
+the page find.
 """
 
 from __future__ import annotations
@@ -39,10 +40,13 @@ def blocks_of(page):
         if fence is None:
             lines.append(line)
         elif head is None:
-            head, lines = fence[1], []
+            head = fence[1]
+            lines = []
         else:
             title = _TITLE.search(head)
-            yield Block(head.partition(" ")[0], title[1] if title else "", "".join(f"{line}\n" for line in lines))
+            yield Block(
+                head.partition(" ")[0], title[1] if title else "", "".join(f"{line}\n" for line in lines)
+            )
             head = None
 
 

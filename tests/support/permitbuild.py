@@ -10,7 +10,8 @@ from tests.support.frameworkbuild import enabled, scheduler
 
 
 class Doorman(Plugin):
-    """Makes pods wait for as long as their annotation with its name says in seconds, ``no`` or ``broken``, and counts reservations."""
+    """Makes pods wait for as long as their annotation with its name says in seconds, ``no`` or ``broken``,
+    and counts reservations."""
 
     name = "Doorman"
     seen: ClassVar[list[str]] = []

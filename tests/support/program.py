@@ -28,9 +28,15 @@ from kubeclassic.__main__ import main
 main()
 """
 HEAVY = (
-    "numpy", "yaml", "rich", "kubeclassic.core", "kubeclassic.simulation", "kubeclassic.framework.config", "kubeclassic.framework.plugin",
+    "numpy",
+    "yaml",
+    "rich",
+    "kubeclassic.core",
+    "kubeclassic.simulation",
+    "kubeclassic.framework.config",
+    "kubeclassic.framework.plugin",
     "kubeclassic.algorithmprovider",
-)  # fmt: skip
+)
 """Modules that no help may import; of the framework it has the options alone."""
 TELL = f"""
 import atexit
@@ -39,19 +45,23 @@ atexit.register(lambda: print("HEAVY", *(name for name in {HEAVY!r} if name in s
 
 
 def command(*arguments, before=""):
-    """The command line of a process that runs ``kubeclassic`` with *arguments*, after the Python code *before*."""
+    """The command line of a process that runs ``kubeclassic`` with *arguments*, after the Python code
+    *before*."""
     return [sys.executable, "-c", FIND + before + MAIN, *arguments]
 
 
 def program(*arguments, before="", environment=None, **options):
     """Run that process to its end."""
     wanted = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
-    return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
+    return subprocess.run(
+        command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted
+    )
 
 
 @contextlib.contextmanager
 def started(words, **options):
-    """A process that runs beside the test, and ends with it: a test that fails would otherwise wait for it for ever."""
+    """A process that runs beside the test, and ends with it: a test that fails would otherwise wait for it
+    for ever."""
     wanted = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": _as_at_a_terminal} | options
     with subprocess.Popen(words, **wanted) as process:
         try:
@@ -74,7 +84,12 @@ def inside(*arguments, cwd=ROOT, columns=0):
     """
     out, err = (Terminal(), Terminal()) if columns else (io.StringIO(), io.StringIO())
     environment = {"COLUMNS": str(columns), "NO_COLOR": "1"} if columns else {}
-    with patch.dict(os.environ, environment), contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        patch.dict(os.environ, environment),
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         status = run(arguments)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
@@ -94,7 +109,11 @@ class Printed(NamedTuple):
 def ran(*words, status=0, columns=0):
     """As :func:`inside`, in the present folder; it must end with *status*, or one of several."""
     done = inside(*words, cwd=Path(), columns=columns)
-    assert done.returncode in ([status] if isinstance(status, int) else status), (words, done.returncode, done.stderr)
+    assert done.returncode in ([status] if isinstance(status, int) else status), (
+        words,
+        done.returncode,
+        done.stderr,
+    )
     return Printed(done.stdout, done.stderr)
 
 

@@ -14,9 +14,11 @@ from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
 
 ALL = list(RELEASES)
-BY_FLAG, BY_CYCLE = ALL[:1], ALL[1:]
+BY_FLAG = ALL[:1]
+BY_CYCLE = ALL[1:]
 """The release whose queue marks moves by a flag, and those that do so by the number of the cycle."""
-WITHOUT_BACKOFF, WITH_BACKOFF = ALL[:2], ALL[2:]
+WITHOUT_BACKOFF = ALL[:2]
+WITH_BACKOFF = ALL[2:]
 """The releases in which failed pods do not back off, and the others."""
 WITH_FIFO = ALL[:3]
 MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
@@ -48,7 +50,8 @@ class Bench:
 
 def bench(release, origin=0, **gates):
     """A queue of *release* whose timers begin now; *origin*: the clock's, in seconds."""
-    algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(origin=origin * SECOND)
+    algorithm = resolve(RELEASES[release], gates=gates)
+    clock = Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
     return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
 

@@ -1,4 +1,5 @@
-"""The recorded traffic of the originals, and transports that answer as it was recorded: one in order, one by path and time."""
+"""The recorded traffic of the originals, and transports that answer as it was recorded: one in order, one by
+path and time."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from tests.conftest import SHARED
 VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}
 """Release -> the version whose recordings stand for it."""
 AT_ONCE = 0.05
-"""Seconds within which a request is repeated by the connection, not by the client. Upstream: net/http does that for GET."""
+"""Seconds within which a request is repeated by the connection, not by the client. Upstream: net/http does
+that for GET."""
 _TIMES = re.compile(r"(timeout=)\w+|(timeoutSeconds=)\d+")
 
 
@@ -45,7 +47,11 @@ class Exchange:
 
     def is_repeated(self, other):
         """Whether *other* is the same request, sent again at once."""
-        return (self.path, self.query, self.status) == (other.path, other.query, None) and other.t - self.t < AT_ONCE
+        return (self.path, self.query, self.status) == (
+            other.path,
+            other.query,
+            None,
+        ) and other.t - self.t < AT_ONCE
 
     @property
     def response(self):
@@ -57,9 +63,13 @@ class Exchange:
 
 
 def recorded(release, scenario):
-    """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only where the data is absent."""
+    """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only
+    where the data is absent."""
     if not SHARED.is_dir():
-        pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)", allow_module_level=True)
+        pytest.skip(
+            f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)",
+            allow_module_level=True,
+        )
     return _read(VERSIONS[release], scenario)
 
 
@@ -71,7 +81,9 @@ def exchanges(version, scenario, who="kube-scheduler"):
         same = found.setdefault((exchange.method, exchange.path), [])
         if exchange.who == who and exchange.method and not (same and same[-1].is_repeated(exchange)):
             same.append(exchange)
-    return tuple(sorted((exchange for same in found.values() for exchange in same), key=lambda exchange: exchange.t))
+    return tuple(
+        sorted((exchange for same in found.values() for exchange in same), key=lambda exchange: exchange.t)
+    )
 
 
 def _read(version, scenario):
@@ -80,14 +92,25 @@ def _read(version, scenario):
 
 
 def _exchange(found):
-    answer, query = found.get("response_body"), found.get("query", "")
+    answer = found.get("response_body")
+    query = found.get("query", "")
     events = answer if "watch=true" in query and isinstance(answer, list) else []
     failed = next((one["t"] for one in events if one["event"].get("type") == "ERROR"), None)
     return Exchange(
-        found["t"], found["who"], found.get("note") or "", found.get("method", ""), found.get("path", ""), query,
-        found.get("request_headers", {}), found.get("request_body"), found.get("status"), answer,
-        failed or found.get("t_end") or found["t"], found.get("response_headers") or {}, found.get("closed_by") or "",
-    )  # fmt: skip
+        found["t"],
+        found["who"],
+        found.get("note") or "",
+        found.get("method", ""),
+        found.get("path", ""),
+        query,
+        found.get("request_headers", {}),
+        found.get("request_body"),
+        found.get("status"),
+        answer,
+        failed or found.get("t_end") or found["t"],
+        found.get("response_headers") or {},
+        found.get("closed_by") or "",
+    )
 
 
 def without_times(query):
@@ -123,7 +146,8 @@ class Script:
 
 @attrs.define
 class Player:
-    """A transport that answers each request with the next recorded answer for its path, as late as it was recorded."""
+    """A transport that answers each request with the next recorded answer for its path, as late as it was
+    recorded."""
 
     recorded: Sequence[Exchange]
     asked: dict[str, list[tuple[float, str]]] = attrs.field(factory=dict)
@@ -154,7 +178,9 @@ class Player:
             return Response(502, b"", {})
         if exchange.status is None:
             raise TransportError(exchange.note)
-        return Response(exchange.status, json.dumps(exchange.answer).encode(), {"content-type": "application/json"})
+        return Response(
+            exchange.status, json.dumps(exchange.answer).encode(), {"content-type": "application/json"}
+        )
 
     @asynccontextmanager
     async def stream(self, request):

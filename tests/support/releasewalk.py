@@ -1,4 +1,5 @@
-"""One small cluster asked of each release of the framework: what tests of the differences between releases are made of."""
+"""One small cluster asked of each release of the framework: what tests of the differences between releases
+are made of."""
 
 from typing import Any
 
@@ -15,9 +16,14 @@ NEWEST = next(reversed(FRAMEWORK_RELEASES))
 
 
 def answer(release, objects, pending, *, nominated=(), **options):
-    """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes; *options*: of a scheduler."""
+    """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes;
+    *options*: of a scheduler."""
     version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
-    profile = {"apiVersion": f"{GROUP}/{version}", "kind": "KubeSchedulerConfiguration", "percentageOfNodesToScore": 100}
+    profile = {
+        "apiVersion": f"{GROUP}/{version}",
+        "kind": "KubeSchedulerConfiguration",
+        "percentageOfNodesToScore": 100,
+    }
     given = {**options, "profile": {**profile, **options.get("profile", {})}}
     try:
         run = Run(SchedulerSpec.of(options_of({"release": release, **given})).read().engine())
@@ -31,22 +37,32 @@ def answer(release, objects, pending, *, nominated=(), **options):
 
 
 def shows(
-    told, look, objects, *pending, until=NEWEST,
+    told,
+    look,
+    objects,
+    *pending,
+    until=NEWEST,
     **options,
-):  # fmt: skip
-    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and after *until* are not asked."""
+):
+    """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and
+    after *until* are not asked."""
     releases = list(FRAMEWORK_RELEASES)
     asked = releases[releases.index(next(iter(told))) : releases.index(until) + 1]
-    wanted, value = {}, None
+    wanted = {}
+    value = None
     for release in asked:
         value = told.get(release, value)
         wanted[release] = value
     found = {release: look(answer(release, objects, pending, **options)) for release in asked}
-    different = {release: f"expected {wanted[release]!r}, got {found[release]!r}" for release in asked if found[release] != wanted[release]}
+    different = {
+        release: f"expected {wanted[release]!r}, got {found[release]!r}"
+        for release in asked
+        if found[release] != wanted[release]
+    }
     assert not different, different
 
 
-# --- what is looked at ----------------------------------------------------------------------------------------------
+# --- what is looked at --------------------------------------------------------------------------------------
 
 
 def field(name):
@@ -54,11 +70,15 @@ def field(name):
     return lambda found: found["refused"] if "refused" in found else found[name]
 
 
-host, failed, scores, priorities = field("host"), field("failed"), field("scores"), field("priorities")
-feasible, error = field("feasible"), field("error")
+host = field("host")
+failed = field("failed")
+scores = field("scores")
+priorities = field("priorities")
+feasible = field("feasible")
+error = field("error")
 
 
-# --- what clusters are made of --------------------------------------------------------------------------------------
+# --- what clusters are made of ------------------------------------------------------------------------------
 
 
 def asks(**requests):
@@ -83,14 +103,22 @@ def claim(name, volume="", **spec):
     meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
     wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     phase = "Bound" if volume else "Pending"
-    return made("PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": phase})
+    return made(
+        "PersistentVolumeClaim", name, meta=meta, spec={**wanted, **bound, **spec}, status={"phase": phase}
+    )
 
 
 def volume(name, claim="", labels=None, **spec):
     """A persistent volume of 1Gi, bound to *claim*."""
     bound = {"claimRef": {"namespace": "default", "name": claim}} if claim else {}
     wanted = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
-    return made("PersistentVolume", name, meta={"labels": labels or {}}, spec={**wanted, **bound, **spec}, status={"phase": "Bound"})
+    return made(
+        "PersistentVolume",
+        name,
+        meta={"labels": labels or {}},
+        spec={**wanted, **bound, **spec},
+        status={"phase": "Bound"},
+    )
 
 
 def claims(*names):
@@ -101,7 +129,10 @@ def claims(*names):
 def csi_node(name, migrated="", **limits):
     """A CSINode with limits of drivers, whose dots are written as two underscores."""
     meta = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
-    drivers = [{"name": key.replace("__", "."), "nodeID": name, "allocatable": {"count": count}} for key, count in limits.items()]
+    drivers = [
+        {"name": key.replace("__", "."), "nodeID": name, "allocatable": {"count": count}}
+        for key, count in limits.items()
+    ]
     return made("CSINode", name, meta=meta, spec={"drivers": drivers})
 
 

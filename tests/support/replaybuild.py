@@ -32,7 +32,9 @@ def replay(*events, release="1.16", until=None, options=None, **delays):
 
 def of_engine(made, *events, until=None, **delays):
     """The same for an engine."""
-    return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until)
+    return Replay(
+        Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until
+    )
 
 
 def asking(name, cpu="1", **more):
@@ -129,5 +131,10 @@ workloadTemplate:
 """A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
 TROUBLE = "".join(
     json.dumps({"time": time, "event": verb, "object": manifest("Node", name)}) + "\n"
-    for time, verb, name in ((40, "Fail", "node-0"), (50, "Drain", "node-1"), (80, "Recover", "node-1"), (400, "Recover", "node-0"))
+    for time, verb, name in (
+        (40, "Fail", "node-0"),
+        (50, "Drain", "node-1"),
+        (80, "Recover", "node-1"),
+        (400, "Recover", "node-0"),
+    )
 )

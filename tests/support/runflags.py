@@ -7,7 +7,8 @@ from kubeclassic.live.settings.flagtable import FLAGS
 
 
 def settings_of(arguments):
-    """The settings of arguments such as ``--port=1``; those that are options of every scheduler count elsewhere."""
+    """The settings of arguments such as ``--port=1``; those that are options of every scheduler count
+    elsewhere."""
     given = dict(argument.removeprefix("--").split("=", 1) for argument in arguments)
     names = {flag.other_name: flag.name for flag in FLAGS.values()}
     flags = {names.get(name, name): value for name, value in given.items() if names.get(name, name) in FLAGS}

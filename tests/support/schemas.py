@@ -1,4 +1,5 @@
-"""Holding the JSON of commands against the published schemas, more strictly than those are: a field that they do not name is an error."""
+"""Holding the JSON of commands against the published schemas, more strictly than those are: a field that they
+do not name is an error."""
 
 import json
 from functools import cache
@@ -16,7 +17,11 @@ def strict(schema):
     if not isinstance(schema, dict):
         return schema
     found = {name: strict(part) for name, part in schema.items()}
-    return {"additionalProperties": False, **found} if found.get("type") == "object" and "properties" in found else found
+    return (
+        {"additionalProperties": False, **found}
+        if found.get("type") == "object" and "properties" in found
+        else found
+    )
 
 
 @cache

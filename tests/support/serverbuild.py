@@ -23,7 +23,8 @@ JSON = {"content-type": "application/json"}
 def first_and_last(left_out=(), only=()):
     """The families kept with the project, each of the first and of the last release that has it.
 
-    What a server adds to an engine is the same for all releases; the engines themselves are held to the original in all of them.
+    What a server adds to an engine is the same for all releases; the engines themselves are held to the
+    original in all of them.
     """
     found = {}
     for family in find_families([KEPT]):
@@ -73,9 +74,13 @@ def cluster(*objects, release="1.16", config=None):
 
 
 def three_nodes(**options):
-    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on c; w waits for 2 cores."""
+    """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on
+    c; w waits for 2 cores."""
     nodes = [as_node(node_json(name)) for name in "abc"]
-    pods = [as_pod(pod_json("low", cpu="3", on="b", priority=1)), as_pod(pod_json("middle", cpu="4", on="c", priority=5))]
+    pods = [
+        as_pod(pod_json("low", cpu="3", on="b", priority=1)),
+        as_pod(pod_json("middle", cpu="4", on="c", priority=5)),
+    ]
     return cluster(*nodes, *pods, as_pod(pod_json("w", cpu="2", priority=0)), **options)
 
 
@@ -121,7 +126,7 @@ class Caller:
         return found.json()
 
 
-# --- what the engine says itself ------------------------------------------------------------------------------------
+# --- what the engine says itself ----------------------------------------------------------------------------
 
 
 def as_body(value):
@@ -130,12 +135,15 @@ def as_body(value):
 
 
 def mismatches(service, pod, names, decision):
-    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they agree."""
+    """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they
+    agree."""
     found = []
     verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))
     details = decision.details
     if details is None or (details.search is None and not decision.is_fit_error):
-        return [] if verdict["Error"] == decision.error else [f"error: {verdict['Error']!r}, {decision.error!r}"]
+        return (
+            [] if verdict["Error"] == decision.error else [f"error: {verdict['Error']!r}, {decision.error!r}"]
+        )
     for name in dict.fromkeys(details.feasible):
         if name not in verdict["NodeNames"]:
             found.append(f"{name}: fits, but not for the service: {verdict['FailedNodes'].get(name)}")
@@ -153,7 +161,8 @@ def mismatches(service, pod, names, decision):
 def _score_mismatches(service, pod, decision):
     scores = json.loads(service.prioritize(as_body({"Pod": pod, "NodeNames": decision.feasible})))
     totals = decision.scores
-    low, high = min(totals.values()), max(totals.values())
+    low = min(totals.values())
+    high = max(totals.values())
     for entry in scores:
         total = totals[entry["Host"]]
         wanted = 10 if low == high else (total - low) * 10 // (high - low)
@@ -163,7 +172,10 @@ def _score_mismatches(service, pod, decision):
 
 def _victim_mismatches(service, pod, decision):
     own = {
-        name: {"Pods": [{"UID": victim.uid} for victim in victims.pods], "NumPDBViolations": victims.violations}
+        name: {
+            "Pods": [{"UID": victim.uid} for victim in victims.pods],
+            "NumPDBViolations": victims.violations,
+        }
         for name, victims in decision.preemption.candidates.items()
     }
     nobody = {name: {"Pods": []} for name in own}
@@ -176,4 +188,8 @@ def _victim_mismatches(service, pod, decision):
 
 def node_names(case):
     """The names of the nodes of a conformance case."""
-    return list(dict.fromkeys(item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"))
+    return list(
+        dict.fromkeys(
+            item["metadata"]["name"] for item in case.get("objects", ()) if item.get("kind") == "Node"
+        )
+    )

@@ -11,7 +11,8 @@ TEXT = "node(s) didn't match pod topology spread constraints"
 SHORT = {TEXT: "skew", f"{TEXT} (missing required label)": "label", None: None}
 NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 LEAVING = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
-A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "y", "rack": "1"})
+A = node("a", labels={"zone": "x", "rack": "1"})
+B = node("b", labels={"zone": "y", "rack": "1"})
 
 
 def constraint(key="zone", skew=1, selector=None, when="DoNotSchedule", **more):
@@ -27,7 +28,12 @@ def soft(key="zone", skew=1, **more):
 
 def incoming(*constraints, **more):
     """The pod that is to be scheduled, one of ``app: a``."""
-    return pod("new", labels={"app": "a"} | more.pop("labels", {}), topologySpreadConstraints=list(constraints), **more)
+    return pod(
+        "new",
+        labels={"app": "a"} | more.pop("labels", {}),
+        topologySpreadConstraints=list(constraints),
+        **more,
+    )
 
 
 def peer(name, on, **more):
@@ -37,7 +43,11 @@ def peer(name, on, **more):
 
 def plugin(defaults=None, release="1.27", **gates):
     """The plugin of *release* with System defaults, or with List ones where *defaults* are given."""
-    args = PodTopologySpreadArgs(defaulting_type="System") if defaults is None else PodTopologySpreadArgs(tuple(defaults), "List")
+    args = (
+        PodTopologySpreadArgs(defaulting_type="System")
+        if defaults is None
+        else PodTopologySpreadArgs(tuple(defaults), "List")
+    )
     return PodTopologySpread(args, handle(release, **gates))
 
 
@@ -51,8 +61,10 @@ def against(new, *objects, by=None):
     return named(refusals(by or plugin(), new, *objects))
 
 
-# --- random clusters --------------------------------------------------------------------------------------------------
+# --- random clusters ----------------------------------------------------------------------------------------
 
 KEYS = ["zone", "rack", "kubernetes.io/hostname"]
 HOSTS = st.sampled_from("hij")
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"]), KEYS[2]: HOSTS})
+LABELS = st.fixed_dictionaries(
+    {}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"]), KEYS[2]: HOSTS}
+)

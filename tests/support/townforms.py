@@ -1,11 +1,14 @@
-"""What small towns are made of: nodes in racks, pods that look at hosts and racks, budgets, each known by a number and a variant."""
+"""What small towns are made of: nodes in racks, pods that look at hosts and racks, budgets, each known by a
+number and a variant."""
 
 from functools import cache
 
 from tests.support.build import node, obj, pod
 
 NODES = 24
-HOST, RACK, ZONE = "kubernetes.io/hostname", "rack", "failure-domain.beta.kubernetes.io/zone"
+HOST = "kubernetes.io/hostname"
+RACK = "rack"
+ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
 @cache
@@ -16,9 +19,14 @@ def machine(number, variant):
     taints = [{"key": "k", "effect": "NoSchedule"}] if variant % 7 == 6 else []
     more = {"example.com/gpu": "2"} if variant % 3 == 1 else {}
     return node(
-        f"n{number}", labels={key: value for key, value in labels.items() if value}, cpu=("2", "4", "3")[variant % 3], memory="4Gi",
-        pods=("4", "8")[variant % 2], taints=taints, allocatable=more,
-    )  # fmt: skip
+        f"n{number}",
+        labels={key: value for key, value in labels.items() if value},
+        cpu=("2", "4", "3")[variant % 3],
+        memory="4Gi",
+        pods=("4", "8")[variant % 2],
+        taints=taints,
+        allocatable=more,
+    )
 
 
 def _term(app, key):
@@ -31,41 +39,64 @@ def _likes(kind, *terms):
 
 
 def _wants(kind, *terms):
-    return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app, key) for app, key in terms]}}}
+    return {
+        "affinity": {
+            kind: {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app, key) for app, key in terms]}
+        }
+    }
 
 
 def _spread(key, when):
     selector = {"matchLabels": {"app": "a"}}
-    return {"topologySpreadConstraints": [{"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": when, "labelSelector": selector}]}
+    return {
+        "topologySpreadConstraints": [
+            {"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": when, "labelSelector": selector}
+        ]
+    }
 
 
 PLAIN = (
-    {}, {"requests": {"cpu": "500m"}}, {"requests": {"cpu": "1", "memory": "1Gi"}}, {"requests": {"cpu": "2"}},
-    {"requests": {"example.com/gpu": "1"}}, {"requests": {"cpu": "1", "example.com/gpu": "1"}},
-)  # fmt: skip
+    {},
+    {"requests": {"cpu": "500m"}},
+    {"requests": {"cpu": "1", "memory": "1Gi"}},
+    {"requests": {"cpu": "2"}},
+    {"requests": {"example.com/gpu": "1"}},
+    {"requests": {"cpu": "1", "example.com/gpu": "1"}},
+)
 """What pods ask for that look at sums alone."""
 FORMS = (
     *PLAIN,
-    _wants("podAntiAffinity", ("a", RACK), ("a", HOST)), _wants("podAntiAffinity", ("b", RACK)), _wants("podAntiAffinity", ("a", HOST)),
+    _wants("podAntiAffinity", ("a", RACK), ("a", HOST)),
+    _wants("podAntiAffinity", ("b", RACK)),
+    _wants("podAntiAffinity", ("a", HOST)),
     _wants("podAffinity", ("a", RACK)),
-    _likes("podAntiAffinity", (5, "a", RACK), (3, "a", HOST)), _likes("podAntiAffinity", (7, "b", HOST)),
-    _likes("podAffinity", (10, "a", RACK)), _likes("podAffinity", (2, "b", ZONE)),
-    _spread(RACK, "DoNotSchedule"), _spread(HOST, "ScheduleAnyway"),
-)  # fmt: skip
+    _likes("podAntiAffinity", (5, "a", RACK), (3, "a", HOST)),
+    _likes("podAntiAffinity", (7, "b", HOST)),
+    _likes("podAffinity", (10, "a", RACK)),
+    _likes("podAffinity", (2, "b", ZONE)),
+    _spread(RACK, "DoNotSchedule"),
+    _spread(HOST, "ScheduleAnyway"),
+)
 """The same, and who has to, may not, should or should not be near."""
 
 
 @cache
 def person(variant, name, on="", plain=False):
-    """A pod of app a or b, of priority 0, 5 or 10; some that are there take of a resource that nobody has asked for before."""
+    """A pod of app a or b, of priority 0, 5 or 10; some that are there take of a resource that nobody has
+    asked for before."""
     forms = PLAIN if plain else FORMS
     form = dict(forms[variant % len(forms)])
     if on and variant % 8 == 7:
         form["requests"] = {**form.get("requests", {}), f"example.com/x{variant}": "1"}
     return pod(
-        name, on=on, labels={"app": "ab"[variant // 3 % 2]}, priority=(0, 0, 5, 10)[variant // 5 % 4],
-        metadata={"uid": f"uid-{name}"}, status={"startTime": f"2026-01-01T00:{variant % 60:02}:00Z"} if on else {}, **form,
-    )  # fmt: skip
+        name,
+        on=on,
+        labels={"app": "ab"[variant // 3 % 2]},
+        priority=(0, 0, 5, 10)[variant // 5 % 4],
+        metadata={"uid": f"uid-{name}"},
+        status={"startTime": f"2026-01-01T00:{variant % 60:02}:00Z"} if on else {},
+        **form,
+    )
 
 
 IMPORTANT = pod("important", requests={"cpu": "3"}, priority=10, metadata={"uid": "uid-important"})
@@ -74,5 +105,13 @@ IMPORTANT = pod("important", requests={"cpu": "3"}, priority=10, metadata={"uid"
 
 def budget(number, allowed):
     """A disruption budget for app a or b."""
-    spec, meta = {"selector": {"matchLabels": {"app": "ab"[number % 2]}}}, {"name": f"b{number}", "namespace": "default"}
-    return obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": spec, "status": {"disruptionsAllowed": allowed}})
+    spec = {"selector": {"matchLabels": {"app": "ab"[number % 2]}}}
+    meta = {"name": f"b{number}", "namespace": "default"}
+    return obj(
+        {
+            "kind": "PodDisruptionBudget",
+            "metadata": meta,
+            "spec": spec,
+            "status": {"disruptionsAllowed": allowed},
+        }
+    )

@@ -1,7 +1,8 @@
-"""Small clusters for tests of what is kept: nodes in racks, pods that look at hosts and racks, nominations; told to several schedulers.
+"""Small clusters for tests of what is kept: nodes in racks, pods that look at hosts and racks, nominations;
+told to several schedulers.
 
-Whatever a scheduler keeps from decision to decision, it must decide as one that keeps nothing, as one that looks at a single node, and as
-one that is told of the cluster only now.
+Whatever a scheduler keeps from decision to decision, it must decide as one that keeps nothing, as one that
+looks at a single node, and as one that is told of the cluster only now.
 """
 
 from __future__ import annotations
@@ -17,15 +18,30 @@ from kubeclassic.core.run import Run
 from kubeclassic.simulation.conform import engine_for
 from tests.support.townforms import IMPORTANT, NODES, budget, machine, person
 
-FEW, PODS, WAITING, BUDGETS = 6, 120, 6, 2
+FEW = 6
+PODS = 120
+WAITING = 6
+BUDGETS = 2
 RELEASES = ("1.12", "1.16", "1.27")
 SMALL = 4000
 """Bytes in which hardly anything can be kept."""
 WATCHED = ("nominate", "withdraw", "budget", "node", "come", "leave")
 VERBS = (
-    "node", "drop node", "come", "come", "leave", "leave", "nominate", *["withdraw"] * 3, "budget", "retry", "look", "watch",
-    *["schedule"] * 4, *["run"] * 2,
-)  # fmt: skip
+    "node",
+    "drop node",
+    "come",
+    "come",
+    "leave",
+    "leave",
+    "nominate",
+    *["withdraw"] * 3,
+    "budget",
+    "retry",
+    "look",
+    "watch",
+    *["schedule"] * 4,
+    *["run"] * 2,
+)
 """What can happen."""
 PRESSED = ("come", "come", "run", "leave", "withdraw", *["watch"] * 4)
 """What happens where a town is full and stays so."""
@@ -34,15 +50,18 @@ PRESSED = ("come", "come", "run", "leave", "withdraw", *["watch"] * 4)
 def scheduler(release, memory_bytes=1 << 30):
     """A scheduler of *release* that looks at all nodes."""
     gates = {"EvenPodsSpread": True} if release == "1.16" else {}
-    return engine_for(release, {"featureGates": gates, "percentageOfNodesToScore": 100}, memory_bytes=memory_bytes)
+    return engine_for(
+        release, {"featureGates": gates, "percentageOfNodesToScore": 100}, memory_bytes=memory_bytes
+    )
 
 
-# --- what happens ---------------------------------------------------------------------------------------------------
+# --- what happens -------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
 class Town:
-    """Schedulers of one release that are told the same: the first has memory, the second little, the third none and tells all details."""
+    """Schedulers of one release that are told the same: the first has memory, the second little, the third
+    none and tells all details."""
 
     release: str
     plain: bool = False
@@ -54,7 +73,10 @@ class Town:
     """Pods that there were."""
 
     def __attrs_post_init__(self):
-        self.runs = [Run(scheduler(self.release, size), details) for size, details in ((1 << 30, False), (SMALL, False), (0, True))]
+        self.runs = [
+            Run(scheduler(self.release, size), details)
+            for size, details in ((1 << 30, False), (SMALL, False), (0, True))
+        ]
 
     @property
     def engine(self):
@@ -119,7 +141,8 @@ class Town:
             self._delete(bound[number % len(bound)])
 
     def _nominate(self, number, variant):
-        names, waiting = self.names(), self._person(variant, f"w{number % WAITING}")
+        names = self.names()
+        waiting = self._person(variant, f"w{number % WAITING}")
         if names and not any(self._waiting()):
             self._for_each(lambda run: run.nominate(waiting, names[number % len(names)]))
 
@@ -152,7 +175,7 @@ class Town:
         for pods in zip(*[run.take_retries() for run in self.runs], strict=True):
             self.agree([run.cycle(one, retry=True) for run, one in zip(self.runs, pods, strict=True)])
 
-    # --- who has to agree -------------------------------------------------------------------------------------------
+    # --- who has to agree -----------------------------------------------------------------------------------
 
     def agree(self, decisions):
         """Raise AssertionError unless all decisions are the same, and the schedulers have moved on alike."""
@@ -161,17 +184,22 @@ class Town:
         assert len({run.engine.ties.last_node_index for run in self.runs}) == 1
 
     def _look(self, number, variant):
-        """A pod is asked about without being placed: on all nodes, on one, and by a scheduler that is told of the cluster now."""
-        names, one = self.names(), self._person(variant, "asked")
+        """A pod is asked about without being placed: on all nodes, on one, and by a scheduler that is told of
+        the cluster now."""
+        names = self.names()
+        one = self._person(variant, "asked")
         if not names:
             return
-        engines, at = [run.engine for run in self.runs], number % len(names)
+        engines = [run.engine for run in self.runs]
+        at = number % len(names)
         newcomer = self.newcomer()
         if newcomer is not None:
             engines.append(newcomer)
         found = [[array.tolist() for array in engine.evaluate_nodes(one, names)] for engine in engines]
         assert all(other == found[0] for other in found), found
-        assert all(engine.evaluate_nodes(one, names[at : at + 1])[0].item() == found[0][0][at] for engine in engines), names[at]
+        assert all(
+            engine.evaluate_nodes(one, names[at : at + 1])[0].item() == found[0][0][at] for engine in engines
+        ), names[at]
         for other in (one, IMPORTANT):
             plans = [self._plans(engine, other) for engine in engines]
             assert all(plan == plans[0] for plan in plans), plans
@@ -190,12 +218,16 @@ class Town:
         return None if plan is None else plain(plan.record())["candidates"]
 
     def newcomer(self):
-        """A scheduler that is told of the cluster as it is now; None where it cannot know what the others have seen.
+        """A scheduler that is told of the cluster as it is now; None where it cannot know what the others
+        have seen.
 
-        Pods outlast their node; or nodes came and went, so that the next search visits one node twice and leaves out another.
+        Pods outlast their node; or nodes came and went, so that the next search visits one node twice and
+        leaves out another.
         """
         self.engine.warm()
-        if not self.engine.flow.order.is_regular or any(one.spec.node_name not in self.told for one in self.bound()):
+        if not self.engine.flow.order.is_regular or any(
+            one.spec.node_name not in self.told for one in self.bound()
+        ):
             return None
         made = scheduler(self.release)
         feed = EventFeed(made)

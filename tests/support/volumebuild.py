@@ -43,7 +43,9 @@ def on(**labels):
 
 
 def pod(*claims, name="p"):
-    volumes = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)]
+    volumes = [
+        {"name": f"v{i}", "persistentVolumeClaim": {"claimName": claim}} for i, claim in enumerate(claims)
+    ]
     return obj(manifest("Pod", name, spec={"volumes": volumes}))  # type: ignore[no-any-return]  # as above
 
 
@@ -66,12 +68,14 @@ def flags(found, nodes, *claims):
     """(unbound, bound) of each node, or the text of its error."""
     finding = found.find([f"default/{name}" for name in claims], nodes)
     return [
-        finding.texts[finding.errors[i] - 1] if finding.errors[i] else (bool(finding.unbound[i]), bool(finding.bound[i]))
+        finding.texts[finding.errors[i] - 1]
+        if finding.errors[i]
+        else (bool(finding.unbound[i]), bool(finding.bound[i]))
         for i in range(nodes.n)
     ]
 
 
-# --- what plugins look at -------------------------------------------------------------------------------------------
+# --- what plugins look at -----------------------------------------------------------------------------------
 
 
 def using(name, *volumes, **more):
@@ -99,13 +103,17 @@ def bound(name, volume, kind="wait", **spec):
 def made_for(owner, name, **spec):
     """A claim with a pod of this UID for an owner."""
     reference = {"apiVersion": "v1", "kind": "Pod", "name": "new", "uid": owner, "controller": True}
-    document = manifest("PersistentVolumeClaim", name, namespace="default", metadata={"ownerReferences": [reference]})
+    document = manifest(
+        "PersistentVolumeClaim", name, namespace="default", metadata={"ownerReferences": [reference]}
+    )
     return obj(document | {"spec": {"storageClassName": "wait", **spec}})
 
 
 def csi_node(name, migrated="", **counts):
     """A CSINode; *counts*: driver -> how many volumes it attaches at most."""
-    drivers = [{"name": driver, "nodeID": name, "allocatable": {"count": count}} for driver, count in counts.items()]
+    drivers = [
+        {"name": driver, "nodeID": name, "allocatable": {"count": count}} for driver, count in counts.items()
+    ]
     meta = {"name": name, "annotations": {MIGRATED: migrated} if migrated else {}}
     return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
 
@@ -116,6 +124,12 @@ def csi_driver(name, *, reports=True):
 
 
 def storage_left(name, kind, topology, **sizes):
-    """How much storage of a class is left where *topology* selects; *sizes*: ``capacity``, ``maximumVolumeSize``."""
-    document = {"kind": "CSIStorageCapacity", "metadata": {"name": name, "namespace": "default"}, "storageClassName": kind, **sizes}
+    """How much storage of a class is left where *topology* selects; *sizes*: ``capacity``,
+    ``maximumVolumeSize``."""
+    document = {
+        "kind": "CSIStorageCapacity",
+        "metadata": {"name": name, "namespace": "default"},
+        "storageClassName": kind,
+        **sizes,
+    }
     return obj(document if topology is None else document | {"nodeTopology": topology})

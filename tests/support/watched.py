@@ -27,7 +27,10 @@ class Watched:
     """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
 
     def __init__(self, real, watch, needs, wraps=None):
-        self._real, self._watch, self._needs, self._wraps = real, watch, needs, wraps or {}
+        self._real = real
+        self._watch = watch
+        self._needs = needs
+        self._wraps = wraps or {}
 
     def __getattr__(self, name):
         self._require(name)
@@ -36,7 +39,8 @@ class Watched:
         return found if wrap is None else wrap(found)
 
     def _require(self, name):
-        what, needed = f"{type(self._real).__name__}.{name}", self._needs.get(name)
+        what = f"{type(self._real).__name__}.{name}"
+        needed = self._needs.get(name)
         if needed is None:
             self._watch.undeclared.append(f"{what} is not known to need any declaration")
         elif needed and not needed & self._watch.declared:
@@ -49,11 +53,20 @@ def _needing(**names):
 
 
 _WRITTEN = {
-    "free": FREE, "node": Reads.NODE, "requests": Reads.REQUESTS, "ports": Reads.PORTS, "pods": Reads.PODS,
-    "counts": Reads.COUNTS, "volumes": Reads.VOLUMES,
-    "domain": Reads.DOMAIN, "cluster": Reads.CLUSTER, "wide": WIDE, "listings": Reads.LISTINGS, "effects": Reads.EFFECTS,
+    "free": FREE,
+    "node": Reads.NODE,
+    "requests": Reads.REQUESTS,
+    "ports": Reads.PORTS,
+    "pods": Reads.PODS,
+    "counts": Reads.COUNTS,
+    "volumes": Reads.VOLUMES,
+    "domain": Reads.DOMAIN,
+    "cluster": Reads.CLUSTER,
+    "wide": WIDE,
+    "listings": Reads.LISTINGS,
+    "effects": Reads.EFFECTS,
     "counted": COUNTED,
-}  # fmt: skip
+}
 
 TABLE = _needing(
     free="size resources places zone_key",
@@ -74,7 +87,15 @@ LISTINGS = _needing(
     volumes="volumes_version volume_tick",
     listings="owner_tick",
 )
-VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities", "attachments")
+VOLUME_LISTINGS = (
+    "volumes",
+    "claims",
+    "classes",
+    "csi_nodes",
+    "csi_drivers",
+    "csi_capacities",
+    "attachments",
+)
 CACHE = _needing(free="node_count", node="node", cluster="infos")
 CYCLE = _needing(
     free="pod template algorithm release enabled notes has_metadata answers details templates table listings binder cache as_described"
@@ -112,8 +133,18 @@ def watched_cycle(cycle, watch, table):
     """*cycle*, with notes of its own."""
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
-    binder = Watched(cycle.binder, watch, dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES))
-    parts = {"table": table, "listings": listings, "binder": binder, "cache": Watched(cycle.cache, watch, CACHE), "notes": CycleState()}
+    binder = Watched(
+        cycle.binder,
+        watch,
+        dict.fromkeys(("enabled",), FREE) | dict.fromkeys(("find", "needs", "version"), Reads.VOLUMES),
+    )
+    parts = {
+        "table": table,
+        "listings": listings,
+        "binder": binder,
+        "cache": Watched(cycle.cache, watch, CACHE),
+        "notes": CycleState(),
+    }
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
 
 
@@ -132,7 +163,9 @@ def watched_table(cycle, watch):
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
 
-    return Watched(cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())})
+    return Watched(
+        cycle.table, watch, TABLE, {"census": census, "node_derived": _always(lambda key, make: make())}
+    )
 
 
 def watched_batch(table, rows):
@@ -141,7 +174,8 @@ def watched_batch(table, rows):
 
 
 def watched_overlay(table, rows, cycle):
-    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about edited rows is kept, unedited."""
+    """A copy of rows for a trial, made from the real table and watched from then on; as no answer about
+    edited rows is kept, unedited."""
     made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
     made.table = table  # type: ignore[assignment]  # as above
     return made

@@ -1,4 +1,5 @@
-"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of what-if."""
+"""Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of
+what-if."""
 
 import copy
 
@@ -19,7 +20,12 @@ def node(name, cpu=1000, memory=4, labels=None, **spec):
     amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
     conditions = [{"type": "Ready", "status": "True"}]
     metadata = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
-    return {"kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts, "conditions": conditions}}
+    return {
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"allocatable": amounts, "conditions": conditions},
+    }
 
 
 def pod(name, cpu=0, memory=0, labels=None, port=0, **spec):
@@ -42,7 +48,7 @@ def taint(which):
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
 
-# --- drawn ----------------------------------------------------------------------------------------------------------
+# --- drawn --------------------------------------------------------------------------------------------------
 
 _amounts = st.tuples(st.integers(0, 12).map(lambda number: number * 100), st.integers(0, 5))
 _apps = st.sampled_from(["a", "b"])
@@ -55,7 +61,10 @@ def clusters(draw):
     items = [_node(draw, name) for name in names]
     hosts = [draw(st.sampled_from(names)) for _ in range(draw(st.integers(0, 5)))]
     # A kubelet turns down a second pod with a host port that is taken.
-    items += [_bound(draw, f"p{number}", host, is_first=host not in hosts[:number]) for number, host in enumerate(hosts)]
+    items += [
+        _bound(draw, f"p{number}", host, is_first=host not in hosts[:number])
+        for number, host in enumerate(hosts)
+    ]
     cpu, memory = draw(_amounts)
     spec = {}
     if draw(st.integers(0, 3)) == 0:
@@ -65,12 +74,25 @@ def clusters(draw):
     if draw(st.booleans()):
         spec["tolerations"] = [{"key": "spot", "operator": "Exists"}]
     port = draw(st.sampled_from([0, 0, 80]))
-    return [*items, pod("asked", cpu + 300, memory, {"app": draw(_apps)}, port, priority=draw(st.sampled_from([0, 5])), **spec)]
+    return [
+        *items,
+        pod(
+            "asked",
+            cpu + 300,
+            memory,
+            {"app": draw(_apps)},
+            port,
+            priority=draw(st.sampled_from([0, 5])),
+            **spec,
+        ),
+    ]
 
 
 def _node(draw, name):
     labels = draw(st.sampled_from([{}, {"disk": "ssd"}, {"disk": "hdd"}, {"disk": "ssd", "pool": "x"}]))
-    spec = {"taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]}
+    spec = {
+        "taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]
+    }
     if draw(st.integers(0, 3)) == 0:
         spec["unschedulable"] = True
     return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
@@ -85,7 +107,7 @@ def _bound(draw, name, host, *, is_first):
     return pod(name, cpu // 2, memory // 2, labels, port, nodeName=host, priority=priority, **more)
 
 
-# --- plain trials ---------------------------------------------------------------------------------------------------
+# --- plain trials -------------------------------------------------------------------------------------------
 
 
 def host_of(items, release, edits=(), **options):

@@ -1,4 +1,5 @@
-"""What random clusters are made of: nodes, pods, volumes and owners in as many forms as rules tell apart, each known by a number."""
+"""What random clusters are made of: nodes, pods, volumes and owners in as many forms as rules tell apart,
+each known by a number."""
 
 import random
 from functools import cache
@@ -6,12 +7,14 @@ from functools import cache
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, obj, pod
 
-ZONE, REGION, HOSTNAME = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region", "kubernetes.io/hostname"
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+REGION = "failure-domain.beta.kubernetes.io/region"
+HOSTNAME = "kubernetes.io/hostname"
 DRIVER = "disk.example.com"
 GI = 1 << 30
 
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+# --- nodes --------------------------------------------------------------------------------------------------
 
 
 def _pick(variant, *choices):
@@ -27,7 +30,9 @@ def node_form(number, variant):
     labels |= {"disk": _pick(variant // 5, "ssd", "hdd", "7", None)}
     labels |= {"beta.kubernetes.io/instance-type": _pick(variant // 2, None, "m5.large")}
     limits = _pick(variant // 4, {}, dict.fromkeys(ATTACHABLE, "1"), dict.fromkeys(ATTACHABLE, "2"))
-    extended = _pick(variant // 6, {}, {"example.com/gpu": "1"}, {"example.com/gpu": "2", "ephemeral-storage": "1Gi"})
+    extended = _pick(
+        variant // 6, {}, {"example.com/gpu": "1"}, {"example.com/gpu": "2", "ephemeral-storage": "1Gi"}
+    )
     annotations = {"scheduler.alpha.kubernetes.io/preferAvoidPods": AVOID} if variant % 5 == 1 else {}
     return node(
         name,
@@ -36,15 +41,28 @@ def node_form(number, variant):
         memory=_pick(variant // 3, "4Gi", "2Gi"),
         pods=_pick(variant // 8, "110", "8", "3", "110"),
         allocatable={**limits, **extended},
-        taints=_pick(variant // 9, [], [], [], [NO_SCHEDULE], [TAINT | {"effect": "PreferNoSchedule"}], [], [NO_EXECUTE]),
+        taints=_pick(
+            variant // 9,
+            [],
+            [],
+            [],
+            [NO_SCHEDULE],
+            [TAINT | {"effect": "PreferNoSchedule"}],
+            [],
+            [NO_EXECUTE],
+        ),
         unschedulable=variant % 17 == 3,
-        conditions=_pick(variant // 2, READY, READY, [*READY, *PRESSURED], [], READY, [NOT_READY, *CALM], [*READY, NO_NET]),
+        conditions=_pick(
+            variant // 2, READY, READY, [*READY, *PRESSURED], [], READY, [NOT_READY, *CALM], [*READY, NO_NET]
+        ),
         images=_pick(variant // 4, [], [IMAGE], [IMAGE, BIG_IMAGE | {"sizeBytes": variant * GI // 100}]),
         annotations=annotations,
     )
 
 
-ATTACHABLE = [f"attachable-volumes-{kind}" for kind in ("aws-ebs", "gce-pd", "azure-disk", "cinder", f"csi-{DRIVER}")]
+ATTACHABLE = [
+    f"attachable-volumes-{kind}" for kind in ("aws-ebs", "gce-pd", "azure-disk", "cinder", f"csi-{DRIVER}")
+]
 TAINT = {"key": "dedicated", "value": "x"}
 NO_SCHEDULE = TAINT | {"effect": "NoSchedule"}
 NO_EXECUTE = {"key": "gone", "value": "", "effect": "NoExecute"}
@@ -57,7 +75,7 @@ IMAGE = {"names": ["img:latest"], "sizeBytes": 300 << 20}
 BIG_IMAGE = {"names": ["big:1"], "sizeBytes": 2 * GI}
 AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "ReplicationController", "uid": "rc-uid"}}}]}'
 
-# --- pods -----------------------------------------------------------------------------------------------------------
+# --- pods ---------------------------------------------------------------------------------------------------
 
 
 def _wants(role, when, *terms):
@@ -74,12 +92,21 @@ def _weighed(weight, term):
 
 
 def _spread(key, when, app="a", skew=1):
-    return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": {"app": app}}}
+    return {
+        "maxSkew": skew,
+        "topologyKey": key,
+        "whenUnsatisfiable": when,
+        "labelSelector": {"matchLabels": {"app": app}},
+    }
 
 
 def _on_nodes(*expressions, fields=False):
     term = {"matchFields" if fields else "matchExpressions": list(expressions)}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}}
+    return {
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        }
+    }
 
 
 def _prefers_nodes(weight, **expression):
@@ -111,56 +138,107 @@ ODD = {"key": "app", "operator": "Resembles", "values": ["a"]}
 """An expression that cannot be read."""
 FORMS = {
     "resources": [
-        {}, _requests("100m", "100Mi"), _requests("700m", "300Mi"), _requests("0", "1Gi"), _requests("1500m", "1Mi"),
-        _containers({"requests": {"example.com/gpu": "1"}}), _containers({"limits": {"cpu": "1", "memory": "1500Mi"}}),
-        _requests("1m", "1Mi", **{"ephemeral-storage": "600Mi"}), _containers({}, image="big:1"),
+        {},
+        _requests("100m", "100Mi"),
+        _requests("700m", "300Mi"),
+        _requests("0", "1Gi"),
+        _requests("1500m", "1Mi"),
+        _containers({"requests": {"example.com/gpu": "1"}}),
+        _containers({"limits": {"cpu": "1", "memory": "1500Mi"}}),
+        _requests("1m", "1Mi", **{"ephemeral-storage": "600Mi"}),
+        _containers({}, image="big:1"),
     ],
     "ports": [
-        _listens({"hostPort": 80}), _listens({"hostPort": 80, "hostIP": "127.0.0.1"}), _listens({"hostPort": 80, "protocol": "UDP"}),
+        _listens({"hostPort": 80}),
+        _listens({"hostPort": 80, "hostIP": "127.0.0.1"}),
+        _listens({"hostPort": 80, "protocol": "UDP"}),
         _listens({"hostPort": 80, "hostIP": "10.0.0.1"}, {"hostPort": 81}),
     ],
     "nodes": [
-        {"nodeSelector": {"disk": "ssd"}}, _on_nodes({"key": ZONE, "operator": "In", "values": ["z1"]}),
-        _on_nodes({"key": "disk", "operator": "Gt", "values": ["5"]}), _on_nodes({"key": ZONE, "operator": "DoesNotExist"}),
-        _on_nodes({"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, fields=True), {"nodeSelector": {REGION: "r1"}},
-        _prefers_nodes(10, key="disk", operator="In", values=["hdd", "7"]), _prefers_nodes(3, key=ZONE, operator="NotIn", values=["z2"]),
+        {"nodeSelector": {"disk": "ssd"}},
+        _on_nodes({"key": ZONE, "operator": "In", "values": ["z1"]}),
+        _on_nodes({"key": "disk", "operator": "Gt", "values": ["5"]}),
+        _on_nodes({"key": ZONE, "operator": "DoesNotExist"}),
+        _on_nodes({"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, fields=True),
+        {"nodeSelector": {REGION: "r1"}},
+        _prefers_nodes(10, key="disk", operator="In", values=["hdd", "7"]),
+        _prefers_nodes(3, key=ZONE, operator="NotIn", values=["z2"]),
         _prefers_nodes(3, **ODD),
     ],
     "tolerations": [
-        {"tolerations": [{"operator": "Exists"}]}, {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
+        {"tolerations": [{"operator": "Exists"}]},
+        {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
         {"tolerations": [{"key": "dedicated", "value": "x"}]},
         {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
     ],
     "affinity": [
-        _wants("podAffinity", "required", _term("a", ZONE)), _wants("podAffinity", "required", _term("b", HOSTNAME)),
+        _wants("podAffinity", "required", _term("a", ZONE)),
+        _wants("podAffinity", "required", _term("b", HOSTNAME)),
         _wants("podAffinity", "required", _term("a", ZONE), _term("b", REGION)),
-        _wants("podAntiAffinity", "required", _term("a", HOSTNAME)), _wants("podAntiAffinity", "required", _term("b", ZONE)),
+        _wants("podAntiAffinity", "required", _term("a", HOSTNAME)),
+        _wants("podAntiAffinity", "required", _term("b", ZONE)),
         _wants("podAntiAffinity", "required", _term("a", ZONE, namespaces=["far"]), _term("c", REGION)),
-        _wants("podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))),
+        _wants(
+            "podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))
+        ),
         _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))),
         _wants("podAntiAffinity", "required", _term(None, "disk")),
-        _wants("podAffinity", "preferred", _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}})),
+        _wants(
+            "podAffinity",
+            "preferred",
+            _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}}),
+        ),
     ],
     "spread": [
         {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")]},
-        {"topologySpreadConstraints": [_spread(HOSTNAME, "DoNotSchedule", "b", 2), _spread(ZONE, "ScheduleAnyway")]},
-        {"topologySpreadConstraints": [_spread(HOSTNAME, "ScheduleAnyway"), _spread(REGION, "ScheduleAnyway", "b")]},
+        {
+            "topologySpreadConstraints": [
+                _spread(HOSTNAME, "DoNotSchedule", "b", 2),
+                _spread(ZONE, "ScheduleAnyway"),
+            ]
+        },
+        {
+            "topologySpreadConstraints": [
+                _spread(HOSTNAME, "ScheduleAnyway"),
+                _spread(REGION, "ScheduleAnyway", "b"),
+            ]
+        },
         {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")], "nodeSelector": {"disk": "ssd"}},
     ],
     "disks": [
-        _mounts({"gcePersistentDisk": {"pdName": "d1"}}), _mounts({"gcePersistentDisk": {"pdName": "d1", "readOnly": True}}),
+        _mounts({"gcePersistentDisk": {"pdName": "d1"}}),
+        _mounts({"gcePersistentDisk": {"pdName": "d1", "readOnly": True}}),
         _mounts({"awsElasticBlockStore": {"volumeID": "e1"}}),
         _mounts({"awsElasticBlockStore": {"volumeID": "e2"}}, {"gcePersistentDisk": {"pdName": "d2"}}),
-        _mounts({"azureDisk": {"diskName": "a1"}}), _mounts({"cinder": {"volumeID": "c1"}}, {"azureDisk": {"diskName": "a2"}}),
-        _mounts({"iscsi": {"iqn": "i", "targetPortal": "p", "lun": 1}}), _mounts({"rbd": {"pool": "p", "image": "i", "monitors": ["m"]}}),
+        _mounts({"azureDisk": {"diskName": "a1"}}),
+        _mounts({"cinder": {"volumeID": "c1"}}, {"azureDisk": {"diskName": "a2"}}),
+        _mounts({"iscsi": {"iqn": "i", "targetPortal": "p", "lun": 1}}),
+        _mounts({"rbd": {"pool": "p", "image": "i", "monitors": ["m"]}}),
         _mounts({"cinder": {"volumeID": "c2"}}),
     ],
-    "claims": [_claims("c0"), _claims("c1"), _claims("c2"), _claims("c0", "c3"), _claims("c4"), _claims("c5", "c1")],
-    "owned": [
-        {"metadata": {"ownerReferences": [{"kind": "ReplicationController", "name": "rc", "uid": "rc-uid", "controller": True}]}},
-        {"metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": "rs-uid", "controller": True}]}},
+    "claims": [
+        _claims("c0"),
+        _claims("c1"),
+        _claims("c2"),
+        _claims("c0", "c3"),
+        _claims("c4"),
+        _claims("c5", "c1"),
     ],
-}  # fmt: skip
+    "owned": [
+        {
+            "metadata": {
+                "ownerReferences": [
+                    {"kind": "ReplicationController", "name": "rc", "uid": "rc-uid", "controller": True}
+                ]
+            }
+        },
+        {
+            "metadata": {
+                "ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": "rs-uid", "controller": True}]
+            }
+        },
+    ],
+}
 """By subject: what makes a pod's form, in the terms of :func:`tests.build.pod`."""
 
 ANY_FORM = [form for forms in FORMS.values() for form in forms]
@@ -168,20 +246,24 @@ ANY_FORM = [form for forms in FORMS.values() for form in forms]
 
 @cache
 def pod_form(subject, variant, name="new", on=""):
-    """A pod of one of *subject*'s forms (``any``: of all), one of three labels and, now and then, another namespace."""
+    """A pod of one of *subject*'s forms (``any``: of all), one of three labels and, now and then, another
+    namespace."""
     forms = ANY_FORM if subject == "any" else FORMS[subject]
     form = dict(forms[variant % len(forms)])
     labels = {"app": _pick(variant // len(forms), "a", "b", "c")}
     namespace = "far" if variant % 13 == 12 else "default"
     metadata = {"uid": f"uid-{name}", **form.pop("metadata", {})}
     if variant % 7:
-        token = {"name": f"kube-api-access-{name}", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}
+        token = {
+            "name": f"kube-api-access-{name}",
+            "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]},
+        }
         form["volumes"] = [*form.get("volumes", []), token]
     priority = _pick(variant // 3, 0, 0, 10)
     return pod(name, on=on, labels=labels, namespace=namespace, metadata=metadata, priority=priority, **form)
 
 
-# --- everything else ------------------------------------------------------------------------------------------------
+# --- everything else ----------------------------------------------------------------------------------------
 
 
 @cache
@@ -195,20 +277,49 @@ def _named(name, **more):
 
 
 def _volume(number, variant):
-    disks = ({"awsElasticBlockStore": {"volumeID": f"e{number}"}}, {"gcePersistentDisk": {"pdName": f"d{number}"}})
-    source = _pick(variant, *disks, {"csi": {"driver": DRIVER, "volumeHandle": f"h{number}"}}, {"azureDisk": {"diskName": f"a{number}"}})
+    disks = (
+        {"awsElasticBlockStore": {"volumeID": f"e{number}"}},
+        {"gcePersistentDisk": {"pdName": f"d{number}"}},
+    )
+    source = _pick(
+        variant,
+        *disks,
+        {"csi": {"driver": DRIVER, "volumeHandle": f"h{number}"}},
+        {"azureDisk": {"diskName": f"a{number}"}},
+    )
     labels = _pick(variant // 4, {}, {ZONE: "z1"}, {ZONE: "z1__z2", REGION: "r1"})
-    only_on = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [_pick(variant // 2, "z1", "z2")]}]}]
+    only_on = [
+        {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [_pick(variant // 2, "z1", "z2")]}]}
+    ]
     affinity = _pick(variant // 3, {}, {"nodeAffinity": {"required": {"nodeSelectorTerms": only_on}}})
-    bound = _pick(variant // 5, {}, {"claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": f"c{number}"}})
-    spec = {"storageClassName": "wait", "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], **source, **affinity, **bound}
-    return {**_named(f"v{number}", labels=labels), "spec": spec, "status": {"phase": "Bound" if bound else "Available"}}
+    bound = _pick(
+        variant // 5,
+        {},
+        {"claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": f"c{number}"}},
+    )
+    spec = {
+        "storageClassName": "wait",
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        **source,
+        **affinity,
+        **bound,
+    }
+    return {
+        **_named(f"v{number}", labels=labels),
+        "spec": spec,
+        "status": {"phase": "Bound" if bound else "Available"},
+    }
 
 
 def _claim(number, variant):
     bound = {"volumeName": f"v{number}"} if variant % 2 else {}
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
-    spec = {"storageClassName": _pick(variant // 2, "wait", "made", "now"), "resources": {"requests": {"storage": "1Gi"}}, **bound}
+    spec = {
+        "storageClassName": _pick(variant // 2, "wait", "made", "now"),
+        "resources": {"requests": {"storage": "1Gi"}},
+        **bound,
+    }
     modes = _pick(variant // 7, ["ReadWriteOnce"], ["ReadWriteOncePod"])
     return {**_named(f"c{number}", annotations=annotations), "spec": {"accessModes": modes, **spec}}
 
@@ -216,21 +327,36 @@ def _claim(number, variant):
 def _class(number, variant):
     provisioner = _pick(variant, "kubernetes.io/no-provisioner", "kubernetes.io/aws-ebs", DRIVER)
     mode = "Immediate" if number == 2 else "WaitForFirstConsumer"
-    return {**_named(("wait", "made", "now")[number % 3]), "provisioner": provisioner, "volumeBindingMode": mode}
+    return {
+        **_named(("wait", "made", "now")[number % 3]),
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+    }
 
 
 def _csi_node(number, variant):
     drivers = [{"name": DRIVER, "nodeID": "n", "allocatable": {"count": variant % 3}}]
-    annotations = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"} if variant % 5 == 2 else {}
-    return {**_named(f"n{number}", annotations=annotations), "spec": {"drivers": drivers if variant % 4 else []}}
+    annotations = (
+        {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"} if variant % 5 == 2 else {}
+    )
+    return {
+        **_named(f"n{number}", annotations=annotations),
+        "spec": {"drivers": drivers if variant % 4 else []},
+    }
 
 
 def _by_pairs(number, variant):
-    return {**_named(f"o{number}"), "spec": {"selector": _pick(variant, {"app": "a"}, {"app": "b"}, {}, {"app": "c"})}}
+    return {
+        **_named(f"o{number}"),
+        "spec": {"selector": _pick(variant, {"app": "a"}, {"app": "b"}, {}, {"app": "c"})},
+    }
 
 
 def _by_selector(number, variant):
-    return {**_named(f"o{number}"), "spec": {"selector": {"matchLabels": {"app": _pick(variant, "a", "b", "c")}}}}
+    return {
+        **_named(f"o{number}"),
+        "spec": {"selector": {"matchLabels": {"app": _pick(variant, "a", "b", "c")}}},
+    }
 
 
 OTHERS = {
@@ -251,6 +377,9 @@ def drawn(seed):
     """A small cluster by lot: nodes, pods on them, and pods that wait."""
     rng = random.Random(seed)
     nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
-    there = [pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name) for number in range(rng.randrange(6))]
+    there = [
+        pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name)
+        for number in range(rng.randrange(6))
+    ]
     waiting = [pod_form("any", rng.randrange(1024), f"w{number}") for number in range(rng.randrange(1, 8))]
     return Scenario((*nodes, *there), tuple(waiting))

@@ -1,4 +1,5 @@
-"""Random clusters that change step by step, and what every rule answers about them: for tests of all rules at once."""
+"""Random clusters that change step by step, and what every rule answers about them: for tests of all rules at
+once."""
 
 from __future__ import annotations
 
@@ -26,17 +27,23 @@ from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 from tests.support.build import error_text
 from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form, other_form, pod_form
 
-NODES, PODS, OTHERS = 14, 40, 6
-"""How many nodes and bound pods there are at most, and how many volumes, claims, services and so on of each kind."""
+NODES = 14
+PODS = 40
+OTHERS = 6
+"""How many nodes and bound pods there are at most, and how many volumes, claims, services and so on of each
+kind."""
 GATES = (
-    ("EvenPodsSpread", True), ("ResourceLimitsPriorityFunction", True), ("CSIMigration", True), ("CSIMigrationAWS", True),
-)  # fmt: skip
+    ("EvenPodsSpread", True),
+    ("ResourceLimitsPriorityFunction", True),
+    ("CSIMigration", True),
+    ("CSIMigrationAWS", True),
+)
 """What is off by default and adds rules, or ways through them."""
 COUNTING = (*GATES, ("BalanceAttachedNodeVolumes", True))
 """The same with the gate by which a priority reads what predicates left behind."""
 
 
-# --- steps ----------------------------------------------------------------------------------------------------------
+# --- steps --------------------------------------------------------------------------------------------------
 
 USUAL = ("node", "drop node", "pod", "pod", "pod", "drop pod", "drop pod", "place", "place", "place")
 SCHEDULING = ("node", "drop node", "pod", "pod", "drop pod", "drop pod", "place", *["schedule"] * 8)
@@ -46,7 +53,9 @@ VOLUMES = (*VOLUME_KINDS, *VOLUME_KINDS, *(f"drop {kind}" for kind in VOLUME_KIN
 
 def steps_of(verbs, most=14):
     """Sequences of steps, each a verb and two numbers that say of what, and which."""
-    return st.lists(st.tuples(st.sampled_from(verbs), st.integers(0, 63), st.integers(0, 1023)), min_size=1, max_size=most)
+    return st.lists(
+        st.tuples(st.sampled_from(verbs), st.integers(0, 63), st.integers(0, 1023)), min_size=1, max_size=most
+    )
 
 
 def drawn(rng, verbs, count):
@@ -81,7 +90,9 @@ class World:
     @classmethod
     def of(cls, *engines, subject="any", details=(), nodes=NODES):
         """A world in which nothing is yet."""
-        return cls([Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes)
+        return cls(
+            [Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes
+        )
 
     @property
     def engine(self):
@@ -147,16 +158,18 @@ class World:
             run.feed.delete(run.engine.cache._states[states[number % len(states)]].pod)
 
 
-# --- rules and what they answer -------------------------------------------------------------------------------------
+# --- rules and what they answer -----------------------------------------------------------------------------
 
 EXTRA_PREDICATES = (
-    node_label_presence("LabelsPresent", ["disk"], presence=True), node_label_presence("LabelsAbsent", ["disk"], presence=False),
+    node_label_presence("LabelsPresent", ["disk"], presence=True),
+    node_label_presence("LabelsAbsent", ["disk"], presence=False),
     service_affinity("ServiceAffinity", [REGION]),
-)  # fmt: skip
+)
 EXTRA_PRIORITIES = (
-    node_label("LabelPreferred", "disk", presence=True), service_anti_affinity("ServiceAntiAffinity", ZONE),
+    node_label("LabelPreferred", "disk", presence=True),
+    service_anti_affinity("ServiceAntiAffinity", ZONE),
     requested_to_capacity_ratio_of("Ratio", [(0, 0), (70, 10), (100, 3)], {"cpu": 2, "example.com/gpu": 1}),
-)  # fmt: skip
+)
 RULES = {
     rule.name if isinstance(rule, Predicate) else f"{rule.name} (priority)": rule
     for rule in (*PREDICATES.values(), *EXTRA_PREDICATES, *PRIORITIES.values(), *EXTRA_PRIORITIES)
@@ -167,15 +180,28 @@ SUBJECTS = {
     "ports": ("PodFitsHostPorts", "PodFitsPorts"),
     "nodes": ("MatchNodeSelector", "NodeAffinityPriority (priority)", "ServiceAffinity"),
     "tolerations": (
-        "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintTolerationPriority (priority)", "CheckNodeUnschedulable",
+        "PodToleratesNodeTaints",
+        "PodToleratesNodeNoExecuteTaints",
+        "TaintTolerationPriority (priority)",
+        "CheckNodeUnschedulable",
     ),
     "affinity": ("MatchInterPodAffinity", "InterPodAffinityPriority (priority)"),
     "spread": ("EvenPodsSpread", "EvenPodsSpreadPriority (priority)"),
-    "disks": ("NoDiskConflict", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"),
+    "disks": (
+        "NoDiskConflict",
+        "MaxEBSVolumeCount",
+        "MaxGCEPDVolumeCount",
+        "MaxAzureDiskVolumeCount",
+        "MaxCinderVolumeCount",
+    ),
     "claims": ("MaxCSIVolumeCountPred", "CheckVolumeBinding", "NoVolumeZoneConflict"),
-    "owned": ("SelectorSpreadPriority (priority)", "ServiceSpreadingPriority (priority)", "NodePreferAvoidPodsPriority (priority)"),
+    "owned": (
+        "SelectorSpreadPriority (priority)",
+        "ServiceSpreadingPriority (priority)",
+        "NodePreferAvoidPodsPriority (priority)",
+    ),
     "any": ("GeneralPredicates",),
-}  # fmt: skip
+}
 """Subject of pods -> the rules that tell them apart; resources for all others."""
 
 
@@ -193,7 +219,9 @@ def verbs_of(name):
 def judged(cycle):
     """The rows that rules are asked about in earnest: those of nodes that are there."""
     table = cycle.table
-    return [row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.deleted_rows]
+    return [
+        row for row in np.flatnonzero(table.has_node[: table.size]).tolist() if row not in table.deleted_rows
+    ]
 
 
 def objections(failures, at):

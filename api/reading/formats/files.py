@@ -1,4 +1,5 @@
-"""Files, directories and streams as bytes: unpacked, and bounded, as all of it is in memory before it is looked at."""
+"""Files, directories and streams as bytes: unpacked, and bounded, as all of it is in memory before it is
+looked at."""
 
 from __future__ import annotations
 
@@ -21,11 +22,14 @@ _WANTED = tuple(suffix + packed for suffix in SUFFIXES for packed in ("", ".gz")
 MAX_UNPACKED = "KUBECLASSIC_MAX_UNPACKED"
 """The environment variable with the bytes, such as 2Gi, that a file may have, or hold if it is gzip data."""
 MOST_BYTES = 4 << 30
-"""How many that are without the variable. A dump of a large cluster has a tenth; as objects it takes some times as much memory."""
+"""How many that are without the variable. A dump of a large cluster has a tenth; as objects it takes some
+times as much memory."""
 _ALWAYS_ALLOWED = 64 << 20
 _MOST_TIMES = 250
-"""Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a thousandth."""
-TAR, TAR_AT = b"ustar", 257
+"""Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a
+thousandth."""
+TAR = b"ustar"
+TAR_AT = 257
 """What a tar archive has at that place."""
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -42,7 +46,9 @@ def manifests_in(folder: str) -> list[str]:
     """
     found = sorted(_files_below(folder), key=lambda path: path.split(os.sep))
     if not found:
-        raise ManifestError(f"{folder}: expected *{', *'.join(SUFFIXES)} or these with .gz, got a directory without manifests")
+        raise ManifestError(
+            f"{folder}: expected *{', *'.join(SUFFIXES)} or these with .gz, got a directory without manifests"
+        )
     return found
 
 
@@ -65,7 +71,8 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def read_file(path: str) -> bytes:
-    """The bytes of a file or a FIFO. Raises :class:`~kubeclassic.exceptions.ManifestError`, for devices too, which may never end."""
+    """The bytes of a file or a FIFO. Raises :class:`~kubeclassic.exceptions.ManifestError`, for devices too,
+    which may never end."""
     try:
         with open(path, "rb", buffering=0) as stream:
             mode = os.fstat(stream.fileno()).st_mode
@@ -75,16 +82,20 @@ def read_file(path: str) -> bytes:
     except OSError as error:
         raise _unreadable(path, error) from None
     except UnicodeEncodeError:
-        raise ManifestError(f"{path}: expected a file, got a path with a character that no name of a file has") from None
+        raise ManifestError(
+            f"{path}: expected a file, got a path with a character that no name of a file has"
+        ) from None
     except ValueError:
         raise ManifestError(f"{path}: expected a file, got a path with a NUL character") from None
 
 
 @contextmanager
 def pieces_of(path: str) -> Iterator[IO[bytes]]:
-    """A regular file, open and unpacked if it is gzip data, to be read piece by piece. Raises as :func:`read_file`."""
+    """A regular file, open and unpacked if it is gzip data, to be read piece by piece. Raises as
+    :func:`read_file`."""
     with open(path, "rb") as stream:
-        size, is_packed = check_size(stream, path), stream.peek(2).startswith(_GZIP)
+        size = check_size(stream, path)
+        is_packed = stream.peek(2).startswith(_GZIP)
         yield _Bounded(stream, _most_unpacked(size)) if is_packed else stream  # type: ignore[misc]  # it has what is asked for
 
 
@@ -116,16 +127,19 @@ def read_stream(stream: IO[Any] | None) -> bytes:
     try:
         check_size(source, _STANDARD_INPUT)
         pieces = _pieces(source, _STANDARD_INPUT, ends_short=source.isatty())
-        return b"".join([piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece for piece in pieces])
+        return b"".join(
+            [piece.encode("utf-8", "surrogatepass") if isinstance(piece, str) else piece for piece in pieces]
+        )
     except OSError as error:
         raise _unreadable(_STANDARD_INPUT, error) from None
 
 
-# --- how much -------------------------------------------------------------------------------------------------------
+# --- how much -----------------------------------------------------------------------------------------------
 
 
 def check_size(stream: IO[Any], where: str) -> int:
-    """The bytes of an open file, 0 where that is not known. Raises :class:`~kubeclassic.exceptions.ManifestError` for too many."""
+    """The bytes of an open file, 0 where that is not known. Raises
+    :class:`~kubeclassic.exceptions.ManifestError` for too many."""
     try:
         found = os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError):
@@ -137,8 +151,10 @@ def check_size(stream: IO[Any], where: str) -> int:
 
 
 def _pieces(stream: IO[Any], where: str, *, ends_short: bool = False) -> Iterator[Any]:
-    """All that *stream* gives, which does not say how much that is; *ends_short*: with the first piece that is not full."""
-    limit, got = _allowed() or MOST_BYTES, 0
+    """All that *stream* gives, which does not say how much that is; *ends_short*: with the first piece that
+    is not full."""
+    limit = _allowed() or MOST_BYTES
+    got = 0
     while piece := stream.read(_PIECE):
         got += len(piece)
         if got > limit:
@@ -165,11 +181,12 @@ def _allowed() -> int | None:
         raise ManifestError(f"{MAX_UNPACKED}: {error}") from None
 
 
-# --- gzip and text --------------------------------------------------------------------------------------------------
+# --- gzip and text ------------------------------------------------------------------------------------------
 
 
 def unpacked(content: bytes, where: str) -> bytes:
-    """*content*, unpacked if it is gzip data. Raises :class:`~kubeclassic.exceptions.ManifestError` if it is broken or too large."""
+    """*content*, unpacked if it is gzip data. Raises :class:`~kubeclassic.exceptions.ManifestError` if it is
+    broken or too large."""
     if not content.startswith(_GZIP):
         return content
     limit = _most_unpacked(len(content))
@@ -177,7 +194,8 @@ def unpacked(content: bytes, where: str) -> bytes:
         found = gzip.GzipFile(fileobj=io.BytesIO(content)).read(limit + 1)
     except (OSError, EOFError, zlib.error):
         # How many line ends there are before broken gzip data breaks.
-        lines, at = 0, 0
+        lines = 0
+        at = 0
         with suppress(zlib.error):
             while at < len(content):
                 unpacker = zlib.decompressobj(wbits=31)
@@ -198,7 +216,8 @@ def _most_unpacked(packed: int) -> int:
 
 
 def check_unpacked(size: int, packed: int, where: str) -> int:
-    """How many bytes an archive of *packed* bytes may hold. Raises :class:`~kubeclassic.exceptions.ManifestError` if *size* are more."""
+    """How many bytes an archive of *packed* bytes may hold. Raises
+    :class:`~kubeclassic.exceptions.ManifestError` if *size* are more."""
     limit = _most_unpacked(packed)
     if size > limit:
         raise _too_large(where, f"an archive of {packed:,} bytes that holds more", limit)
@@ -206,17 +225,23 @@ def check_unpacked(size: int, packed: int, where: str) -> int:
 
 
 def is_archive(content: bytes, where: str) -> bool:
-    """Whether *content* is tar or zip. Raises :class:`~kubeclassic.exceptions.ManifestError` for data that is packed in another way."""
+    """Whether *content* is tar or zip. Raises :class:`~kubeclassic.exceptions.ManifestError` for data that is
+    packed in another way."""
     for begins, name in _NOT_READ.items():
         if content.startswith(begins):
-            raise ManifestError(f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip")
+            raise ManifestError(
+                f"{where}: got {name} data, which is not read: unpack it first, or pack it as gzip, tar or zip"
+            )
     return content.startswith(_ZIP) or content.startswith(TAR, TAR_AT)
 
 
 def as_text(content: bytes, where: str) -> str:
-    """*content* as text: UTF-8, or UTF-16 with its mark at the beginning. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    """*content* as text: UTF-8, or UTF-16 with its mark at the beginning. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`."""
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise ManifestError(f"{where}: byte {error.start}: expected UTF-8, got bytes that are no text") from None
+        raise ManifestError(
+            f"{where}: byte {error.start}: expected UTF-8, got bytes that are no text"
+        ) from None

@@ -1,10 +1,12 @@
-"""The values of a JSON text, one or several, with the keys that they have twice; and long lists of objects, read item by item.
+"""The values of a JSON text, one or several, with the keys that they have twice; and long lists of objects,
+read item by item.
 
-The standard library reads exactly what is there, but reports repeated keys only one object at a time, which is slow. msgspec is quicker
-and says nothing of them, so what it made is written again without blanks and its commas are counted: a key that got lost took one along.
+The standard library reads exactly what is there, but reports repeated keys only one object at a time, which
+is slow. msgspec is quicker and says nothing of them, so what it made is written again without blanks and its
+commas are counted: a key that got lost took one along.
 
-Of the text of a long list no more is held than a window. Whatever is odd, such as a key that an object has twice, ends in
-:class:`Uncertain`: the exact way finds out what it is.
+Of the text of a long list no more is held than a window. Whatever is odd, such as a key that an object has
+twice, ends in :class:`Uncertain`: the exact way finds out what it is.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from .files import as_text
 
 @attrs.define(repr=False)
 class Repeats:
-    """The keys that objects of one document had more than once. The objects are kept, so that no other object gets their id."""
+    """The keys that objects of one document had more than once. The objects are kept, so that no other object
+    gets their id."""
 
     _found: dict[int, tuple[Mapping[str, Any], list[str]]] = attrs.Factory(dict)
 
@@ -34,7 +37,9 @@ class Repeats:
 
     def paths(self, value: Any) -> tuple[str, ...]:
         """The paths of these keys in *value*, each once, outer ones first."""
-        paths, level, seen = dict[str, None](), [("", value)] if self._found else [], set[int]()
+        paths = dict[str, None]()
+        level = [("", value)] if self._found else []
+        seen = set[int]()
         while level:
             inner: list[tuple[str, Any]] = []
             for path, item in level:
@@ -71,7 +76,7 @@ def without_surrogates(value: Any) -> Any:
     return value
 
 
-# --- values ---------------------------------------------------------------------------------------------------------
+# --- values -------------------------------------------------------------------------------------------------
 
 _START_OF_LOGS = "==== START logs"
 _LOGS = re.compile(rf"^{_START_OF_LOGS}.*?(?:^==== END logs[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -87,7 +92,8 @@ UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
 
 
 def json_values(content: bytes, where: str, line: int | None = None) -> Iterator[Parsed]:
-    """Each value in *content*, which can be one *line* of a file; log blocks of ``kubectl cluster-info dump`` are skipped.
+    """Each value in *content*, which can be one *line* of a file; log blocks of ``kubectl cluster-info dump``
+    are skipped.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column.
     """
@@ -114,7 +120,8 @@ def json_values(content: bytes, where: str, line: int | None = None) -> Iterator
 
 
 def quick_value(content: bytes) -> tuple[Any] | None:
-    """The one value in *content*, if no object in it has a key twice; None too where that cannot be decided quickly."""
+    """The one value in *content*, if no object in it has a key twice; None too where that cannot be decided
+    quickly."""
     if may_hide_commas(content):
         return None
     try:
@@ -139,7 +146,11 @@ def _commas(value: Any) -> int:
     items = value.get("items") if isinstance(value, dict) else value
     parts: list[Any] = items if isinstance(items, list) else []
     outside = {**value, "items": None} if isinstance(value, dict) and parts else None if parts else value
-    return encoded(outside).count(b",") + max(len(parts) - 1, 0) + sum(encoded(part).count(b",") for part in parts)
+    return (
+        encoded(outside).count(b",")
+        + max(len(parts) - 1, 0)
+        + sum(encoded(part).count(b",") for part in parts)
+    )
 
 
 def _value_at(text: str, position: int, repeats: Repeats, where: str, has_lines: bool) -> tuple[Any, int]:
@@ -185,7 +196,7 @@ def _end_of_blank(text: str, position: int) -> int:
     return matched.end() if matched else position
 
 
-# --- long lists -----------------------------------------------------------------------------------------------------
+# --- long lists ---------------------------------------------------------------------------------------------
 
 _WINDOW = 1 << 20
 _ends: Any = msgspec.json.Decoder(msgspec.Raw).decode
@@ -244,7 +255,8 @@ class _Window:
                 _ends(memoryview(self.held)[self.at :])
             except UNREADABLE as error:
                 if found := _NEXT.search(str(error)):
-                    begin, self.at = self.at, self.at + int(found[1]) - 1
+                    begin = self.at
+                    self.at = self.at + int(found[1]) - 1
                     return self.held[begin : self.at]
             # It goes on after the window, or ends with it, or is broken.
             if not self._more():
@@ -273,7 +285,9 @@ class _Window:
             piece = b"" if self.is_whole else self.stream.read(max(_WINDOW, len(self.held) - self.at))
         except (OSError, EOFError, ValueError):
             raise Uncertain from None
-        self.held, self.at, self.is_whole = self.held[self.at :] + piece, 0, not piece
+        self.held = self.held[self.at :] + piece
+        self.at = 0
+        self.is_whole = not piece
         return bool(piece)
 
 
@@ -297,7 +311,8 @@ class LongList:
 
     def items(self) -> Iterator[Parts]:
         """The fields of each item, still text. Raises :class:`Uncertain`, also at the end."""
-        window, between = self._window, b""
+        window = self._window
+        between = b""
         if window.next() == b"]":
             window.sign(b"]")
         else:
@@ -306,7 +321,10 @@ class LongList:
                 between = between or window.between()
                 yield from window.items(between)
         while window.sign(b",}") == b",":
-            if _note(window, self.outside) in ("items", "apiVersion"):  # items may have been taken for what they are not
+            if _note(window, self.outside) in (
+                "items",
+                "apiVersion",
+            ):  # items may have been taken for what they are not
                 raise Uncertain
         kind = self.outside.get("kind")
         if window.next() or not isinstance(kind, str) or not kind.endswith("List"):
@@ -314,7 +332,8 @@ class LongList:
 
 
 def is_list_without_kind(stream: IO[bytes]) -> bool:
-    """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its end."""
+    """Whether a regular file begins as a list that does not say its kind, neither before its items nor at its
+    end."""
     found = long_list(stream)
     if found is None or "kind" in found.outside:
         return False
@@ -323,8 +342,10 @@ def is_list_without_kind(stream: IO[bytes]) -> bool:
 
 
 def long_list(stream: IO[bytes]) -> LongList | None:
-    """The list that a text begins with; None if it begins with something else, or has to be looked at more closely."""
-    window, outside = _Window(stream), dict[str, Any]()
+    """The list that a text begins with; None if it begins with something else, or has to be looked at more
+    closely."""
+    window = _Window(stream)
+    outside = dict[str, Any]()
     try:
         window.sign(b"{")
         while _note(window, outside) != "items":
@@ -347,7 +368,8 @@ def _note(window: _Window, outside: dict[str, Any]) -> str:
 
 
 def _items_in(text: bytes) -> list[Parts] | None:
-    """The fields of the objects in *text*; None if it has something else, or a key twice: then its first value got lost."""
+    """The fields of the objects in *text*; None if it has something else, or a key twice: then its first
+    value got lost."""
     try:
         items: list[Parts] = _all_parts(b"[%b]" % text)
     except UNREADABLE:

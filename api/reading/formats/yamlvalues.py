@@ -1,8 +1,9 @@
-"""The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot fill the memory.
+"""The values of a YAML text, as the API reads it: dates stay texts, keys become texts, and aliases cannot
+fill the memory.
 
-libyaml parses the text, or PyYAML's own parser where PyYAML was built without it. Here values are made of the events, so that no tag can
-call for more than a JSON value.
-Upstream: sigs.k8s.io/yaml, which turns YAML into JSON.
+libyaml parses the text, or PyYAML's own parser where PyYAML was built without it. Here values are made of the
+events, so that no tag can call for more than a JSON value. Upstream: sigs.k8s.io/yaml, which turns YAML into
+JSON.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from .jsonvalues import Repeats, without_surrogates
 MAX_NESTING = 500
 """How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
 MAX_EXPANDED = 1_000_000
-"""How many values the aliases of a document may stand for. After more values of the document's own, ten times as many as these."""
+"""How many values the aliases of a document may stand for. After more values of the document's own, ten times
+as many as these."""
 _MOST_KNOWN = 1 << 14
 _TAG = "tag:yaml.org,2002:"
 _STRING, _MAPPING, _SEQUENCE = (f"{_TAG}{name}" for name in ("str", "map", "seq"))
@@ -56,10 +58,12 @@ class _ValueError(yaml.MarkedYAMLError):
 
 
 def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
-    """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with line and column."""
+    """Each document of *text* that is not empty. Raises :class:`~kubeclassic.exceptions.ManifestError` with
+    line and column."""
     has_escapes = "\\u" in text or "\\U" in text
     try:
-        loader, plain = _Loader(text), lru_cache(_MOST_KNOWN)(_plain)
+        loader = _Loader(text)
+        plain = lru_cache(_MOST_KNOWN)(_plain)
         try:
             while type(event := loader.get_event()) is not StreamEndEvent:
                 if type(event) is DocumentStartEvent:
@@ -79,7 +83,7 @@ def yaml_values(text: str, where: str) -> Iterator[tuple[Any, Repeats]]:
         raise ManifestError(f"{where}: broken YAML: {str(error).splitlines()[0]}") from None
 
 
-# --- from events to values ------------------------------------------------------------------------------------------
+# --- from events to values ----------------------------------------------------------------------------------
 
 
 @attrs.define(repr=False)
@@ -100,7 +104,8 @@ class _Document:
     repeats: Repeats = attrs.Factory(Repeats)
     anchors: dict[str | None, _Anchor] = attrs.Factory(dict)
     merges: dict[int, list[tuple[Any, Any]]] = attrs.Factory(dict)
-    """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the object's id."""
+    """What the merge keys of an object that is not complete yet bring, with the events that begin it; by the
+    object's id."""
     own: int = 0
     by_aliases: int = 0
 
@@ -108,7 +113,8 @@ class _Document:
         """The value of the document, None for an empty one."""
         outer: list[tuple[Any, _Anchor | None]] = []
         made: Any = []
-        anchor, key = None, None
+        anchor = None
+        key = None
         event = self.next_event()
         while (kind := type(event)) is not DocumentEndEvent:
             if kind is MappingEndEvent or kind is SequenceEndEvent:
@@ -117,7 +123,13 @@ class _Document:
                 event = self.next_event()
                 continue
             self.own += 1
-            value = self._scalar(event) if kind is ScalarEvent else self._known(event) if kind is AliasEvent else _collection(event)
+            value = (
+                self._scalar(event)
+                if kind is ScalarEvent
+                else self._known(event)
+                if kind is AliasEvent
+                else _collection(event)
+            )
             if type(made) is list:
                 made.append(value)
             elif key is None:
@@ -132,17 +144,21 @@ class _Document:
                 key = None
             named = None
             if kind is not AliasEvent and event.anchor is not None:
-                named = self.anchors[event.anchor] = _Anchor(value, self.own + self.by_aliases, int(kind is ScalarEvent))
+                named = self.anchors[event.anchor] = _Anchor(
+                    value, self.own + self.by_aliases, int(kind is ScalarEvent)
+                )
             if kind is not ScalarEvent and kind is not AliasEvent:
                 outer.append((made, anchor))
-                made, anchor = value, named
+                made = value
+                anchor = named
                 if len(outer) > MAX_NESTING:
                     raise _ValueError(f"nested too deeply, expected at most {MAX_NESTING} levels", event)
             event = self.next_event()
         return made[0]
 
     def _scalar(self, event: Any) -> Any:
-        tag, text = event.tag, event.value
+        tag = event.tag
+        text = event.value
         is_plain = tag is None or tag == "!"
         if is_plain and not event.implicit[0]:
             return text
@@ -171,13 +187,16 @@ class _Document:
     def _close(self, made: Any, anchor: _Anchor | None) -> None:
         """A list or object is complete."""
         if self.merges and (sources := self.merges.pop(id(made), None)):
-            # Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the first.
+            # Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the
+            # first.
             own = made.copy()
             made.clear()
             for source, event in sources:
                 for part in source if isinstance(source, list) else [source]:
                     if not isinstance(part, dict):
-                        raise _ValueError("expected a mapping, or a list of mappings, after a merge key (<<)", event)
+                        raise _ValueError(
+                            "expected a mapping, or a list of mappings, after a merge key (<<)", event
+                        )
                     for key, value in part.items():
                         made.setdefault(key, value)
             made.update(own)
@@ -214,7 +233,7 @@ def _short(tag: str) -> str:
     return tag.replace(_TAG, "!!")
 
 
-# --- single values --------------------------------------------------------------------------------------------------
+# --- single values ------------------------------------------------------------------------------------------
 
 
 def _plain(text: str) -> Any:
@@ -229,7 +248,8 @@ def _plain(text: str) -> Any:
 def _integer(text: str) -> int:
     if not _INTEGER.match(text) or len(text) > _MAX_DIGITS:
         raise ValueError(text)
-    digits, sign = text.lstrip("+-"), -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-")
+    sign = -1 if text.startswith("-") else 1
     base = _BASES.get(digits[:2]) or (8 if digits.startswith("0") else 10)
     return sign * int(digits[2:] if base in (2, 16) else digits, base)
 
@@ -252,7 +272,11 @@ _TRUTHS = {"yes": True, "no": False, "true": True, "false": False, "on": True, "
 _WORDS: Mapping[str, bool | None] = {
     "": None,
     "~": None,
-    **{form(word): value for word, value in (("null", None), *_TRUTHS.items()) for form in (str.lower, str.capitalize, str.upper)},
+    **{
+        form(word): value
+        for word, value in (("null", None), *_TRUTHS.items())
+        for form in (str.lower, str.capitalize, str.upper)
+    },
 }
 _SCALARS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys((_STRING, _MERGE, f"{_TAG}value", f"{_TAG}timestamp"), str),

@@ -1,4 +1,5 @@
-"""What a page speaks of: files, counts, warnings, releases, policy, version, date, and the command that repeats it."""
+"""What a page speaks of: files, counts, warnings, releases, policy, version, date, and the command that
+repeats it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
 
 SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
-"""Where it is set, the date of a page is this one (seconds since 1970), so that the same run writes the same bytes."""
+"""Where it is set, the date of a page is this one (seconds since 1970), so that the same run writes the same
+bytes."""
 
 
 SHARED = ("--pods", "--order", "--set", "--cron-jobs", "--no-defaults")
@@ -27,14 +29,16 @@ _ABSOLUTE = re.compile(r"(?<![^\s=,:'\"(>])/(?:[^/\s=,:'\"<]+/)+[^/\s=,:'\"<]+")
 
 
 def discreet(text: str) -> str:
-    """*text* without the folders of its author: a path below the current folder as it is from there, of others the name alone.
+    """*text* without the folders of its author: a path below the current folder as it is from there, of
+    others the name alone.
 
     >>> discreet(f"{Path.cwd()}/b.yaml: unknown field"), discreet("zone example.com/zone")
     ('b.yaml: unknown field', 'zone example.com/zone')
     """
 
     def nearer(found: re.Match[str]) -> str:
-        path, here = Path(found[0]), Path.cwd()
+        path = Path(found[0])
+        here = Path.cwd()
         if not path.parent.is_dir():
             return found[0]
         return str(path.relative_to(here)) if path.is_relative_to(here) and path != here else path.name
@@ -48,7 +52,8 @@ def _discreet_texts(texts: Iterable[str]) -> tuple[str, ...]:
 
 @attrs.frozen(kw_only=True, repr=False)
 class About:
-    """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their author."""
+    """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their
+    author."""
 
     inputs: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     """The paths that were read, as they were given."""
@@ -74,12 +79,18 @@ class About:
         >>> " ".join(about.asking("explain", "shop/web-0"))
         'kubeclassic explain c/ shop/web-0 --release 1.27'
         """
-        program, given = (self.command or ("kubeclassic",))[0], [*self.command[2:], ""]
+        program = (self.command or ("kubeclassic",))[0]
+        given = [*self.command[2:], ""]
         paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
-        shared, kept = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}, list[str]()
+        shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
+        kept = list[str]()
         for word, following in pairwise(given):
             if word.partition("=")[0] in shared:
-                kept += [word] if "=" in word or following.startswith("-") or following in ("", *paths) else [word, following]
+                kept += (
+                    [word]
+                    if "=" in word or following.startswith("-") or following in ("", *paths)
+                    else [word, following]
+                )
         return (program, question, *paths, *words, *kept)
 
     @property
@@ -89,22 +100,37 @@ class About:
 
     def short(self) -> list[str]:
         """The origin in a line, for right under the outcome."""
-        releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases) if self.releases else ""
+        releases = (
+            ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases)
+            if self.releases
+            else ""
+        )
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
         return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
 
     def lines(self) -> Iterator[tuple[str, str, Sequence[Part]]]:
-        """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands there."""
+        """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands
+        there."""
         if self.inputs:
             yield "Read", "list", [CodeText(path) for path in self.inputs]
         if self.releases:
-            known = (f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name for name in self.releases)
+            known = (
+                f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name
+                for name in self.releases
+            )
             yield "Release", "list", list(known)
         if self.rules:
             yield "Rules", "list", [discreet(rule) if isinstance(rule, str) else rule for rule in self.rules]
         yield "Warnings", "list" if self.warnings else "text", self.warnings or ["none"]
         if self.date is not None:
-            yield "Made", "text", [f"{self.date:%Y-%m-%d %H:%M} UTC" + (f" by kubeclassic {self.version}" if self.version else "")]
+            yield (
+                "Made",
+                "text",
+                [
+                    f"{self.date:%Y-%m-%d %H:%M} UTC"
+                    + (f" by kubeclassic {self.version}" if self.version else "")
+                ],
+            )
         if self.command:
             yield "Repeat it with", "command", [shlex.join(self.command)]
 

@@ -1,4 +1,5 @@
-"""Pictures, drawn by matplotlib as SVG that takes its colours and its font from the page; without matplotlib their numbers in a table."""
+"""Pictures, drawn by matplotlib as SVG that takes its colours and its font from the page; without matplotlib
+their numbers in a table."""
 
 from __future__ import annotations
 
@@ -31,15 +32,24 @@ _SERIES = {f"#0{at + 1:01x}0000": f"var(--c{at})" for at in range(8)}
 def numbers(found: Chart) -> tuple[list[str], list[list[str]]]:
     """The columns and rows of a table of all values; of many in even steps."""
     count = len(found.labels)
-    places = range(count) if count <= MOST_ROWS else [at * (count - 1) // (MOST_ROWS - 1) for at in range(MOST_ROWS)]
-    rows = [[str(found.labels[at]), *(_text(found, values[at]) for values in found.series.values())] for at in places]
+    places = (
+        range(count)
+        if count <= MOST_ROWS
+        else [at * (count - 1) // (MOST_ROWS - 1) for at in range(MOST_ROWS)]
+    )
+    rows = [
+        [str(found.labels[at]), *(_text(found, values[at]) for values in found.series.values())]
+        for at in places
+    ]
     return [found.across, *(name or found.up for name in found.series)], rows
 
 
 def _text(found: Chart, value: float | None) -> str:
     if value is None:
         return "-"
-    return str(percent(value)) if found.percent else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    return (
+        str(percent(value)) if found.percent else f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    )
 
 
 def picture(found: Chart) -> Markup | None:
@@ -62,7 +72,12 @@ def picture(found: Chart) -> Markup | None:
         elif found.kind == "columns":
             pane.yaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
         stream = StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}, transparent=True)
+        figure.savefig(
+            stream,
+            format="svg",
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            transparent=True,
+        )
     return _for_page(stream.getvalue(), size, f"{found.title}: {found.description}")
 
 
@@ -83,8 +98,15 @@ def _bars(found: Chart, pane: Any) -> None:
 def _lines(found: Chart, pane: Any) -> None:
     for which, values in enumerate(found.series.values()):
         places = [place for place, value in enumerate(values) if value is not None]
-        across, up = [found.labels[place] for place in places], [values[place] for place in places]
-        pane.plot(across, up, color=ink(which), linewidth=1.8, drawstyle="steps-post" if found.kind == "steps" else "default")
+        across = [found.labels[place] for place in places]
+        up = [values[place] for place in places]
+        pane.plot(
+            across,
+            up,
+            color=ink(which),
+            linewidth=1.8,
+            drawstyle="steps-post" if found.kind == "steps" else "default",
+        )
     pane.set_ylim(0, None)
 
 
@@ -98,12 +120,18 @@ def _settings() -> Any:
     sizes = dict.fromkeys(("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"), TEXT)
     colours = dict.fromkeys(("axes.labelcolor", "xtick.color", "ytick.color"), soft) | {"text.color": ink}
     colours |= {"axes.edgecolor": line, "grid.color": line}
-    shapes = {"axes.spines.top": False, "axes.spines.right": False, "xtick.major.size": 0, "ytick.major.size": 0}
+    shapes = {
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "xtick.major.size": 0,
+        "ytick.major.size": 0,
+    }
     return {"svg.fonttype": "none", "svg.hashsalt": "kubeclassic", **sizes, **colours, **shapes}
 
 
 def _for_page(svg: str, size: tuple[int, int], description: str) -> Markup:
-    """The SVG element alone, with the page's colours and font, a description, and no id that another picture has too."""
+    """The SVG element alone, with the page's colours and font, a description, and no id that another picture
+    has too."""
     inside = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inside, flags=re.DOTALL)
     inside = re.sub(r'<g id="[^"]*"', "<g", inside)
@@ -112,14 +140,20 @@ def _for_page(svg: str, size: tuple[int, int], description: str) -> Markup:
     inside = re.sub(r'id="|url\(#|href="#', lambda found: found[0] + own, inside)
     for colour, ours in {**_INKS, **_SERIES}.items():
         inside = inside.replace(colour, ours)
-    box, least = f"0 0 {size[0]} {size[1]}", f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
+    box = f"0 0 {size[0]} {size[1]}"
+    least = f"min-width:{size[0]}px;max-width:{round(1.3 * size[0])}px"
     made = Markup('<svg viewBox="{}" style="{}" role="img" aria-label="{}">{}</svg>')
     return made.format(box, least, description, Markup(inside))
 
 
-WIDTH, MOST, BAR, HEIGHT, TOP, GAP = 860, 120, 10, 260, 26, 8
-"""Pixels: from the first column to the last, from column to column at most, the width of a column, the height of all pods, the room for
-names, between two states."""
+WIDTH = 860
+MOST = 120
+BAR = 10
+HEIGHT = 260
+TOP = 26
+GAP = 8
+"""Pixels: from the first column to the last, from column to column at most, the width of a column, the height
+of all pods, the room for names, between two states."""
 LEAST = 1.5
 """The height of a band of one pod, that it can be seen."""
 
@@ -131,36 +165,61 @@ def drawn_bands(found: Bands) -> dict[str, Any]:
     """The picture of *found*."""
     across = min(MOST, WIDTH // max(1, len(found.names) - 1))
     scale = HEIGHT / max(1, sum(found.counts[0].values()))
-    names, columns, tops = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, float]]()
+    names = list[dict[str, Any]]()
+    columns = list[dict[str, Any]]()
+    tops = list[dict[str, float]]()
     for at, name in enumerate(found.names):
-        left, top = 20 + at * across, float(TOP)
+        left = 20 + at * across
+        top = float(TOP)
         names.append({"left": left, "text": name})
         tops.append({})  # state -> where it begins in the column
         for state, colour in found.colours.items():
             tops[at][state], count = top, found.counts[at].get(state, 0)
             if count:
-                height, said = max(LEAST, count * scale), f"{name}: {count:,} {state}"
-                columns.append({"left": left, "top": f"{top:.1f}", "height": f"{height:.1f}", "colour": colour, "said": said})
+                height = max(LEAST, count * scale)
+                said = f"{name}: {count:,} {state}"
+                columns.append(
+                    {
+                        "left": left,
+                        "top": f"{top:.1f}",
+                        "height": f"{height:.1f}",
+                        "colour": colour,
+                        "said": said,
+                    }
+                )
             top += count * scale + GAP
     width = names[-1]["left"] + BAR + 40
     bands = list(_bands(found, [name["left"] for name in names], tops, scale))
-    return {"width": width, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
+    return {
+        "width": width,
+        "height": HEIGHT + TOP + 3 * GAP,
+        "names": names,
+        "columns": columns,
+        "bands": bands,
+    }
 
 
-def _bands(found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float) -> Iterator[dict[str, Any]]:
+def _bands(
+    found: Bands, lefts: list[int], tops: list[dict[str, float]], scale: float
+) -> Iterator[dict[str, Any]]:
     for at, flows in enumerate(found.flows):
-        starts, ends = {**tops[at]}, {**tops[at + 1]}
-        left, right = lefts[at] + BAR, lefts[at + 1]
+        starts = {**tops[at]}
+        ends = {**tops[at + 1]}
+        left = lefts[at] + BAR
+        right = lefts[at + 1]
         middle = (left + right) / 2
         for before, after in product(found.colours, repeat=2):
             count = flows.get((before, after), 0)
             if not count:
                 continue
-            y, z, shown = starts[before], ends[after], max(LEAST, count * scale)
+            y = starts[before]
+            z = ends[after]
+            shown = max(LEAST, count * scale)
             starts[before], ends[after] = y + count * scale, z + count * scale
             path = (
                 f"M{left} {y:.1f}C{middle} {y:.1f} {middle} {z:.1f} {right} {z:.1f}V{z + shown:.1f}"
                 f"C{middle} {z + shown:.1f} {middle} {y + shown:.1f} {left} {y + shown:.1f}Z"
             )
-            opacity, said = "0.35" if before == after else "0.75", f"{count:,} from {before} to {after}"
+            opacity = "0.35" if before == after else "0.75"
+            said = f"{count:,} from {before} to {after}"
             yield {"path": path, "colour": found.colours[after], "opacity": opacity, "said": said}

@@ -1,7 +1,9 @@
-"""Nodes as tiles with their pods, or many as squares: grouped by zone or another label, coloured by use, before and after side by side.
+"""Nodes as tiles with their pods, or many as squares: grouped by zone or another label, coloured by use,
+before and after side by side.
 
-Squares stand in the HTML as one path of SVG for each colour, those in use the most first; ``assets/clustermap.js`` draws the map again for
-the width that there is, for another label or resource, and shows a node's name, use and pods.
+Squares stand in the HTML as one path of SVG for each colour, those in use the most first;
+``assets/clustermap.js`` draws the map again for the width that there is, for another label or resource, and
+shows a node's name, use and pods.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ FEW = 60
 """Up to that many nodes are tiles."""
 SHOWN = 8
 """That many pods stand in a tile; the others are counted."""
-CAME, STAYED, LEFT = "came", "stayed", "left"
+CAME = "came"
+STAYED = "stayed"
+LEFT = "left"
 
 
 def marked(pods: Sequence[str], before: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -32,14 +36,21 @@ def marked(pods: Sequence[str], before: Sequence[str] | None) -> list[tuple[str,
     """
     if before is None:
         return [(pod, STAYED) for pod in pods]
-    earlier, now = set(before), set(pods)
-    came, stayed = [pod for pod in pods if pod not in earlier], [pod for pod in pods if pod in earlier]
-    return [*((pod, CAME) for pod in came), *((pod, LEFT) for pod in before if pod not in now), *((pod, STAYED) for pod in stayed)]
+    earlier = set(before)
+    now = set(pods)
+    came = [pod for pod in pods if pod not in earlier]
+    stayed = [pod for pod in pods if pod in earlier]
+    return [
+        *((pod, CAME) for pod in came),
+        *((pod, LEFT) for pod in before if pod not in now),
+        *((pod, STAYED) for pod in stayed),
+    ]
 
 
 STEPS = 10
 """Colours between the lowest and the highest share; ``u0`` is nothing, ``u11`` more than there is."""
-ROUND, LEAST = 5, 10
+ROUND = 5
+LEAST = 10
 """The ends are multiples of the first number, and at least the second one apart, both in percent."""
 
 
@@ -68,7 +79,12 @@ class UseScale:
         low = floor(min(within, default=0) / (10 * ROUND)) * ROUND
         high = ceil(max(within, default=1000) / (10 * ROUND)) * ROUND
         low = min(low, 100 - LEAST)
-        return cls(low, max(high, low + LEAST), any(one <= 0 for one in thousandths), any(one > 1000 for one in thousandths))
+        return cls(
+            low,
+            max(high, low + LEAST),
+            any(one <= 0 for one in thousandths),
+            any(one > 1000 for one in thousandths),
+        )
 
     def level(self, share: float | None) -> int | None:
         """The number of the colour of *share*; None where there is none.
@@ -91,8 +107,11 @@ class UseScale:
         return "none" if found is None else f"u{found}"
 
 
-SIZE, GAP, ACROSS = 9, 2, 28
-"""A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
+SIZE = 9
+GAP = 2
+ACROSS = 28
+"""A square's side and the room around it in pixels; squares in a line before scripts run, which fit a
+telephone."""
 
 
 @attrs.frozen(repr=False, slots=False)
@@ -109,7 +128,9 @@ class DrawnMap:
     @property
     def drawn(self) -> list[int]:
         """The sides that are drawn."""
-        return list(range(len(self.found.sides)))[1 if self.found.follows and self.is_tiled and len(self.found.sides) == 2 else 0 :]
+        return list(range(len(self.found.sides)))[
+            1 if self.found.follows and self.is_tiled and len(self.found.sides) == 2 else 0 :
+        ]
 
     @cached_property
     def resources(self) -> list[str]:
@@ -129,17 +150,34 @@ class DrawnMap:
     @property
     def changes(self) -> list[str]:
         """What became of any pod of the tiles, so that the legend tells it."""
-        marks = {mark for side in self.drawn_sides for group in side["groups"] for tile in group["tiles"] for _, mark in tile["pods"]}
+        marks = {
+            mark
+            for side in self.drawn_sides
+            for group in side["groups"]
+            for tile in group["tiles"]
+            for _, mark in tile["pods"]
+        }
         return [mark for mark in (CAME, LEFT) if mark in marks]
 
     def data(self) -> dict[str, Any]:
-        """What the script reads; shares are in thousandths, -1 for none, and pods and values of labels stand by number."""
+        """What the script reads; shares are in thousandths, -1 for none, and pods and values of labels stand
+        by number."""
         names: dict[str, int] = {}
         sides = []
         for side in self.found.sides:
-            uses = {resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()}
+            uses = {
+                resource: [_thousandths(value) for value in values] for resource, values in side.uses.items()
+            }
             pods = [[names.setdefault(pod, len(names)) for pod in pods] for pods in side.pods]
-            sides.append({"title": side.title, "uses": uses, "pods": pods, "states": list(side.states), "notes": list(side.notes)})
+            sides.append(
+                {
+                    "title": side.title,
+                    "uses": uses,
+                    "pods": pods,
+                    "states": list(side.states),
+                    "notes": list(side.notes),
+                }
+            )
         labels = {}
         for label, values in self.found.labels.items():
             places: dict[str, int] = {}
@@ -147,15 +185,24 @@ class DrawnMap:
             labels[label] = {"texts": list(places), "values": numbers}
         choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.found.colours)}
         drawn = {"still": True, "tiles": self.is_tiled, "follows": self.found.follows, "drawn": self.drawn}
-        return {"nodes": list(self.found.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
+        return {
+            "nodes": list(self.found.nodes),
+            "labels": labels,
+            **choices,
+            **drawn,
+            "sides": sides,
+            "names": list(names),
+        }
 
-    # --- what shows before scripts run ------------------------------------------------------------------------------
+    # --- what shows before scripts run ----------------------------------------------------------------------
 
     @cached_property
     def drawn_sides(self) -> list[dict[str, Any]]:
         """Each side with its groups of nodes; squares by use, those in use the most first."""
-        shares, values = self._shares(self.found.sides[-1]), self.found.labels.get(self.group_by)
-        rows, groups = range(len(self.found.nodes)), defaultdict[str, list[int]](list)
+        shares = self._shares(self.found.sides[-1])
+        values = self.found.labels.get(self.group_by)
+        rows = range(len(self.found.nodes))
+        groups = defaultdict[str, list[int]](list)
         for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
             groups[values[row] if values is not None else ""].append(row)
         drawn = []
@@ -175,25 +222,35 @@ class DrawnMap:
 
     def _tile(self, at: int, row: int) -> dict[str, Any]:
         side = self.found.sides[at]
-        share, state = self._shares(side)[row], side.states[row] if side.states else ""
+        share = self._shares(side)[row]
+        state = side.states[row] if side.states else ""
         told = [one.pods for one in self.found.sides[:at] if one.pods]
         earlier = (told[-1] if self.found.follows else told[0]) if told and side.pods else None
         return {
-            "row": row, "name": self.found.nodes[row], "share": share, "level": self.scale.css_class(share), "state": state,
+            "row": row,
+            "name": self.found.nodes[row],
+            "share": share,
+            "level": self.scale.css_class(share),
+            "state": state,
             "pods": marked(side.pods[row] if side.pods else (), None if earlier is None else earlier[row]),
-            "colour": self.found.colours.get(state, "var(--line)"), "note": side.notes[row] if side.notes else "",
-        }  # fmt: skip
+            "colour": self.found.colours.get(state, "var(--line)"),
+            "note": side.notes[row] if side.notes else "",
+        }
 
     def _squares(self, side: MapSide, rows: Sequence[int]) -> dict[str, Any]:
-        step, places, shares = SIZE + GAP, defaultdict[str, list[str]](list), self._shares(side)
+        step = SIZE + GAP
+        places = defaultdict[str, list[str]](list)
+        shares = self._shares(side)
         for place, row in enumerate(rows):
-            left, top = step * (place % ACROSS), step * (place // ACROSS)
+            left = step * (place % ACROSS)
+            top = step * (place // ACROSS)
             places[self.scale.css_class(shares[row])].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
         return {
-            "width": step * min(ACROSS, len(rows)), "height": step * -(-len(rows) // ACROSS),
+            "width": step * min(ACROSS, len(rows)),
+            "height": step * -(-len(rows) // ACROSS),
             "zoom": 2 if len(self.found.nodes) <= FEW else 1,
             "paths": [(level, "".join(shapes)) for level, shapes in sorted(places.items())],
-        }  # fmt: skip
+        }
 
 
 def _thousandths(share: float | None) -> int:

@@ -29,8 +29,9 @@ FIRST = 50
 """That many rows stand in the HTML."""
 
 
-# Long lists: sorted, searched, filtered, saved as CSV, with details of a row on demand; thousands of rows stay quick.
-# The first rows stand in the HTML; all rows are data in the page, of which ``assets/tables.js`` shows what is looked at.
+# Long lists: sorted, searched, filtered, saved as CSV, with details of a row on demand; thousands of rows
+# stay quick. The first rows stand in the HTML; all rows are data in the page, of which ``assets/tables.js``
+# shows what is looked at.
 
 
 def list_data(table: Table) -> dict[str, Any]:
@@ -39,15 +40,35 @@ def list_data(table: Table) -> dict[str, Any]:
     for at, column in enumerate(table.columns):
         # Texts that come again and again stand once each, by number.
         values = [row[at] for row in table.rows]
-        packed, places = {"values": values}, dict[str | None, int]()
+        packed = {"values": values}
+        places = dict[str | None, int]()
         if all(value is None or isinstance(value, str) for value in values):
             numbers = [places.setdefault(value, len(places)) for value in values]
             packed = {"texts": list(places), "values": numbers} if 2 * len(places) < len(values) else packed
         colours = {"colours": dict(column.colours)} if column.colours else {}
         kind = "name" if column.kind == "host" else column.kind
-        columns.append({"title": column.title, "key": column.key, "kind": kind, "filter": column.filter, **colours, **packed})
-    found = {"noun": table.noun, "several": table.plural, "count": len(table.rows), "columns": columns, "sort": table.sort}
-    return found if table.details is None else {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
+        columns.append(
+            {
+                "title": column.title,
+                "key": column.key,
+                "kind": kind,
+                "filter": column.filter,
+                **colours,
+                **packed,
+            }
+        )
+    found = {
+        "noun": table.noun,
+        "several": table.plural,
+        "count": len(table.rows),
+        "columns": columns,
+        "sort": table.sort,
+    }
+    return (
+        found
+        if table.details is None
+        else {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
+    )
 
 
 def written(value: Any, kind: str) -> str:
@@ -80,7 +101,11 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{scr
 """The browser enforces it: of scripts it runs the page's own alone, known by its hash."""
 STYLES = ("base", "parts", "tables", "pictures", "tiles", "print")
 """Of every page."""
-SCRIPTS = {"table": ("format", "tables"), "map": ("format", "nodetiles", "clustermap"), "aligned": ("format", "aligned")}
+SCRIPTS = {
+    "table": ("format", "tables"),
+    "map": ("format", "nodetiles", "clustermap"),
+    "aligned": ("format", "aligned"),
+}
 """The kind of part, as its ``data-part`` says -> the scripts that it needs, in order."""
 _PART = re.compile(r' data-part="([a-z]+)"')
 NAMED = 16
@@ -89,8 +114,10 @@ MOST_LINES = 200
 """Of a matrix; a line may stand for many nodes."""
 PACKED = 1 << 16
 """Data longer than this many characters is packed."""
-WHOLE, SHORT = 36, 14
-"""A name of at most that many characters is never broken in a table, nor are several words of the second length."""
+WHOLE = 36
+SHORT = 14
+"""A name of at most that many characters is never broken in a table, nor are several words of the second
+length."""
 
 
 @attrs.frozen(repr=False)
@@ -104,17 +131,32 @@ class PageSection:
 
     def groups(self) -> Iterator[tuple[str, list[Item]]]:
         """Parts of one kind that follow each other: charts stand side by side."""
-        return ((kind, list(members)) for kind, members in groupby(self.parts, key=lambda part: type(part).__name__))
+        return (
+            (kind, list(members))
+            for kind, members in groupby(self.parts, key=lambda part: type(part).__name__)
+        )
 
 
 def page_html(view: View, about: About) -> str:
     """*view* as an HTML file; *about*: of what it speaks."""
     sections = page_sections(view.sections)
-    counts = {name: value for name, value in view.facts.items() if isinstance(value, int | float) and not isinstance(value, bool)}
+    counts = {
+        name: value
+        for name, value in view.facts.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
     told = {share.name for share in view.shares}
-    body = environment().get_template("page.html").render(
-        view=view, about=about, sections=sections, title=about.title, numbers={name: counts[name] for name in counts if name not in told}
-    )  # fmt: skip
+    body = (
+        environment()
+        .get_template("page.html")
+        .render(
+            view=view,
+            about=about,
+            sections=sections,
+            title=about.title,
+            numbers={name: counts[name] for name in counts if name not in told},
+        )
+    )
     wanted = dict.fromkeys(script for part in _PART.findall(body) for script in SCRIPTS.get(part, ()))
     script = "\n" + "".join(asset(f"{name}.js") for name in ("page", *wanted))
     policy = POLICY.format(script=b64encode(hashlib.sha256(script.encode()).digest()).decode())
@@ -155,7 +197,7 @@ def asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-# --- for the templates ----------------------------------------------------------------------------------------------
+# --- for the templates --------------------------------------------------------------------------------------
 
 
 @cache
@@ -163,13 +205,29 @@ def environment() -> Environment:
     """The templates of ``assets``, which escape every text."""
     made = Environment(loader=FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(
-        kind=lambda value: type(value).__name__, is_whole=lambda text: len(text) <= (SHORT if " " in text else WHOLE), zip=zip,
-        number=lambda value: f"{value:,}", count_of=count_of, listed=lambda value: [value] if isinstance(value, str) else value,
-        written=written, list_data=list_data, data=data_script, change=lambda name: (CHANGES[name][0], MEANINGS[CHANGES[name][1]]),
-        shell=shlex.join, discreet=discreet, digest=lambda text: hashlib.sha256(text.encode()).hexdigest(), drawn_map=DrawnMap,
-        picture=picture, chart_rows=numbers, drawn_bands=drawn_bands, scoring=scoring, weighed=weighed,
-        most_points=lambda found: max((sum(max(one.points, 0) for one in line.scores) for line in found.lines), default=0) or 1,
-    )  # fmt: skip
+        kind=lambda value: type(value).__name__,
+        is_whole=lambda text: len(text) <= (SHORT if " " in text else WHOLE),
+        zip=zip,
+        number=lambda value: f"{value:,}",
+        count_of=count_of,
+        listed=lambda value: [value] if isinstance(value, str) else value,
+        written=written,
+        list_data=list_data,
+        data=data_script,
+        change=lambda name: (CHANGES[name][0], MEANINGS[CHANGES[name][1]]),
+        shell=shlex.join,
+        discreet=discreet,
+        digest=lambda text: hashlib.sha256(text.encode()).hexdigest(),
+        drawn_map=DrawnMap,
+        picture=picture,
+        chart_rows=numbers,
+        drawn_bands=drawn_bands,
+        scoring=scoring,
+        weighed=weighed,
+        most_points=lambda found: (
+            max((sum(max(one.points, 0) for one in line.scores) for line in found.lines), default=0) or 1
+        ),
+    )
     made.globals.update(first_rows=FIRST, named_pods=NAMED, tile_pods=SHOWN, matrix_lines=MOST_LINES)
     return made
 
@@ -191,10 +249,13 @@ def weighed(one: RuleScore) -> str:
 def data_script(data: Any, name: str) -> Markup:
     """*data* as JSON in the page, under the id of the part *name*; no text in it can end the script.
 
-    What is long is packed, so that pages stay small: ``{"packed": TEXT}``, the JSON as zlib packs it, in base64.
+    What is long is packed, so that pages stay small: ``{"packed": TEXT}``, the JSON as zlib packs it, in
+    base64.
     """
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
     if len(text) > PACKED:
-        text = json.dumps({"packed": b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")})
+        text = json.dumps(
+            {"packed": b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")}
+        )
     inside = Markup(text.replace("<", "\\u003c"))
     return Markup('<script type="application/json" id="{}-data">{}</script>').format(name, inside)

@@ -1,4 +1,5 @@
-"""What a notebook shows of clusters, decisions and results: the parts of pages, as far as they need no scripts."""
+"""What a notebook shows of clusters, decisions and results: the parts of pages, as far as they need no
+scripts."""
 
 from __future__ import annotations
 
@@ -25,12 +26,25 @@ LONG_FACT = 24
 
 def view_html(view: View) -> str:
     """*view* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
-    told = {name: _plain(value, 10 * LONG_FACT) for name, value in view.facts.items() if value is not None and value != ""}
+    told = {
+        name: _plain(value, 10 * LONG_FACT)
+        for name, value in view.facts.items()
+        if value is not None and value != ""
+    }
     short = {name: value for name, value in told.items() if len(str(value)) <= LONG_FACT}
-    return environment().get_template("notebook.html").render(
-        view=view, style=_style(), short=short, long={name: value for name, value in told.items() if name not in short},
-        pictures=list(_pictures(view)), tables=[_first(table) for table in view.tables_of("data") if table.rows], most_squares=MOST_SQUARES,
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("notebook.html")
+        .render(
+            view=view,
+            style=_style(),
+            short=short,
+            long={name: value for name, value in told.items() if name not in short},
+            pictures=list(_pictures(view)),
+            tables=[_first(table) for table in view.tables_of("data") if table.rows],
+            most_squares=MOST_SQUARES,
+        )
+    )
 
 
 @cache
@@ -44,7 +58,9 @@ def _pictures(view: View) -> Iterator[NodeMap | Chart]:
     """The last state of a map as squares, and charts of as many points as can be told apart."""
     for part in (part for section in view.sections for part in section.shown("data")):
         if isinstance(part, NodeMap) and part.sides:
-            yield attrs.evolve(part, sides=[attrs.evolve(part.sides[-1], title="", pods=(), states=(), notes=())], colours={})
+            yield attrs.evolve(
+                part, sides=[attrs.evolve(part.sides[-1], title="", pods=(), states=(), notes=())], colours={}
+            )
         elif isinstance(part, Chart) and find_spec("matplotlib") is not None:
             count = len(part.labels)
             most = min(count, MOST_POINTS)
@@ -61,7 +77,9 @@ def _first(found: Table) -> tuple[Table, int]:
     for at, column in enumerate(found.columns):
         # A column of numbers without a kind of its own is aligned at its right, too.
         values = [row[at] for row in rows if row[at] is not None]
-        numbers = values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        numbers = values and all(
+            isinstance(value, int | float) and not isinstance(value, bool) for value in values
+        )
         kind = column.kind if column.is_number else "count" if numbers else "text"
         columns.append(attrs.evolve(column, title=column.name, kind=kind))
     return attrs.evolve(found, columns=columns, rows=rows), len(found.rows) - len(rows)
@@ -71,4 +89,9 @@ def _plain(value: object, longest: int) -> object:
     """Numbers and what has a unit as they are, all else as a short text."""
     if value is None or isinstance(value, bool | int | float | Amount):
         return value
-    return shortened(", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value), longest)
+    return shortened(
+        ", ".join(map(str, value))
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else str(value),
+        longest,
+    )

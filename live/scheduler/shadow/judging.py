@@ -1,6 +1,8 @@
-"""What the cluster's scheduler did with a pod, beside our own decision: the same, among our best, or different, and why.
+"""What the cluster's scheduler did with a pod, beside our own decision: the same, among our best, or
+different, and why.
 
-The message with which it refuses a pod has reasons and counts, but neither rules nor nodes; which rule is behind it is found here.
+The message with which it refuses a pod has reasons and counts, but neither rules nor nodes; which rule is
+behind it is found here.
 """
 
 from __future__ import annotations
@@ -33,13 +35,19 @@ from ....simulation.sides import (
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"
 _BY_SUBJECT: Mapping[str, str] = {
-    "spread constraint": "EvenPodsSpread PodTopologySpread", "pod anti-affinity": _PODS, "pod affinity": _PODS,
-    "service affinity": "CheckServiceAffinity ServiceAffinity", "taints": "PodToleratesNodeTaints TaintToleration",
-    "cordoned nodes": "CheckNodeUnschedulable NodeUnschedulable", "host ports": "GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts",
-    "volumes": "CheckVolumeBinding VolumeBinding", "node conditions": "CheckNodeCondition",
-    "node affinity": "GeneralPredicates MatchNodeSelector NodeAffinity", "node name": "GeneralPredicates HostName NodeName",
+    "spread constraint": "EvenPodsSpread PodTopologySpread",
+    "pod anti-affinity": _PODS,
+    "pod affinity": _PODS,
+    "service affinity": "CheckServiceAffinity ServiceAffinity",
+    "taints": "PodToleratesNodeTaints TaintToleration",
+    "cordoned nodes": "CheckNodeUnschedulable NodeUnschedulable",
+    "host ports": "GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts",
+    "volumes": "CheckVolumeBinding VolumeBinding",
+    "node conditions": "CheckNodeCondition",
+    "node affinity": "GeneralPredicates MatchNodeSelector NodeAffinity",
+    "node name": "GeneralPredicates HostName NodeName",
     "node labels": "CheckNodeLabelPresence NodeLabel",
-}  # fmt: skip
+}
 """What a reason is about -> the rules that say so in one release or another."""
 _CLOSER = tuple(
     (re.compile(pattern), names)
@@ -59,9 +67,11 @@ _RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
 
 
 def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> str | None:
-    """The rule behind the reason that *message* has more often than *ours*, the reasons of the nodes that we refuse too; None: unknown.
+    """The rule behind the reason that *message* has more often than *ours*, the reasons of the nodes that we
+    refuse too; None: unknown.
 
-    Of several names it is the first one that is among *known*, the rules that we have, or else the last one, of the newest releases.
+    Of several names it is the first one that is among *known*, the rules that we have, or else the last one,
+    of the newest releases.
 
     >>> message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector."
     >>> refusing_rule(message, ["Insufficient cpu"], ["MatchNodeSelector"])
@@ -70,19 +80,25 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     'NodeAffinity'
     >>> refusing_rule("no idea", [], [])
     """
+
     def rules_of(reason: str) -> str:
         if shortage_of(reason) is not None:
             return _RESOURCES
-        return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(about(reason), "")
+        return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(
+            about(reason), ""
+        )
 
     # Their names, oldest first, with blanks between them; empty: unknown.
-    rules = [(names, count or 1) for reason, count in reasons_in(message).items() if (names := rules_of(reason))]
+    rules = [
+        (names, count or 1) for reason, count in reasons_in(message).items() if (names := rules_of(reason))
+    ]
     counted = Counter(rules_of(reason) for reason in ours)
     found = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))[0].split()
     return next((name for name in found if name in known), found[-1] if found else None)
 
 
-OURS, CLUSTER = "kubeclassic", "cluster"
+OURS = "kubeclassic"
+CLUSTER = "cluster"
 """The two sides, as causes name them."""
 ORDER_UNKNOWN: Final = "order unknown"
 """Ours differs as things stand, but not in every state in which the cluster's scheduler may have decided."""
@@ -120,7 +136,8 @@ class PodJudgement(Record):
 
 
 def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") -> PodJudgement:
-    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the next cycle of *engine*.
+    """Our *decision*, which kept its details, beside the node that the cluster's scheduler chose; before the
+    next cycle of *engine*.
 
     Empty: it found none, and said why.
     """
@@ -133,8 +150,13 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
     if (own or "") == cluster:
         return found(SAME)
     if not cluster:
-        details, algorithm = decision.details, engine.algorithm_of(decision.pod) or engine.algorithm
-        ours = () if details is None else [reason for found in details.refusals().values() for reason in found.reasons]
+        details = decision.details
+        algorithm = engine.algorithm_of(decision.pod) or engine.algorithm
+        ours = (
+            ()
+            if details is None
+            else [reason for found in details.refusals().values() for reason in found.reasons]
+        )
         rule = refusing_rule(message, ours, [each.name for each in algorithm.predicates])
         return found(DIFFERENT, Cause(PREDICATE, rule, CLUSTER, own, message))
     if own is None and not decision.is_fit_error:
@@ -148,7 +170,11 @@ def judged(engine: Engine, decision: Decision, cluster: str, message: str = "") 
         return found(EQUALLY_GOOD, Cause(TIE, node=cluster))
     # Both nodes fit: the rule that favours ours most.
     mine = node_view(engine, decision, own)
-    gains = {rule: score.total - view.scores[rule].total for rule, score in mine.scores.items() if rule in view.scores}
+    gains = {
+        rule: score.total - view.scores[rule].total
+        for rule, score in mine.scores.items()
+        if rule in view.scores
+    }
     rule = max(gains, key=lambda name: gains[name], default=None)
     totals = f"{mine.total} in all for {own}, {view.total} for {cluster}"
     text = totals if rule is None else f"scores {own} {gains[rule]} above {cluster} ({totals})"
@@ -163,7 +189,9 @@ COUNT_NAMES = ("same", "equallyGood", "orderUnknown", "different")
 class ShadowAgreement:
     """How often the two agreed."""
 
-    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0))
+    counts: dict[str, int] = attrs.field(
+        factory=lambda: dict.fromkeys((SAME, EQUALLY_GOOD, ORDER_UNKNOWN, DIFFERENT), 0)
+    )
     causes: Counter[tuple[str, str | None]] = attrs.Factory(Counter)
     """(kind, rule) of what is different -> how often."""
 
@@ -180,7 +208,10 @@ class ShadowAgreement:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        causes = [{"kind": kind, "rule": rule, "decisions": count} for (kind, rule), count in self.causes.most_common()]
+        causes = [
+            {"kind": kind, "rule": rule, "decisions": count}
+            for (kind, rule), count in self.causes.most_common()
+        ]
         counts = {name: self.counts[verdict] for name, verdict in zip(COUNT_NAMES, self.counts, strict=True)}
         return {"decisions": self.pods, **counts, "causes": causes}
 

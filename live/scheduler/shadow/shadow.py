@@ -1,26 +1,31 @@
 """Follows the cluster's own scheduler pod by pod, and decides each time by itself, on the same state.
 
-The other one binds many pods at once, so their bindings are seen in another order than it decided. :class:`Backlog` says which pods it may
-have taken next: it takes the pod with the highest priority, and of equal ones the one that came first. Which pods had come by then cannot
-be seen: it knows a pod earlier than we see what became of it. But what was taken earlier was known earlier, and a decision comes before
-its outcome. That leaves few pods, and mostly one.
+The other one binds many pods at once, so their bindings are seen in another order than it decided.
+:class:`Backlog` says which pods it may have taken next: it takes the pod with the highest priority, and of
+equal ones the one that came first. Which pods had come by then cannot be seen: it knows a pod earlier than we
+see what became of it. But what was taken earlier was known earlier, and a decision comes before its outcome.
+That leaves few pods, and mostly one.
 
-If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the cluster.
-What is seen is held back until the decisions before it are judged. Where none of these makes it the same, the pod is different, or the
-order of the decisions is unknown.
+If ours decides otherwise on the likeliest of them, the others are tried first, and then later states of the
+cluster. What is seen is held back until the decisions before it are judged. Where none of these makes it the
+same, the pod is different, or the order of the decisions is unknown.
 
-When an outcome is seen does not say when it was decided. A binding waits for the client's limit (50 requests a second) or for a thread, so
-failures overtake bindings; and each client of the API server learns of a change at a time of its own. What is certain:
+When an outcome is seen does not say when it was decided. A binding waits for the client's limit (50 requests
+a second) or for a thread, so failures overtake bindings; and each client of the API server learns of a change
+at a time of its own. What is certain:
 
-* a decision was made after its pod came, or was last refused, and before its outcome was seen, at most ``WINDOW`` seconds before;
-* of two pods that are tried for the first time, the one that came first and has no lower priority was decided on first;
-* apart from that, what had changed before that time is in every state that is possible, and what changed since may be in it or not, and so
-  may what is seen up to ``WINDOW`` seconds later.
+* a decision was made after its pod came, or was last refused, and before its outcome was seen, at most
+  ``WINDOW`` seconds before;
+* of two pods that are tried for the first time, the one that came first and has no lower priority was decided
+  on first;
+* apart from that, what had changed before that time is in every state that is possible, and what changed
+  since may be in it or not, and so may what is seen up to ``WINDOW`` seconds later.
 
-The possible states are all choices among these changes, too many to try. Tried are the one with the least room (all that takes room is
-there, nothing that frees it), the one with the most, the one with the least room on the node that we chose and the most on the one that the
-cluster's scheduler chose, and the states as they were at each moment of that time. A decision of ours that agrees in none of them is
-different. Where it agrees in one, it cannot be told: the order of the decisions is unknown.
+The possible states are all choices among these changes, too many to try. Tried are the one with the least
+room (all that takes room is there, nothing that frees it), the one with the most, the one with the least room
+on the node that we chose and the most on the one that the cluster's scheduler chose, and the states as they
+were at each moment of that time. A decision of ours that agrees in none of them is different. Where it agrees
+in one, it cannot be told: the order of the decisions is unknown.
 """
 
 from __future__ import annotations
@@ -70,7 +75,8 @@ class Backlog:
     """Pods that wait for the other scheduler's decision."""
 
     is_ordered: bool = True
-    """Whether pods of equal priority are taken in the order in which they came; upstream's first queue has no order for them."""
+    """Whether pods of equal priority are taken in the order in which they came; upstream's first queue has no
+    order for them."""
     reached: int = 0
     """The last event that the other scheduler had certainly seen at its last decision."""
     waiting: dict[str, UnjudgedPod] = attrs.Factory(dict)
@@ -86,10 +92,11 @@ class Backlog:
         if not self.is_ordered:
             known = [each for each in waiting if each.outcome < inf]
             return sorted(known, key=lambda each: each.outcome)[:UNORDERED] or waiting[:1]
-        # The next decision comes before the first outcome. Pods of one priority are taken in order, so the first of them was decided on
-        # before the first outcome of any.
+        # The next decision comes before the first outcome. Pods of one priority are taken in order, so the
+        # first of them was decided on before the first outcome of any.
         before = min((each.outcome for each in waiting), default=inf)
-        heads, firsts = dict[int, UnjudgedPod](), dict[int, float]()
+        heads = dict[int, UnjudgedPod]()
+        firsts = dict[int, float]()
         for each in waiting:
             heads.setdefault(each.priority, each)
             firsts[each.priority] = min(each.outcome, firsts.get(each.priority, inf))
@@ -103,23 +110,31 @@ class Backlog:
                 break
             likely.append(each)
         # Which priority was next may seem wrong where an earlier judgement was right by chance.
-        others = [each for each in heads.values() if each.outcome < inf and each.came < before and each not in likely]
-        return [each for part in (likely, others) for each in sorted(part, key=lambda each: firsts[each.priority])]
+        others = [
+            each
+            for each in heads.values()
+            if each.outcome < inf and each.came < before and each not in likely
+        ]
+        return [
+            each for part in (likely, others) for each in sorted(part, key=lambda each: firsts[each.priority])
+        ]
 
 
 def _precedes(one: UnjudgedPod | None, other: UnjudgedPod | None) -> bool:
-    """Whether *one* was certainly decided on before *other*, where the queue is ordered: it waited already, with no lower priority."""
+    """Whether *one* was certainly decided on before *other*, where the queue is ordered: it waited already,
+    with no lower priority."""
     return one is not None and other is not None and one.came < other.came and one.priority >= other.priority
 
 
-# --- our decision in possible states ----------------------------------------------------------------------------------
+# --- our decision in possible states ------------------------------------------------------------------------
 
 WINDOW = 2.0
 """Seconds by which an outcome may be seen later than one that was decided on after it."""
 MOMENTS = 32
 """That many moments are tried before the outcome, and as many after it."""
 MISSES = 8
-"""After that many different pods in a row each eighth alone is tried at moments: another scheduler may differ on most pods."""
+"""After that many different pods in a row each eighth alone is tried at moments: another scheduler may differ
+on most pods."""
 
 
 @attrs.frozen
@@ -132,7 +147,8 @@ class ShadowTrial:
 
 @attrs.frozen
 class SeenChange:
-    """An object before and after a change, which was seen at a time in seconds; None: there was none, or is none."""
+    """An object before and after a change, which was seen at a time in seconds; None: there was none, or is
+    none."""
 
     seen: float
     old: KubeObject | None
@@ -160,7 +176,8 @@ class SeenChange:
 
 
 def _node_of(item: KubeObject | None) -> str:
-    """The node that an object is about: itself, or the one that a pod is on, or is nominated to; empty if there is none."""
+    """The node that an object is about: itself, or the one that a pod is on, or is nominated to; empty if
+    there is none."""
     if isinstance(item, Pod):
         return item.spec.node_name or item.status.nominated_node_name
     return item.name if isinstance(item, Node) else ""
@@ -169,17 +186,29 @@ def _node_of(item: KubeObject | None) -> str:
 def _read(item: KubeObject | None) -> object:
     """What decisions on other pods read of an object."""
     if isinstance(item, Pod):
-        return (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec) if _node_of(item) else None
+        return (
+            (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
+            if _node_of(item)
+            else None
+        )
     if isinstance(item, Node):
         conditions = [(one.type, one.status) for one in item.status.conditions]
-        return item.labels, item.annotations, item.spec, item.status.allocatable, item.status.images, conditions
+        return (
+            item.labels,
+            item.annotations,
+            item.spec,
+            item.status.allocatable,
+            item.status.images,
+            conditions,
+        )
     return item
 
 
-# --- the shadow -------------------------------------------------------------------------------------------------------
+# --- the shadow ---------------------------------------------------------------------------------------------
 
 LINGER = 1.0
-"""Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come."""
+"""Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come.
+"""
 APART = 0.5
 """Seconds between the outcomes of two decisions that may have been made in the other order."""
 PATIENCE = 2.0
@@ -190,7 +219,8 @@ SHORTEST = 0.001
 
 @attrs.define
 class SeenEvent:
-    """An object that counts after the decisions that were made before it; of a pod that waited, perhaps what became of it."""
+    """An object that counts after the decisions that were made before it; of a pod that waited, perhaps what
+    became of it."""
 
     number: int
     seen: float
@@ -200,7 +230,8 @@ class SeenEvent:
 
 @attrs.define(eq=False)
 class Shadow:
-    """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the other one decides on."""
+    """Told of objects like a scheduler, and writes nothing. ``report`` gets a judgement for each pod that the
+    other one decides on."""
 
     state: LiveState
     report: Callable[[PodJudgement], None]
@@ -209,7 +240,8 @@ class Shadow:
     tally: ShadowAgreement = attrs.Factory(ShadowAgreement)
     _backlog: Backlog = attrs.field(init=False)
     _outcomes: dict[str, list[SeenEvent]] = attrs.Factory(dict)
-    """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it fits nowhere."""
+    """Waiting pod -> what became of it and is not judged, in order: the other one bound it, or said why it
+    fits nowhere."""
     _told: dict[str, str] = attrs.Factory(dict)
     """Waiting pod -> the last message of the other one."""
     _held: deque[SeenEvent] = attrs.Factory(deque)
@@ -218,7 +250,8 @@ class Shadow:
     _tries: dict[str, ShadowTrial | None] = attrs.Factory(dict)
     """Our decisions on the state as it is now."""
     _changes: deque[SeenChange] = attrs.Factory(deque)
-    """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it took effect here."""
+    """What changed since ``WINDOW`` before the oldest outcome that is not judged, in the order in which it
+    took effect here."""
     _misses: int = 0
     """How many pods in a row were different."""
     _event: int = 0
@@ -229,15 +262,20 @@ class Shadow:
         cells = self.state.release.queue
         self._backlog = Backlog(is_ordered=cells.by_timestamp and not cells.pod_timestamps)
 
-    # --- what happens -----------------------------------------------------------------------------------------------
+    # --- what happens ---------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
         """An object was added or updated."""
         self._event += 1
-        state, now = self.state, self.state.now()
+        state = self.state
+        now = self.state.now()
         known = state.pod(item.key) if isinstance(item, Pod) else None
         names = state.engine.scheduler_names(state.scheduler_name)
-        if not isinstance(item, Pod) or item.is_terminal or (item.spec.scheduler_name or DEFAULT_SCHEDULER) not in names:
+        if (
+            not isinstance(item, Pod)
+            or item.is_terminal
+            or (item.spec.scheduler_name or DEFAULT_SCHEDULER) not in names
+        ):
             self._held.append(SeenEvent(self._event, now, state.put, item))
         elif known is not None and known.uid == item.uid and not known.spec.node_name:
             # A waiting pod was bound, was refused, or changed in another way.
@@ -287,11 +325,15 @@ class Shadow:
         for known in (self._backlog.waiting, self._outcomes, self._told, self._since):
             known.pop(key, None)
 
-    # --- events that count later ------------------------------------------------------------------------------------
+    # --- events that count later ----------------------------------------------------------------------------
 
     def _take_effect(
-        self, tell: Callable[[KubeObject], None], item: KubeObject, seen: float, turn: UnjudgedPod | None = None
-    ) -> None:  # fmt: skip
+        self,
+        tell: Callable[[KubeObject], None],
+        item: KubeObject,
+        seen: float,
+        turn: UnjudgedPod | None = None,
+    ) -> None:
         """What was seen at a time counts from now on; *turn*: of a decision."""
         old = self._known(item)
         tell(item)
@@ -304,12 +346,16 @@ class Shadow:
 
     def _deliver(self) -> None:
         held = self._held.popleft()
-        if isinstance(held.item, Pod) and held.tell == self.state.delete and self.state.pod(held.item.key) is not None:
+        if (
+            isinstance(held.item, Pod)
+            and held.tell == self.state.delete
+            and self.state.pod(held.item.key) is not None
+        ):
             self._forget(held.item.key)
         self._tries.clear()
         self._take_effect(held.tell, held.item, held.seen)
 
-    # --- the loop ---------------------------------------------------------------------------------------------------
+    # --- the loop -------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -323,7 +369,8 @@ class Shadow:
             while self._changes and self._changes[0].seen < oldest - WINDOW:
                 self._changes.popleft()
             while self._held:
-                held, is_idle = self._held[0], not self._backlog.waiting and not self._outcomes
+                held = self._held[0]
+                is_idle = not self._backlog.waiting and not self._outcomes
                 is_old = held.seen <= state.now() - self.patience and held.number < self._first_outcome()
                 if not (is_idle or is_old or held.number <= self._backlog.reached):
                     break
@@ -336,9 +383,13 @@ class Shadow:
             state.awake.clear()
             ends = [self._held[0].seen + self.patience] if self._held else []
             ends += [] if self._waits_since is None else [self._waits_since + self.patience]
-            ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
+            ends += [
+                found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)
+            ]
             left = min((end for end in ends if end > state.now()), default=0.0) - state.now()
-            handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), state.awake.set) if ends else None
+            handle = (
+                asyncio.get_running_loop().call_later(max(left, SHORTEST), state.awake.set) if ends else None
+            )
             try:
                 await state.awake.wait()
             finally:
@@ -351,7 +402,8 @@ class Shadow:
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
-        now, tried = self.state.now(), dict[str, ShadowTrial]()
+        now = self.state.now()
+        tried = dict[str, ShadowTrial]()
         for key in self._next():
             if key not in self._outcomes:
                 # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
@@ -381,11 +433,13 @@ class Shadow:
         return bool(tried) and self._judge_different(*next(iter(tried.items())))
 
     def _judge_different(self, key: str, trial: ShadowTrial) -> bool:
-        """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if more has to be seen first."""
+        """The likeliest decision differs as things stand: it does differ, or the order is unknown. False if
+        more has to be seen first."""
         if self._held and self._held[0].number < self._first_outcome():
             self._deliver()
             return True
-        outcome, pod = self._outcomes[key][0], self.state.pod(key)
+        outcome = self._outcomes[key][0]
+        pod = self.state.pod(key)
         if pod is None or outcome.seen + WINDOW > self.state.now():
             return False
         if self._may_agree(trial, pod, outcome):
@@ -394,7 +448,8 @@ class Shadow:
         return True
 
     def _next(self) -> Iterator[str]:
-        """The pods on which the other one may have decided next; those that it tried once more stand where their outcome was seen."""
+        """The pods on which the other one may have decided next; those that it tried once more stand where
+        their outcome was seen."""
         candidates = self._backlog.candidates()
         again = [key for key in self._outcomes if key not in self._backlog.waiting]
         first = candidates[0].outcome if candidates else inf
@@ -404,10 +459,11 @@ class Shadow:
         yield from (each.key for each in candidates)
         yield from (key for key in again if self._outcomes[key][0].number > first)
 
-    # --- one decision -----------------------------------------------------------------------------------------------
+    # --- one decision ---------------------------------------------------------------------------------------
 
     def _decide(self, pod: Pod, seen: Pod) -> ShadowTrial | None:
-        """Our decision on *pod* beside what became of it, *seen*, without an effect on the state; None if there is none."""
+        """Our decision on *pod* beside what became of it, *seen*, without an effect on the state; None if
+        there is none."""
         engine = self.state.engine
         try:
             with engine.savepoint():
@@ -420,7 +476,8 @@ class Shadow:
     def _count(self, key: str, trial: ShadowTrial) -> None:
         """This was the next decision: tell it, and let what the other one did count."""
         outcomes = self._outcomes[key]
-        outcome, turn = outcomes.pop(0), self._backlog.turn(key)
+        outcome = outcomes.pop(0)
+        turn = self._backlog.turn(key)
         self.state.engine.move(*trial.moved)
         self.tally.add(trial.judgement)
         self.report(trial.judgement)
@@ -436,12 +493,15 @@ class Shadow:
             del self._outcomes[key]
         self._take_effect(self.state.put, outcome.item, outcome.seen, turn)
 
-    # --- possible states --------------------------------------------------------------------------------------------
+    # --- possible states ------------------------------------------------------------------------------------
 
     def _may_agree(self, trial: ShadowTrial, pod: Pod, outcome: SeenEvent) -> bool:
-        """Whether our decision on *pod*, which by *trial* is different as things stand, is no different in a possible state."""
-        since, turn = max(outcome.seen - WINDOW, self._since.get(pod.key, -inf)), self._backlog.turn(pod.key)
-        ours, theirs = trial.judgement.ours, trial.judgement.cluster
+        """Whether our decision on *pod*, which by *trial* is different as things stand, is no different in a
+        possible state."""
+        since = max(outcome.seen - WINDOW, self._since.get(pod.key, -inf))
+        turn = self._backlog.turn(pod.key)
+        ours = trial.judgement.ours
+        theirs = trial.judgement.cluster
 
         def is_other(change: SeenChange) -> bool:
             item = change.new or change.old
@@ -452,25 +512,44 @@ class Shadow:
                 return change.takes_room == change.is_on(ours)
             return None
 
-        # What has an effect here and may have had none yet, the last first, undone; and what was seen later and may have had one already.
-        before = [change for change in self._changes if change.seen >= since and is_other(change) and not _precedes(change.turn, turn)]
+        # What has an effect here and may have had none yet, the last first, undone; and what was seen later
+        # and may have had one already.
+        before = [
+            change
+            for change in self._changes
+            if change.seen >= since and is_other(change) and not _precedes(change.turn, turn)
+        ]
         undone = [change.reversed() for change in reversed(before)]
         later = [
-            change for change in self._later()
-            if change.matters and change.seen <= outcome.seen + WINDOW and is_other(change) and not _precedes(turn, change.turn)
-        ]  # fmt: skip
+            change
+            for change in self._later()
+            if change.matters
+            and change.seen <= outcome.seen + WINDOW
+            and is_other(change)
+            and not _precedes(turn, change.turn)
+        ]
         # Of all changes those took effect for which a choice says so; None: as things stand.
         choices: list[Callable[[SeenChange], bool | None]] = [
-            lambda change: change.takes_room, lambda change: not change.takes_room, on_two_nodes,
-        ]  # fmt: skip
+            lambda change: change.takes_room,
+            lambda change: not change.takes_room,
+            on_two_nodes,
+        ]
         states = [
-            ([*(change.reversed() for change in reversed(before) if holds(change) is False), *filter(holds, later)], False)
+            (
+                [
+                    *(change.reversed() for change in reversed(before) if holds(change) is False),
+                    *filter(holds, later),
+                ],
+                False,
+            )
             for holds in choices
         ]
         self._misses += 1
         if self._misses <= MISSES or not self._misses % MISSES:
             states += [(undone[:MOMENTS], True), (later[:MOMENTS], True)]
-        if (before or later) and any(self._agrees_after(changes, at_each, pod, outcome.item) for changes, at_each in states):
+        if (before or later) and any(
+            self._agrees_after(changes, at_each, pod, outcome.item) for changes, at_each in states
+        ):
             self._misses = 0
             return True
         return False
@@ -479,7 +558,9 @@ class Shadow:
         """What was seen and has no effect yet, in the order in which it was seen."""
         events = [(one, self._backlog.turn(key)) for key, found in self._outcomes.items() for one in found]
         last: dict[tuple[str, str], KubeObject | None] = {}
-        for one, turn in sorted([*events, *((held, None) for held in self._held)], key=lambda pair: pair[0].number):
+        for one, turn in sorted(
+            [*events, *((held, None) for held in self._held)], key=lambda pair: pair[0].number
+        ):
             name = one.item.kind, one.item.key
             old = last[name] if name in last else self._known(one.item)
             last[name] = None if one.tell == self.state.delete else one.item
@@ -501,7 +582,8 @@ class Shadow:
 
     def _apply(self, old: KubeObject | None, new: KubeObject | None) -> None:
         """Let a change take effect on what is tried."""
-        feed, nominations = self.state.router.feed, self.state.engine.nominations
+        feed = self.state.router.feed
+        nominations = self.state.engine.nominations
         if isinstance(old, Pod) and not old.spec.node_name:
             nominations.remove(old)
         if isinstance(new, Pod) and new.spec.node_name:
@@ -525,10 +607,16 @@ def message(pod: Pod) -> str:
 
 
 async def shadowed(
-    engine: Engine, scheduler_name: str, transport: Transport, tell: Callable[[PodJudgement], None],
-    *, seconds: float | None = None, log: Log,
-) -> ShadowAgreement:  # fmt: skip
-    """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
+    engine: Engine,
+    scheduler_name: str,
+    transport: Transport,
+    tell: Callable[[PodJudgement], None],
+    *,
+    seconds: float | None = None,
+    log: Log,
+) -> ShadowAgreement:
+    """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some
+    seconds."""
     shadow = Shadow(LiveState(engine, DryApi(), Recorder(), time.time, scheduler_name, log=log), tell)
     await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally

@@ -1,4 +1,5 @@
-"""The life cycles of pods in a replay: they arrive, wait, get a node, are bound, run and finish, or are evicted or deleted."""
+"""The life cycles of pods in a replay: they arrive, wait, get a node, are bound, run and finish, or are
+evicted or deleted."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ class PodLifecycle:
     attempts: int = 0
     message: str = ""
     """Why the last attempt failed."""
-    tried: QueuedPod = attrs.field(default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True))
+    tried: QueuedPod = attrs.field(
+        default=attrs.Factory(lambda self: QueuedPod(self.original), takes_self=True)
+    )
     """What the queue knew of it when it last gave it."""
     is_hopeless: bool = False
     """The last attempt found no node, and another one on the same cluster would not either."""
@@ -118,18 +121,20 @@ class PodLifecycles(Driver):
     held: int = 0
     """How many pods wait on Permit."""
 
-    # --- coming -----------------------------------------------------------------------------------------------------
+    # --- coming ---------------------------------------------------------------------------------------------
 
     def arrive(self, pod: Pod, lifetime: Lifetime, root: Pod | None = None) -> None:
         """A new pod: it waits for a node, or has one and runs; *root* is the first pod that it replaces."""
-        cluster, template = self.state, self.state.engine.template_of(pod)
+        cluster = self.state
+        template = self.state.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
         elif pod.spec.resource_claims:
             pod, claims = with_claims(pod, cluster.engine)
             for claim in claims:
                 cluster.write(claim)
-        key, asked = pod.key, cluster.ledger.vector(template.footprint)
+        key = pod.key
+        asked = cluster.ledger.vector(template.footprint)
         life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
         self.seen.setdefault(key, 0)
         cluster.enter(pod)
@@ -140,20 +145,23 @@ class PodLifecycles(Driver):
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
             self._run(life)
-        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.state.engine.scheduler_names(self.state.scheduler_name):
+        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.state.engine.scheduler_names(
+            self.state.scheduler_name
+        ):
             if template.requests != template.footprint:
                 asked = cluster.ledger.vector(template.requests)
             cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
             cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
-
-
-    # --- a binding --------------------------------------------------------------------------------------------------
+    # --- a binding ------------------------------------------------------------------------------------------
 
     def beside(self, attempt: Attempt, work: Coroutine[Any, Any, None]) -> None:
-        cluster, life = self.state, self.all[attempt.pod.key]
-        attempt.owner, life.node, life.work = life, attempt.host, work
+        cluster = self.state
+        life = self.all[attempt.pod.key]
+        attempt.owner = life
+        life.node = attempt.host
+        life.work = work
         cluster.changes += 1
         cluster.ledger.place(life.key, life.node, life.asked)
         resume(work)
@@ -168,7 +176,8 @@ class PodLifecycles(Driver):
         await pause()
 
     async def permit(self, attempt: Attempt) -> Failure | None:
-        cluster, life = self.state, attempt.owner
+        cluster = self.state
+        life = attempt.owner
         waiting = cluster.binding.waiting(attempt.pod)
         if waiting is None:
             return None
@@ -219,7 +228,8 @@ class PodLifecycles(Driver):
     def _stop_waiting(self, life: PodLifecycle) -> None:
         """A pod goes while it waits, if it does, or its wait has ended."""
         if life.held is not None:
-            life.held.on_end, life.held = None, None
+            life.held.on_end = None
+            life.held = None
             self._stop_timer(life)
             self.held -= 1
 
@@ -229,7 +239,8 @@ class PodLifecycles(Driver):
         return is_same and life.rejections >= ENOUGH and len(self.state.agenda) == self.held
 
     async def allowed(self, attempt: Attempt) -> None:
-        cluster, life = self.state, attempt.owner
+        cluster = self.state
+        life = attempt.owner
         life.scheduled = cluster.now
         wait = (cluster.now - life.arrived) / SECOND
         cluster.tally.waits.append(wait)
@@ -237,7 +248,9 @@ class PodLifecycles(Driver):
         await self._sleep(life, cluster.after(cluster.delays.binding))
 
     async def bind_volumes(self, attempt: Attempt) -> Failure | None:
-        cluster, life, claims = self.state, attempt.owner, tuple[str, ...]()
+        cluster = self.state
+        life = attempt.owner
+        claims = tuple[str, ...]()
         if attempt.pod.spec.volumes and cluster.binding.waits_for_claims(attempt.pod):
             claims = cluster.engine.claims_of(attempt.pod)
         if all(map(self.volumes.is_bound, claims)):
@@ -257,7 +270,9 @@ class PodLifecycles(Driver):
         return None
 
     async def write(self, attempt: Attempt) -> Failure | None:
-        cluster, life, pod = self.state, attempt.owner, self.state.pod(attempt.pod.key)
+        cluster = self.state
+        life = attempt.owner
+        pod = self.state.pod(attempt.pod.key)
         assert pod is not None
         # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
         cluster.write(pod.bound_to(life.node))
@@ -282,22 +297,34 @@ class PodLifecycles(Driver):
             # Otherwise a binding that fails every time would keep the replay going for ever.
             life.tried_at = self.state.changes
 
-    # --- after a failure --------------------------------------------------------------------------------------------
+    # --- after a failure ------------------------------------------------------------------------------------
 
-    async def failed(self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None) -> None:
-        """Upstream reads the pod again before it queues it, and may or may not see the new condition yet; here it always does."""
-        cluster, life, pod = self.state, self.all[item.pod.key], item.pod
+    async def failed(
+        self, item: QueuedPod, failure: Failure, nominated: str | None, attempt: Attempt | None = None
+    ) -> None:
+        """Upstream reads the pod again before it queues it, and may or may not see the new condition yet;
+        here it always does."""
+        cluster = self.state
+        life = self.all[item.pod.key]
+        pod = item.pod
         current = cluster.pod(life.key) or pod
         # The condition PodScheduled. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go.
-        before, probes, now = scheduled_condition(current), cluster.engine.release.queue.probe_times, cluster.timestamp
+        before = scheduled_condition(current)
+        probes = cluster.engine.release.queue.probe_times
+        now = cluster.timestamp
         known = before if before is not None and before.status == "False" else None
-        told, marked = (failure.reason, failure.text), current
+        told = (failure.reason, failure.text)
+        marked = current
         # Most attempts fail as the one before.
         if known is None or probes or (known.reason, known.message, known.last_probe_time) != (*told, None):
             condition = Condition(
-                type="PodScheduled", status="False", reason=failure.reason, message=failure.text,
-                last_probe_time=now if probes else None, last_transition_time=now if known is None else known.last_transition_time,
-            )  # fmt: skip
+                type="PodScheduled",
+                status="False",
+                reason=failure.reason,
+                message=failure.text,
+                last_probe_time=now if probes else None,
+                last_transition_time=now if known is None else known.last_transition_time,
+            )
             if condition not in current.status.conditions:
                 marked = cluster.written(_with_condition(current, condition))
         tried = life.tried.read_again(marked)
@@ -323,12 +350,15 @@ class PodLifecycles(Driver):
             self.state.write(replace(current, status=replace(current.status, nominated_node_name=node_name)))
 
     async def make_room(self, pod: Pod, plan: Preemption) -> str | None:
-        cluster, engine = self.state, self.state.engine
+        cluster = self.state
+        engine = self.state.engine
         if plan.node is not None:
             if engine.release.preemption.nominates_before_api:
                 engine.nominations.add(cluster.pod(pod.key) or pod, plan.node)
             self.nominate(pod, plan.node)
-            cluster.note(PodPreempts(pod=pod.key, node=plan.node, victims=[victim.key for victim in plan.victims]))
+            cluster.note(
+                PodPreempts(pod=pod.key, node=plan.node, victims=[victim.key for victim in plan.victims])
+            )
             holds = len(plan.victims) > 1 and engine.enabled("SchedulerAsyncPreemption")
             for number, victim in enumerate(plan.victims, 1):
                 if holds:
@@ -345,16 +375,24 @@ class PodLifecycles(Driver):
     def _mark_disrupted(self, life: PodLifecycle, preemptor: Pod) -> None:
         """With gate PodDisruptionConditions, give a victim the condition DisruptionTarget."""
         pod = self.state.pod(life.key)
-        if life.leaving or pod is None or not pod.spec.node_name or not self.state.engine.enabled("PodDisruptionConditions"):
+        if (
+            life.leaving
+            or pod is None
+            or not pod.spec.node_name
+            or not self.state.engine.enabled("PodDisruptionConditions")
+        ):
             return
         message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
-        condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
+        condition = Condition(
+            type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message
+        )
         self.state.write(_with_condition(pod, condition))
 
-    # --- running ----------------------------------------------------------------------------------------------------
+    # --- running --------------------------------------------------------------------------------------------
 
     def _run(self, life: PodLifecycle) -> None:
-        pod, cluster = self.state.pod(life.key), self.state
+        pod = self.state.pod(life.key)
+        cluster = self.state
         if self.all.get(life.key) is not life or pod is None or life.leaving:
             return
         started = self._as_started(pod)
@@ -371,13 +409,18 @@ class PodLifecycles(Driver):
         start = pod.status.start_time or self.state.timestamp
         return pod.with_status(replace(pod.status, phase="Running", start_time=start))
 
-    # --- leaving ----------------------------------------------------------------------------------------------------
+    # --- leaving --------------------------------------------------------------------------------------------
 
     def evict(self, life: PodLifecycle, reason: str = "", by: str = "") -> None:
-        """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another pod replaces it."""
+        """Evict a pod for a *reason*, or preempt it; *by*: for which pod. If a controller owns it, another
+        pod replaces it."""
         if self.all.get(life.key) is not life or life.leaving:
             return
-        why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
+        why = (
+            PodPreempted(pod=life.key, node=life.node, by=by)
+            if by
+            else PodEvicted(pod=life.key, node=life.node, reason=reason)
+        )
         self.state.note(why)
         self._leave(life, why.event)
         root = life.original
@@ -387,23 +430,35 @@ class PodLifecycles(Driver):
             uid = root.metadata.uid and root.metadata.uid + again
             metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
             spec = replace(root.spec, node_name="")
-            status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
+            status = replace(
+                root.status,
+                phase="",
+                nominated_node_name="",
+                start_time=None,
+                conditions=(),
+                resource_claim_statuses=(),
+            )
             self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod, or its time is up."""
         if self.all.get(life.key) is life and not life.leaving:
             self.state.tally.deleted += 1
-            self.state.tally.never_scheduled += life.scheduled is None and (life.waits or life.held is not None)
+            self.state.tally.never_scheduled += life.scheduled is None and (
+                life.waits or life.held is not None
+            )
             self._leave(life, "Deleted")
 
     def _leave(self, life: PodLifecycle, why: str) -> None:
-        pod, delay = self.state.pod(life.key), self.state.delays.termination
+        pod = self.state.pod(life.key)
+        delay = self.state.delays.termination
         life.leaving = why
         if delay <= 0 or pod is None or not pod.spec.node_name:
             self._gone(life)
             return
-        self.state.write(replace(pod, metadata=replace(pod.metadata, deletion_timestamp=self.state.timestamp)))
+        self.state.write(
+            replace(pod, metadata=replace(pod.metadata, deletion_timestamp=self.state.timestamp))
+        )
         self.state.later(delay, partial(self._gone, life))
 
     def _gone(self, life: PodLifecycle, event: ReplayEvent | None = None) -> None:
@@ -411,7 +466,8 @@ class PodLifecycles(Driver):
         if self.all.get(life.key) is not life:
             return
         self.state.note(event or PodDeleted(pod=life.key, node=life.node or UNSET))
-        pod, cache = self.state.pod(life.key), self.state.engine.cache
+        pod = self.state.pod(life.key)
+        cache = self.state.engine.cache
         del self.all[life.key]
         self._stop_waiting(life)
         self.state.ledger.leave(life.key)

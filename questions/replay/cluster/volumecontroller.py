@@ -47,32 +47,54 @@ from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
 
-IN_TREE = ("kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder")
+IN_TREE = (
+    "kubernetes.io/aws-ebs",
+    "kubernetes.io/gce-pd",
+    "kubernetes.io/azure-disk",
+    "kubernetes.io/cinder",
+)
 """Provisioners whose disks are in one zone; their volumes have labels that name it."""
 
 
-def new_volume(claim: PersistentVolumeClaim, kind: StorageClass, node: Node | None, drivers: CSINode | None) -> PersistentVolume:
-    """The volume that the class's provisioner makes for *claim* with a pod on *node*; *drivers* are the CSI drivers there.
+def new_volume(
+    claim: PersistentVolumeClaim, kind: StorageClass, node: Node | None, drivers: CSINode | None
+) -> PersistentVolume:
+    """The volume that the class's provisioner makes for *claim* with a pod on *node*; *drivers* are the CSI
+    drivers there.
 
-    A CSI driver's volume is reached from nodes that agree in the driver's topology keys; a cloud's disk has the node's zone for a label.
+    A CSI driver's volume is reached from nodes that agree in the driver's topology keys; a cloud's disk has
+    the node's zone for a label.
     """
-    name, provisioner = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}", kind.provisioner
+    name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
+    provisioner = kind.provisioner
     places = [one for term in kind.allowed_topologies[:1] for one in term.match_label_expressions]
     if node is None:
         reach = {one.key: one.values[0] for one in places if one.values}
         zone = {key: value for key, value in reach.items() if key in BETA_PLACES}
     else:
-        driver = next((one for one in drivers.drivers if one.name == provisioner), None) if drivers is not None else None
+        driver = (
+            next((one for one in drivers.drivers if one.name == provisioner), None)
+            if drivers is not None
+            else None
+        )
         keys = tuple(one.key for one in places) if driver is None else driver.topology_keys
-        reach, zone = ({key: node.labels[key] for key in given if key in node.labels} for given in (keys, BETA_PLACES))
-    terms = tuple(Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(reach.items()))
-    affinity = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
+        reach, zone = (
+            {key: node.labels[key] for key in given if key in node.labels} for given in (keys, BETA_PLACES)
+        )
+    terms = tuple(
+        Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(reach.items())
+    )
+    affinity = (
+        NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
+    )
     spec = PersistentVolumeSpec(
         **_source(provisioner, name),
         capacity=Map({key: amount for key, amount in claim.spec.requests.items() if key == "storage"}),
-        access_modes=claim.spec.access_modes, storage_class_name=kind.name, volume_mode=claim.spec.volume_mode,
+        access_modes=claim.spec.access_modes,
+        storage_class_name=kind.name,
+        volume_mode=claim.spec.volume_mode,
         reached_from=VolumeNodeAffinity(required=affinity),
-    )  # fmt: skip
+    )
     labels = strings(zone if provisioner in IN_TREE else {})
     return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec).in_phase("Available")
 
@@ -87,7 +109,11 @@ def _source(provisioner: str, name: str) -> dict[str, Any]:
             return {"azure_disk": AzureDisk(disk_name=name)}
         case "kubernetes.io/cinder":
             return {"cinder": Cinder(volume_id=name)}
-    return {} if provisioner.startswith("kubernetes.io/") else {"csi": CSI(driver=provisioner, volume_handle=name)}
+    return (
+        {}
+        if provisioner.startswith("kubernetes.io/")
+        else {"csi": CSI(driver=provisioner, volume_handle=name)}
+    )
 
 
 DELAYED = "WaitForFirstConsumer"
@@ -95,7 +121,8 @@ DELAYED = "WaitForFirstConsumer"
 
 @attrs.define(eq=False, repr=False)
 class VolumeController:
-    """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile` lets it act."""
+    """Binds and provisions volumes: :meth:`put` and :meth:`delete` tell it what changes, :meth:`reconcile`
+    lets it act."""
 
     cluster: SimulatedCluster
     _open: dict[str, None] = attrs.Factory(dict)
@@ -117,7 +144,8 @@ class VolumeController:
                 self._open[item.key] = None
 
     def delete(self, item: KubeObject) -> None:
-        """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else released."""
+        """*item* is deleted. The volume of a deleted claim is deleted too if it was provisioned for it, else
+        released."""
         listings = self.cluster.listings
         old = listings.claims.get(item.key) if isinstance(item, PersistentVolumeClaim) else None
         self.cluster.delete(item)
@@ -132,7 +160,8 @@ class VolumeController:
                 self.put(self.cluster.written(volume.in_phase("Released")))
 
     def make_claims(self, pod: Pod) -> None:
-        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay."""
+        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing
+        claims stay."""
         claims = self.cluster.listings.claims
         new = [claim for claim in volume_claims(pod, self.cluster.engine) if claims.get(claim.key) is None]
         if not new:
@@ -155,7 +184,7 @@ class VolumeController:
         claim = self.cluster.listings.claims.get(key)
         return claim is not None and is_fully_bound(claim)
 
-    # --- claims -----------------------------------------------------------------------------------------------------
+    # --- claims ---------------------------------------------------------------------------------------------
 
     def reconcile(self) -> None:
         """Bind each open claim if a volume fits, or have one provisioned."""
@@ -164,12 +193,15 @@ class VolumeController:
             claim = listings.claims.get(key)
             if claim is None or claim.metadata.deletion_timestamp is not None or key in self.making:
                 continue
-            kind, chosen = listings.classes.get(claim.storage_class), SELECTED_NODE in claim.annotations
+            kind = listings.classes.get(claim.storage_class)
+            chosen = SELECTED_NODE in claim.annotations
             volume = self._own_volume(claim)
             is_delayed = kind is not None and kind.volume_binding_mode == DELAYED and not chosen
             if volume is None and not claim.spec.volume_name and not is_delayed:
                 if not chosen:
-                    volume = min((one for one in listings.volumes if _satisfies(one, claim)), key=size, default=None)
+                    volume = min(
+                        (one for one in listings.volumes if _satisfies(one, claim)), key=size, default=None
+                    )
                 if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                     self.making[key] = None
                     self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, key))
@@ -177,11 +209,16 @@ class VolumeController:
                 self._bind(claim, volume)
 
     def _own_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the claim."""
+        """The volume that the claim names, if it is free or bound to the claim; else one that is bound to the
+        claim."""
         volumes = self.cluster.listings.volumes
         if claim.spec.volume_name:
             named = volumes.get(claim.spec.volume_name)
-            return named if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)) else None
+            return (
+                named
+                if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim))
+                else None
+            )
         return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
@@ -189,7 +226,7 @@ class VolumeController:
             self.put(self.cluster.written(item))
         self.cluster.note(VolumeBound(claim=claim.key, volume=volume.name))
 
-    # --- provisioning -----------------------------------------------------------------------------------------------
+    # --- provisioning ---------------------------------------------------------------------------------------
 
     def _provision(self, key: str) -> None:
         self.making.pop(key, None)
@@ -206,13 +243,20 @@ class VolumeController:
         self._bind(claim, volume)
 
 
-def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
+def bound_to_each_other(
+    claim: PersistentVolumeClaim, volume: PersistentVolume
+) -> tuple[KubeObject, KubeObject]:
     """*volume* and *claim*, bound as the volume controller leaves them."""
-    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
+    reference = ObjectReference(
+        kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid
+    )
     annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
-    metadata, spec = replace(claim.metadata, annotations=annotations), replace(claim.spec, volume_name=volume.name)
+    metadata = replace(claim.metadata, annotations=annotations)
+    spec = replace(claim.spec, volume_name=volume.name)
     return (
-        replace(volume, spec=replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)).in_phase("Bound"),
+        replace(volume, spec=replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)).in_phase(
+            "Bound"
+        ),
         replace(claim, metadata=metadata, spec=spec).in_phase("Bound"),
     )
 
@@ -223,7 +267,11 @@ def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
 
 
 def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    if volume.spec.claim_ref is not None or volume.phase not in ("", "Available") or volume.metadata.deletion_timestamp is not None:
+    if (
+        volume.spec.claim_ref is not None
+        or volume.phase not in ("", "Available")
+        or volume.metadata.deletion_timestamp is not None
+    ):
         return False
     if volume_class(volume) != claim.storage_class or size(volume) < requested_size(claim):
         return False

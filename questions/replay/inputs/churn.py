@@ -1,6 +1,7 @@
 """Scenarios: a cluster and its load as a list of operations, like those of scheduler_perf.
 
-Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes, drainNodes, failNodes and recoverNodes are added.
+Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes, drainNodes, failNodes and
+recoverNodes are added.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from .times import DURATION, parse_duration
 
 DEFAULT_NODE = Node(
     metadata=ObjectMeta(name="node"),
-    status=NodeStatus(allocatable=Map({"cpu": Quantity.parse("4"), "memory": Quantity.parse("32Gi"), "pods": Quantity.parse("110")})),
+    status=NodeStatus(
+        allocatable=Map(
+            {"cpu": Quantity.parse("4"), "memory": Quantity.parse("32Gi"), "pods": Quantity.parse("110")}
+        )
+    ),
 )
 MOST_OBJECTS = 10_000_000
 """How many objects one operation can make, in all or a second."""
@@ -76,27 +81,37 @@ def nodes_of(operations: Iterable[Operation]) -> list[Node]:
 def read_operations(
     documents: Iterable[Document], folder: Path, *, defaults: bool = True, odd: Oddities | None = None
 ) -> Iterator[Operation]:
-    """The operations of a scenario: a list of them, or an object with ``workloadTemplate``, ``defaultPodTemplatePath``, ``params``.
+    """The operations of a scenario: a list of them, or an object with ``workloadTemplate``,
+    ``defaultPodTemplatePath``, ``params``.
 
-    The paths of templates are relative to *folder*; *odd* takes what is not read. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    The paths of templates are relative to *folder*; *odd* takes what is not read. Raises
+    :class:`~kubeclassic.exceptions.ManifestError`.
     """
     for document in documents:
-        whole_file: Mapping[str, Any] = document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
-        params, path = whole_file.get("params") or {}, whole_file.get("defaultPodTemplatePath")
-        for name, value, kind, wanted in (("params", params, dict, "an object"), ("defaultPodTemplatePath", path or "", str, "a file")):
+        whole_file: Mapping[str, Any] = (
+            document.data if "workloadTemplate" in document.data else {"workloadTemplate": [document.data]}
+        )
+        params = whole_file.get("params") or {}
+        path = whole_file.get("defaultPodTemplatePath")
+        for name, value, kind, wanted in (
+            ("params", params, dict, "an object"),
+            ("defaultPodTemplatePath", path or "", str, "a file"),
+        ):
             if not isinstance(value, kind):
                 raise ManifestError(f"{document.where}: {name}: expected {wanted}, got {shown(value)}")
         settings = _Settings(folder, defaults, params, path, odd or Oddities())
         settings.odd.note_repeated(document.repeated, document.where)
         steps = whole_file["workloadTemplate"]
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ManifestError(f"{document.where}: workloadTemplate: expected a list of operations, got {shown(steps)}")
+            raise ManifestError(
+                f"{document.where}: workloadTemplate: expected a list of operations, got {shown(steps)}"
+            )
         for number, step in enumerate(steps, 1):
             place = f", operation {number}" if "workloadTemplate" in document.data else ""
             yield settings.read(step, f"{document.where}{place}")
 
 
-# --- fields ---------------------------------------------------------------------------------------------------------
+# --- fields -------------------------------------------------------------------------------------------------
 
 
 def _count(value: Any) -> int:
@@ -143,34 +158,56 @@ def _selector(value: Any) -> Matcher:
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
 _PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
 _TEMPLATES = (*_INLINE, *_PATHS)
-_NAMES: Table = {"names": ("names", list_of(text)), "count": ("count", _count), "countParam": ("count", _count)}
+_NAMES: Table = {
+    "names": ("names", list_of(text)),
+    "count": ("count", _count),
+    "countParam": ("count", _count),
+}
 _WAIT: Table = {"skipWaitToCompletion": ("skip_wait", flag), "timeout": ("timeout", _seconds)}
 _PODS: Table = {
-    "namespace": ("namespace", text), "interval": ("interval", _seconds), "perSecond": ("per_second", _rate),
-    "runTime": ("run_time", _seconds), "collectMetrics": ("", lambda value: {}), **_WAIT,
-}  # fmt: skip
-_CHURN: Table = {
-    "mode": ("mode", one_of(OneOf("create", "recreate"))), "number": ("number", _count), "interval": ("interval", _seconds),
-    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000), "namespace": ("namespace", text),
+    "namespace": ("namespace", text),
+    "interval": ("interval", _seconds),
+    "perSecond": ("per_second", _rate),
     "runTime": ("run_time", _seconds),
-}  # fmt: skip
+    "collectMetrics": ("", lambda value: {}),
+    **_WAIT,
+}
+_CHURN: Table = {
+    "mode": ("mode", one_of(OneOf("create", "recreate"))),
+    "number": ("number", _count),
+    "interval": ("interval", _seconds),
+    "intervalMilliseconds": ("interval", lambda value: _count(value) / 1000),
+    "namespace": ("namespace", text),
+    "runTime": ("run_time", _seconds),
+}
 _NODES: Table = {**_NAMES, "selector": ("selector", _selector)}
 FIELDS: Mapping[str, Table] = {
-    "createNodes": {**_NAMES, "labelNodePrepareStrategy": ("", _labelling), "uniqueNodeLabelStrategy": ("", _labelling)},
+    "createNodes": {
+        **_NAMES,
+        "labelNodePrepareStrategy": ("", _labelling),
+        "uniqueNodeLabelStrategy": ("", _labelling),
+    },
     "createPods": {"count": _NAMES["count"], "countParam": _NAMES["count"], **_PODS},
     "createAny": {"namespace": ("namespace", text), "count": _NAMES["count"], "countParam": _NAMES["count"]},
     "churn": _CHURN,
     "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
     "deletePods": {"namespace": ("namespace", text)},
-    "deleteNodes": _NODES, "drainNodes": _NODES, "failNodes": _NODES, "recoverNodes": _NODES,
+    "deleteNodes": _NODES,
+    "drainNodes": _NODES,
+    "failNodes": _NODES,
+    "recoverNodes": _NODES,
 }
 """Opcode -> its fields."""
-_NEEDED = {"createNodes": ("count", "countParam"), "createPods": ("count", "countParam"), "sleep": ("duration", "durationParam")}
+_NEEDED = {
+    "createNodes": ("count", "countParam"),
+    "createPods": ("count", "countParam"),
+    "sleep": ("duration", "durationParam"),
+}
 _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObject, "churn": KubeObject}
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -187,11 +224,15 @@ class _Settings:
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
             near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
-            raise ManifestError(f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}")
+            raise ManifestError(
+                f"{where}: opcode: expected one of {', '.join(FIELDS)}, got {shown(opcode)}{near}"
+            )
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}
         if unknown := [name for name in step if name not in allowed]:
-            raise ManifestError(f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}")
+            raise ManifestError(
+                f"{where}: {unknown[0]}: got an unknown field{did_you_mean(unknown[0], allowed)}"
+            )
         if opcode in _NEEDED and not any(name in step for name in _NEEDED[opcode]):
             raise ManifestError(f"{where}: {_NEEDED[opcode][0]}: expected a value, got nothing")
         reader: Reader[Operation] = record(Operation, table)
@@ -217,7 +258,9 @@ class _Settings:
         if not found and wanted is Node:
             found = [DEFAULT_NODE]
         if not found or (wanted is not KubeObject and len(found) != 1):
-            raise ManifestError(f"{where}: template: expected {'some' if wanted is KubeObject else 'one'}, got {len(found) or 'nothing'}")
+            raise ManifestError(
+                f"{where}: template: expected {'some' if wanted is KubeObject else 'one'}, got {len(found) or 'nothing'}"
+            )
         for item in found:
             if not issubclass(type(item), wanted):
                 raise ManifestError(f"{where}: template: expected a {wanted.__name__}, got a {item.kind}")
@@ -244,9 +287,12 @@ class _Settings:
             if not isinstance(path, str):
                 raise ManifestError(f"{where}: templatePath: expected a file, got {shown(path)}")
             # A scenario may be one that others wrote, so it reads no file outside of its folder.
-            found, folder = self.folder / path, os.path.realpath(self.folder)
+            found = self.folder / path
+            folder = os.path.realpath(self.folder)
             if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
-                raise ManifestError(f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}")
+                raise ManifestError(
+                    f"{where}: templatePath: expected a file below the folder of the scenario, got {shown(path)}"
+                )
             for document in read_documents([found]):
                 self.odd.note_repeated(document.repeated, document.where)
                 yield self._decoded(document.data, document.where)
@@ -255,7 +301,9 @@ class _Settings:
         place = f"{where} ({describe(document)})"
         found = decode(document, place)
         if found is None:
-            raise ManifestError(f"{where}: kind: expected a kind that scheduling reads, got {shown(document.get('kind'))}")
+            raise ManifestError(
+                f"{where}: kind: expected a kind that scheduling reads, got {shown(document.get('kind'))}"
+            )
         self.odd.note_unknown(found.kind, document, place)
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):

@@ -1,4 +1,5 @@
-"""What a replay starts from: manifests, recordings, published traces and scenarios, merged into one list of events."""
+"""What a replay starts from: manifests, recordings, published traces and scenarios, merged into one list of
+events."""
 
 from __future__ import annotations
 
@@ -31,8 +32,12 @@ from ...importing import openb
 from .churn import Operation, is_operation, nodes_of, read_operations
 from .times import CREATION_TIME, DELETION_TIME, DURATION, RUN_TIME, TIME, parse_duration, parse_time
 
-ADD, UPDATE, DELETE = "Add", "Update", "Delete"
-DRAIN, FAIL, RECOVER = "Drain", "Fail", "Recover"
+ADD = "Add"
+UPDATE = "Update"
+DELETE = "Delete"
+DRAIN = "Drain"
+FAIL = "Fail"
+RECOVER = "Recover"
 VERBS = (ADD, UPDATE, DELETE, DRAIN, FAIL, RECOVER)
 
 
@@ -40,7 +45,8 @@ START = float("-inf")
 """The time of objects that exist from the beginning."""
 
 
-# Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects with annotated times.
+# Recordings of a cluster as timed events: JSON Lines, the recorder files of kube-scheduler-simulator, objects
+# with annotated times.
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -81,23 +87,31 @@ class TraceTimes:
             raise ManifestError(f"{where}: expected {TIME}, got {shown(written)}")
         if self.dated is not None and self.dated != found[1]:
             kinds = ("a date where earlier times are seconds", "seconds where earlier times are dates")
-            raise ManifestError(f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}")
+            raise ManifestError(
+                f"{where}: expected one kind throughout, got {shown(written)}, {kinds[self.dated]}"
+            )
         self.dated = found[1]
         return found[0]
 
 
-# --- recorded events ------------------------------------------------------------------------------------------------
+# --- recorded events ----------------------------------------------------------------------------------------
 
 
-def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool) -> Event | None:
-    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd* takes what is not read.
+def read_event(
+    document: Document, times: TraceTimes, odd: Oddities, *, defaults: bool, keeps_manifest: bool
+) -> Event | None:
+    """The event in a line of a recording; None for one about a kind that scheduling does not read. *odd*
+    takes what is not read.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    data, where = document.data, document.where
+    data = document.data
+    where = document.where
     verb = data.get("event")
     if verb not in VERBS:
-        raise ManifestError(f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}")
+        raise ManifestError(
+            f"{where}: event: expected {', '.join(VERBS[:-1])} or {VERBS[-1]}, got {shown(verb)}"
+        )
     time = times.read(data.get("time"), f"{where}: time")
     inner = data.get("object", data.get("resource"))
     if not isinstance(inner, Mapping):
@@ -121,18 +135,22 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
     This holds for pods whose binding and end are both in the recording; their recorded end is left out.
     """
     found: list[Event | None] = list(events)
-    begun, bound = dict[str, int](), dict[str, float]()
+    begun = dict[str, int]()
+    bound = dict[str, float]()
     for place, event in enumerate(events):
         pod = event.item
         if not isinstance(pod, Pod):
             continue
-        key, ends = pod.key, event.verb == DELETE or pod.is_terminal
+        key = pod.key
+        ends = event.verb == DELETE or pod.is_terminal
         if key not in begun and event.verb == ADD and not pod.spec.node_name and not ends:
             begun[key] = place
         elif key in bound and ends:
             start = found[begun[key]]
             if start is not None and start.lifetime is EVER:
-                found[begun[key]] = attrs.evolve(start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0)))
+                found[begun[key]] = attrs.evolve(
+                    start, lifetime=Lifetime(runs_for=max(event.time - bound[key], 0.0))
+                )
             found[place] = None
         if event.verb == DELETE:
             begun.pop(key, None)
@@ -142,7 +160,7 @@ def with_run_times(events: Iterable[Event]) -> list[Event]:
     return [event for event in found if event is not None]
 
 
-# --- objects with annotated times -----------------------------------------------------------------------------------
+# --- objects with annotated times ---------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -158,14 +176,16 @@ class Reading:
 
 
 def timed(objects: Iterable[KubeObject], reading: Reading, times: TraceTimes) -> Iterator[Event]:
-    """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in its lifetime."""
+    """The events that create *objects*, by their annotated times, and that delete them; a pod has its end in
+    its lifetime."""
     for item in objects:
         marks = {} if reading.ignore_times else item.annotations
         found = {}
         for name in (CREATION_TIME, DELETION_TIME):
             if name in marks:
                 found[name] = times.read(marks[name], f"{item.kind} {item.key}: metadata.annotations[{name}]")
-        created, leaves = found.get(CREATION_TIME, START), found.get(DELETION_TIME)
+        created = found.get(CREATION_TIME, START)
+        leaves = found.get(DELETION_TIME)
         if not isinstance(item, Pod):
             yield Event(created, ADD, item)
             if leaves is not None:
@@ -188,7 +208,8 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
 
 @attrs.frozen(kw_only=True, repr=False)
 class InputOptions(Reading):
-    """How to read inputs. Without more, times and durations are as given, and pods without a run time run for ever."""
+    """How to read inputs. Without more, times and durations are as given, and pods without a run time run for
+    ever."""
 
     compress: float = 1.0
     """All times are divided by this."""
@@ -223,7 +244,9 @@ class Inputs:
     @property
     def objects(self) -> list[KubeObject]:
         """The objects that are there at the beginning or come later, each once."""
-        there = {(event.item.kind, event.item.key): event.item for event in self.events if event.verb != DELETE}
+        there = {
+            (event.item.kind, event.item.key): event.item for event in self.events if event.verb != DELETE
+        }
         return list(there.values())
 
     @property
@@ -238,7 +261,8 @@ def read_inputs(
     stdin: IO[bytes] | None = None,
     objects: Iterable[KubeObject] = (),
 ) -> Inputs:
-    """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
+    """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-``
+    for standard input.
 
     *objects* are there like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
@@ -266,7 +290,7 @@ class _Reader:
     odd: Oddities = attrs.Factory(Oddities)
     _piped: bytes = b""
 
-    # --- sorting ----------------------------------------------------------------------------------------------------
+    # --- sorting --------------------------------------------------------------------------------------------
 
     def sort(self, path: str) -> None:
         """Find out what a path is, and read it unless it is manifests."""
@@ -279,14 +303,20 @@ class _Reader:
                 raise ManifestError(f"{path}: expected one list of {kind}, got two")
             self.tables[kind] = path
             return
-        documents = [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
+        documents = (
+            [] if path != STDIN and os.path.isdir(path) else read_documents([path], io.BytesIO(self._piped))
+        )
         first = next(iter(documents), None)
         if first is not None and "event" in first.data and "kind" not in first.data:
             found = []
             for document in [first, *documents]:
                 event = read_event(
-                    document, self.times, self.odd, defaults=choice.defaults, keeps_manifest=choice.keeps_manifests
-                )  # fmt: skip
+                    document,
+                    self.times,
+                    self.odd,
+                    defaults=choice.defaults,
+                    keeps_manifest=choice.keeps_manifests,
+                )
                 if event is None:
                     self.ignored["events about other kinds"] += 1
                 else:
@@ -294,20 +324,26 @@ class _Reader:
             self.events += found if choice.as_recorded else with_run_times(found)
         elif first is not None and is_operation(first.data):
             folder = Path() if path == STDIN else Path(path).parent
-            self.operations += read_operations([first, *documents], folder, defaults=choice.defaults, odd=self.odd)
+            self.operations += read_operations(
+                [first, *documents], folder, defaults=choice.defaults, odd=self.odd
+            )
         else:
             self.manifests.append(path)
 
-    # --- objects ----------------------------------------------------------------------------------------------------
+    # --- objects --------------------------------------------------------------------------------------------
 
     def inputs(self) -> Inputs:
         """Everything that was read."""
-        choice, loaded = self.choice, Loaded()
+        choice = self.choice
+        loaded = Loaded()
         if self.manifests:
             loaded = load(
-                self.manifests, stdin=io.BytesIO(self._piped), defaults=choice.defaults, strict_fields=choice.strict_fields,
+                self.manifests,
+                stdin=io.BytesIO(self._piped),
+                defaults=choice.defaults,
+                strict_fields=choice.strict_fields,
                 keeps_manifests=choice.keeps_manifests,
-            )  # fmt: skip
+            )
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
         made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *made.notices)
@@ -324,8 +360,11 @@ class _Reader:
         had = {name for found in amounts for name, amount in found.items() if amount}
         native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
         resources = (*native, *sorted(had - {*NATIVE, PODS}), PODS)
-        notices, maps = tuple(self.odd.notices), config_maps([loaded])
-        return Inputs(tuple(events), tuple(self.operations), resources, origin, dict(self.ignored), notices, maps)
+        notices = tuple(self.odd.notices)
+        maps = config_maps([loaded])
+        return Inputs(
+            tuple(events), tuple(self.operations), resources, origin, dict(self.ignored), notices, maps
+        )
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:
@@ -333,34 +372,47 @@ class _Reader:
         missing = {"nodes", "pods"} - self.tables.keys()
         if missing:
             there = next(iter(self.tables.values()))
-            raise ManifestError(f"{there}: expected both CSV files of the trace, got none with {missing.pop()}")
+            raise ManifestError(
+                f"{there}: expected both CSV files of the trace, got none with {missing.pop()}"
+            )
         document = openb.manifests(self.tables["nodes"], self.tables["pods"])
         found = (decode(item, "openb") for item in document["items"])
         return tuple(with_defaults(item) for item in found if item is not None)
 
     def _admitted(self, events: list[Event]) -> list[Event]:
-        """The events, with new objects as the API server would store them, and without those that it would refuse."""
+        """The events, with new objects as the API server would store them, and without those that it would
+        refuse."""
         if not self.choice.defaults:
             return events
         known = [event.item for event in events if isinstance(event.item, PriorityClass | StorageClass)]
         kept = []
         for event in events:
-            found = admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
+            found = (
+                admit([event.item], known, priorities=self.choice.priorities) if event.verb == ADD else None
+            )
             if found is not None and found.refused:
-                self.odd.notices.append(Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {found.refused[0][1]}"))
+                self.odd.notices.append(
+                    Notice(f"{event.item.kind} {event.item.key}", f"{REFUSED}: {found.refused[0][1]}")
+                )
                 self.ignored[REFUSED] += 1
             else:
                 item = event.item if found is None else found.objects[0]
                 kept.append(event if item is event.item else attrs.evolve(event, item=item))
         return kept
 
-    # --- times ------------------------------------------------------------------------------------------------------
+    # --- times ----------------------------------------------------------------------------------------------
 
     def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
         """The events in order, in seconds from the beginning, and the date of the beginning."""
-        if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
+        if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(
+            self.operations
+        ):
             raise ManifestError(f"{self.where or CLUSTER}: expected at least one Node, got none")
-        origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
+        origin = (
+            min((event.time for event in events if event.time != START), default=0.0)
+            if self.times.dated
+            else 0.0
+        )
         compress = self.choice.compress
 
         def since(time: float) -> float:
@@ -368,9 +420,11 @@ class _Reader:
 
         moved = []
         for event in events:
-            runs, leaves = event.lifetime.runs_for, event.lifetime.leaves_at
+            runs = event.lifetime.runs_for
+            leaves = event.lifetime.leaves_at
             lifetime = Lifetime(
-                runs_for=None if runs is None else runs / compress, leaves_at=None if leaves is None else since(leaves)
+                runs_for=None if runs is None else runs / compress,
+                leaves_at=None if leaves is None else since(leaves),
             )
             moved.append(Event(since(event.time), event.verb, event.item, event.where, lifetime))
         return sorted(moved, key=attrgetter("time")), origin

@@ -25,7 +25,8 @@ TIME = "seconds, or a time such as 2023-04-01T12:00:00Z"
 
 
 def parse_duration(written: object) -> float | None:
-    """Seconds, 0 or more; None if it is not a duration. Unlike in the API, days and plain numbers of seconds are allowed.
+    """Seconds, 0 or more; None if it is not a duration. Unlike in the API, days and plain numbers of seconds
+    are allowed.
 
     >>> parse_duration("2m30s"), parse_duration(12), parse_duration("0.25"), parse_duration("soon"), parse_duration("-1s")
     (150.0, 12.0, 0.25, None, None)
@@ -39,7 +40,8 @@ def parse_duration(written: object) -> float | None:
 
 
 def parse_time(written: object) -> tuple[float, bool] | None:
-    """Seconds, and whether it is a date, so that they count from 1970; None if it is not a time. A very large number is a date.
+    """Seconds, and whether it is a date, so that they count from 1970; None if it is not a time. A very large
+    number is a date.
 
     >>> parse_time("1970-01-01T00:01:00.5Z"), parse_time("1.5"), parse_time("yesterday")
     ((60.5, True), (1.5, False), None)
@@ -73,7 +75,11 @@ def as_timestamp(seconds: float) -> str:
     >>> as_timestamp(90.7)
     '1970-01-01T00:01:30Z'
     """
-    return datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).isoformat().replace("+00:00", "Z")
+    return (
+        datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC)
+        .isoformat()
+        .replace("+00:00", "Z")
+    )
 
 
 @lru_cache(1 << 10)

@@ -16,7 +16,9 @@ from kubeclassic.api.objects import (
 
 
 def priority_class(name, value, default=False, policy=None):
-    return PriorityClass(metadata=ObjectMeta(name=name), value=value, global_default=default, preemption_policy=policy)
+    return PriorityClass(
+        metadata=ObjectMeta(name=name), value=value, global_default=default, preemption_policy=policy
+    )
 
 
 def admitted(spec, *known):
@@ -27,7 +29,13 @@ def admitted(spec, *known):
 
 class TestPriority:
     @pytest.mark.parametrize(
-        ("name", "priority"), [("high", 1000), ("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000), ("", 0)]
+        ("name", "priority"),
+        [
+            ("high", 1000),
+            ("system-cluster-critical", 2_000_000_000),
+            ("system-node-critical", 2_000_001_000),
+            ("", 0),
+        ],
     )
     def test_class_gives_priority(self, name, priority):
         """A pod has the priority of its class; two classes are always there; without class it is 0."""
@@ -36,7 +44,9 @@ class TestPriority:
 
     def test_lowest_global_default(self):
         """A pod without class gets the global default; of several the one with the lowest value."""
-        spec = admitted(PodSpec(), priority_class("a", 7, True), priority_class("b", 5, True), priority_class("c", 1))
+        spec = admitted(
+            PodSpec(), priority_class("a", 7, True), priority_class("b", 5, True), priority_class("c", 1)
+        )
         assert (spec.priority, spec.priority_class_name) == (5, "b")
 
     def test_unknown_class_is_refused(self):
@@ -53,7 +63,9 @@ class TestPriority:
     def test_given_priority(self):
         """A priority without a class stays, one that differs from its class's is refused."""
         assert admitted(PodSpec(priority=3), priority_class("d", 5, True)).priority == 3
-        ((_, reason),) = admit([Pod(spec=PodSpec(priority=3, priority_class_name="d"))], [priority_class("d", 5)]).refused
+        ((_, reason),) = admit(
+            [Pod(spec=PodSpec(priority=3, priority_class_name="d"))], [priority_class("d", 5)]
+        ).refused
         assert reason.startswith("the integer value of priority (3) must not be provided in pod spec")
 
     def test_preemption_policy(self):
@@ -63,11 +75,16 @@ class TestPriority:
         assert admitted(PodSpec(preemption_policy="Never")).preemption_policy == "Never"
         spec = PodSpec(priority_class_name="n", preemption_policy="PreemptLowerPriority")
         ((_, reason),) = admit([Pod(spec=spec)], [never]).refused
-        assert reason.startswith("the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided")
+        assert reason.startswith(
+            "the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided"
+        )
 
     def test_created_pods_stay(self):
         """A pod that was created already is left as it is."""
-        pod = Pod(metadata=ObjectMeta(creation_timestamp="2020-01-01T00:00:00Z"), spec=PodSpec(priority_class_name="gone"))
+        pod = Pod(
+            metadata=ObjectMeta(creation_timestamp="2020-01-01T00:00:00Z"),
+            spec=PodSpec(priority_class_name="gone"),
+        )
         assert admit([pod], [priority_class("d", 5, True)]).objects == (pod,)
 
 
@@ -76,16 +93,26 @@ class TestDefaultStorageClass:
     def storage(name, mark="storageclass.kubernetes.io/is-default-class", value="true"):
         return StorageClass(metadata=ObjectMeta(name=name, annotations=Map({mark: value})))
 
-    @pytest.mark.parametrize("mark", ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"])
+    @pytest.mark.parametrize(
+        "mark",
+        ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+    )
     def test_claims_without_class_get_it(self, mark):
         """A claim that names no class gets the default one; an empty name is a name."""
-        claims = [PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name)) for name in (None, "", "x")]
+        claims = [
+            PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name))
+            for name in (None, "", "x")
+        ]
         result = admit(claims, [self.storage("fast", mark), self.storage("slow", value="false")]).objects
-        assert [found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)] == ["fast", "", "x"]
+        assert [
+            found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)
+        ] == ["fast", "", "x"]
 
     def test_beta_annotation_is_a_class(self):
         """A claim whose class stands in the beta annotation is left as it is."""
-        claim = PersistentVolumeClaim(metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"})))
+        claim = PersistentVolumeClaim(
+            metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"}))
+        )
         assert admit([claim], [self.storage("fast")]).objects == (claim,)
 
     def test_two_defaults_are_refused(self):

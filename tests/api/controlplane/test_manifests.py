@@ -13,15 +13,24 @@ def manifest(kind, **metadata):
 
 
 def test_the_last_of_two_counts():
-    """Of two with one name the last counts, at the place of the first, with one notice; none for kinds that become objects."""
-    first, other, last = manifest("Job", name="a"), manifest("Job", name="b"), manifest("Job", name="a", namespace="default")
+    """Of two with one name the last counts, at the place of the first, with one notice; none for kinds that
+    become objects."""
+    first = manifest("Job", name="a")
+    other = manifest("Job", name="b")
+    last = manifest("Job", name="a", namespace="default")
     assert each_once([first, other, last, last]) == ((last, other), (Notice("Job default/a", GIVEN_BEFORE),))
     assert each_once([manifest("ReplicaSet", name="a")] * 2)[1] == ()
 
 
 def test_generated_names_are_counted_up():
     """Workloads with only a generateName get numbers, and so none replaces another."""
-    found, _ = each_once([manifest("Job", generateName="run-"), manifest("Job", generateName="run-"), manifest("Job", generateName="x-")])
+    found, _ = each_once(
+        [
+            manifest("Job", generateName="run-"),
+            manifest("Job", generateName="run-"),
+            manifest("Job", generateName="x-"),
+        ]
+    )
     assert [each["metadata"]["name"] for each in found] == ["run-1", "run-2", "x-1"]
 
 

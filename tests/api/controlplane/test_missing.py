@@ -1,4 +1,5 @@
-"""What the input of a cluster lacks, and where that does not matter. (Each line as users see it: tests/stumbles/test_inventory.py.)"""
+"""What the input of a cluster lacks, and where that does not matter. (Each line as users see it:
+tests/stumbles/test_inventory.py.)"""
 
 import pytest
 from msgspec.structs import replace
@@ -18,7 +19,9 @@ def made(kind, name, **more):
 def live_node():
     """A node as an API server gives it."""
     given = node("a")
-    return replace(given, metadata=replace(given.metadata, uid="u", creation_timestamp="2020-01-01T00:00:00Z"))
+    return replace(
+        given, metadata=replace(given.metadata, uid="u", creation_timestamp="2020-01-01T00:00:00Z")
+    )
 
 
 def told(*objects, **options):
@@ -28,7 +31,8 @@ def told(*objects, **options):
 
 class TestOwners:
     @pytest.mark.parametrize(
-        ("kind", "lines"), [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)]
+        ("kind", "lines"),
+        [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)],
     )
     def test_only_kinds_that_are_read(self, kind, lines):
         """Owners are missed if scheduling reads their kind."""
@@ -53,12 +57,27 @@ class TestClaims:
             ([], [missing.NO_CLAIM]),
             ([made("PersistentVolumeClaim", "c")], []),
             ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"})], [missing.NO_VOLUME]),
-            ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")], []),
+            (
+                [made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")],
+                [],
+            ),
             ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"})], [missing.NO_CLASS]),
-            ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}), made("StorageClass", "s")], []),
+            (
+                [
+                    made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}),
+                    made("StorageClass", "s"),
+                ],
+                [],
+            ),
             ([made("PersistentVolumeClaim", "c", spec={"storageClassName": ""})], []),
             (
-                [made("PersistentVolumeClaim", "c", metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}})],
+                [
+                    made(
+                        "PersistentVolumeClaim",
+                        "c",
+                        metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}},
+                    )
+                ],
                 [missing.NO_CLASS],
             ),
         ],
@@ -70,15 +89,22 @@ class TestClaims:
 
 class TestWholeKinds:
     def test_only_in_dumps(self):
-        """Services, budgets and classes are missed in what an API server gave, not in what was written by hand."""
+        """Services, budgets and classes are missed in what an API server gave, not in what was written by
+        hand."""
         given = [pod("there", on="a", priority=0), pod("p", labels={"app": "web"}, priority=5)]
         assert told(node("a"), *given, lacks_classes=True) == []
-        assert told(live_node(), *given, lacks_classes=True) == [missing.NO_PRIORITY_CLASSES, missing.NO_SERVICES, missing.NO_BUDGETS]
+        assert told(live_node(), *given, lacks_classes=True) == [
+            missing.NO_PRIORITY_CLASSES,
+            missing.NO_SERVICES,
+            missing.NO_BUDGETS,
+        ]
 
     def test_only_where_they_matter(self):
         """Services matter to pods with labels, budgets where somebody can be evicted."""
         assert told(live_node(), pod("there", on="a"), pod("p")) == []
-        assert told(live_node(), pod("there", on="a"), pod("p", labels={"app": "web"})) == [missing.NO_SERVICES]
+        assert told(live_node(), pod("there", on="a"), pod("p", labels={"app": "web"})) == [
+            missing.NO_SERVICES
+        ]
         assert told(live_node(), pod("there", on="a"), pod("p", priority=1)) == [missing.NO_BUDGETS]
 
     def test_not_where_they_are(self):

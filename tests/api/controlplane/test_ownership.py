@@ -16,7 +16,11 @@ def workload(kind, name, uid="", app="web", owner="", **spec):
     metadata = {"name": name, "uid": uid, "ownerReferences": references}
     template = {"metadata": {"labels": {"app": app}}}
     return read_workload(
-        {"kind": kind, "metadata": metadata, "spec": {"selector": {"matchLabels": {"app": app}}, "template": template} | spec}
+        {
+            "kind": kind,
+            "metadata": metadata,
+            "spec": {"selector": {"matchLabels": {"app": app}}, "template": template} | spec,
+        }
     )
 
 
@@ -40,21 +44,28 @@ def names(pods):
 
 class TestPods:
     def test_by_reference(self):
-        """Pods with a reference belong to the workload of that kind and name, with the same UID if both have one."""
-        mine, other = workload("ReplicaSet", "web-abc", uid="u"), workload("ReplicaSet", "web-abd", uid="v")
+        """Pods with a reference belong to the workload of that kind and name, with the same UID if both have
+        one."""
+        mine = workload("ReplicaSet", "web-abc", uid="u")
+        other = workload("ReplicaSet", "web-abd", uid="v")
         found = owning([owned("a"), owned("b", uid="w"), owned("c", owner="web-abd", uid="v")], mine, other)
         assert (names(found.pods_of(mine)), names(found.pods_of(other))) == (["a"], ["c"])
 
     def test_by_selector(self):
         """Pods that nobody controls belong to the first workload that asks and whose selector matches them."""
-        first, second = workload("ReplicaSet", "first"), workload("ReplicaSet", "second")
-        found = owning([pod("bare", labels={"app": "web"}), pod("other", labels={"app": "api"})], first, second)
+        first = workload("ReplicaSet", "first")
+        second = workload("ReplicaSet", "second")
+        found = owning(
+            [pod("bare", labels={"app": "web"}), pod("other", labels={"app": "api"})], first, second
+        )
         assert [names(found.pods_of(each)) for each in (first, second, first)] == [["bare"], [], ["bare"]]
 
     def test_who_has_finished_or_leaves_does_not_count(self):
         """Pods that have finished or are being deleted belong to nobody."""
         gone = pod("done", labels={"app": "web"}, status={"phase": "Failed"})
-        leaving = pod("leaving", labels={"app": "web"}, metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+        leaving = pod(
+            "leaving", labels={"app": "web"}, metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}
+        )
         mine = workload("ReplicaSet", "web")
         assert owning([gone, leaving], mine).pods_of(mine) == []
 
@@ -63,7 +74,10 @@ class TestPods:
         job = workload("Job", "web", selector=None)
         assert owning([pod("bare", labels={"app": "web"})], job).pods_of(job) == []
 
-    @pytest.mark.parametrize(("namespace", "name", "found"), [("default", "web", True), ("default", "we", False), ("other", "web", False)])
+    @pytest.mark.parametrize(
+        ("namespace", "name", "found"),
+        [("default", "web", True), ("default", "we", False), ("other", "web", False)],
+    )
     def test_jobs_are_named_after_their_cron_job(self, namespace, name, found):
         """Pods of a Job that is not there show their CronJob by the Job's name."""
         cron_job = read_workload(manifest("CronJob", name, namespace=namespace))
@@ -73,7 +87,9 @@ class TestPods:
 class TestWorkloads:
     def test_who_controls_whom(self):
         """A ReplicaSet and its Deployment find each other."""
-        deployment, mine, other = workload("Deployment", "web"), workload("ReplicaSet", "a", owner="web"), workload("ReplicaSet", "b")
+        deployment = workload("Deployment", "web")
+        mine = workload("ReplicaSet", "a", owner="web")
+        other = workload("ReplicaSet", "b")
         found = owning([], deployment, mine, other)
         assert found.workloads_of(deployment, "ReplicaSet") == [mine]
         assert (found.owner_of(mine), found.owner_of(other)) == (deployment, None)
@@ -83,7 +99,12 @@ class TestLostReplicaSets:
     def test_pods_show_them(self):
         """Pods of a ReplicaSet that is not there show its name, UID and hash; the newest comes last."""
         deployment = workload("Deployment", "web")
-        older = owned("x", owner="web-old", labels={**HASHED, "pod-template-hash": "old"}, creationTimestamp="2020-01-01T00:00:00Z")
+        older = owned(
+            "x",
+            owner="web-old",
+            labels={**HASHED, "pod-template-hash": "old"},
+            creationTimestamp="2020-01-01T00:00:00Z",
+        )
         newer = owned("y", creationTimestamp="2021-01-01T00:00:00Z")
         found = owning([newer, older], deployment).lost_replica_sets(deployment)
         assert [(lost.name, lost.uid, lost.hash, names(lost.pods)) for lost in found] == [
@@ -94,18 +115,26 @@ class TestLostReplicaSets:
     def test_not_where_they_are_given(self):
         """A ReplicaSet that is given is not lost."""
         deployment = workload("Deployment", "web")
-        assert owning([owned("x")], deployment, workload("ReplicaSet", "web-abc")).lost_replica_sets(deployment) == []
+        assert (
+            owning([owned("x")], deployment, workload("ReplicaSet", "web-abc")).lost_replica_sets(deployment)
+            == []
+        )
 
     def test_selectors_that_overlap(self):
-        """Where several selectors match, the Deployment that the ReplicaSet is named after has the pods, and no other."""
-        first, second = workload("Deployment", "shop"), workload("Deployment", "web")
+        """Where several selectors match, the Deployment that the ReplicaSet is named after has the pods, and
+        no other."""
+        first = workload("Deployment", "shop")
+        second = workload("Deployment", "web")
         found = owning([owned("x")], first, second)
         assert [len(found.lost_replica_sets(each)) for each in (first, second)] == [0, 1]
 
     def test_without_references_the_hash_counts(self):
-        """Pods that nobody controls count for a Deployment if they have a template's hash; others are bare pods."""
+        """Pods that nobody controls count for a Deployment if they have a template's hash; others are bare
+        pods."""
         deployment = workload("Deployment", "web")
-        (lost,) = owning([pod("x", labels=HASHED), pod("y", labels={"app": "web"})], deployment).lost_replica_sets(deployment)
+        (lost,) = owning(
+            [pod("x", labels=HASHED), pod("y", labels={"app": "web"})], deployment
+        ).lost_replica_sets(deployment)
         assert (lost.name, lost.uid, names(lost.pods)) == ("web-abc", "", ["x"])
 
 

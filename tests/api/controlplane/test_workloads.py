@@ -23,9 +23,12 @@ from tests.support.refusals import refusal_text
 
 
 def expand(
-    given, nodes = (), pods = (), claims = (),
+    given,
+    nodes=(),
+    pods=(),
+    claims=(),
     **options,
-):  # fmt: skip
+):
     """What the controllers of the given workloads would add."""
     known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
     return list(controllers.expand(given, known, **options).objects)
@@ -41,7 +44,12 @@ def workload(kind, name="web", owner=None, uid="", **spec):
     metadata = {"name": name, "namespace": "x", "uid": uid, **({"ownerReferences": [owner]} if owner else {})}
     selector = {"app": "web"} if kind == "ReplicationController" else {"matchLabels": {"app": "web"}}
     version = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
-    return {"kind": kind, "apiVersion": version, "metadata": metadata, "spec": {"selector": selector, "template": TEMPLATE, **spec}}
+    return {
+        "kind": kind,
+        "apiVersion": version,
+        "metadata": metadata,
+        "spec": {"selector": selector, "template": TEMPLATE, **spec},
+    }
 
 
 def owned(kind, owner, name, uid="", phase="Running", **spec):
@@ -71,7 +79,9 @@ class TestReplicas:
         pod = pods(made)[0]
         assert pod.labels == {"app": "web"}
         version = workload(kind)["apiVersion"]
-        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version=version, controller=True)
+        assert pod.metadata.controller == OwnerReference(
+            kind=kind, name="web", uid="u", api_version=version, controller=True
+        )
         assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
         assert pod.spec.scheduler_name == "default-scheduler"
 
@@ -81,7 +91,8 @@ class TestReplicas:
         assert [len(expand([workload("ReplicaSet", **spec)])) for spec in specs] == [1, 0]
 
     def test_pods_that_are_there_count(self):
-        """Pods under control count, by name or by UID, but not finished ones, nor those of another workload of that name."""
+        """Pods under control count, by name or by UID, but not finished ones, nor those of another workload
+        of that name."""
         present = [
             owned("ReplicaSet", "web", "web-0"),
             owned("ReplicaSet", "web", "a", uid="u"),
@@ -90,7 +101,10 @@ class TestReplicas:
             owned("ReplicaSet", "other", "d"),
             Pod(metadata=ObjectMeta(name="web-1", namespace="x")),
         ]
-        assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == ["x/web-2", "x/web-3"]
+        assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == [
+            "x/web-2",
+            "x/web-3",
+        ]
 
     def test_deleted_pods_are_replaced(self):
         """A pod that is being deleted does not count."""
@@ -117,7 +131,11 @@ class TestDeployment:
         assert isinstance(replica_set, ReplicaSet)
         hashed = replica_set.name.removeprefix("web-")
         assert len(hashed) == 10
-        assert replica_set.selector.match_labels == replica_set.labels == {"app": "web", "pod-template-hash": hashed}
+        assert (
+            replica_set.selector.match_labels
+            == replica_set.labels
+            == {"app": "web", "pod-template-hash": hashed}
+        )
         assert replica_set.metadata.controller.kind == "Deployment"
         assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
         owner = pods(made)[0].metadata.controller
@@ -127,7 +145,8 @@ class TestDeployment:
     def test_names_depend_on_the_template_alone(self):
         """The same template gives the same names, another one others."""
         one, same, other = (
-            names(expand([workload("Deployment", template=template)])) for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
+            names(expand([workload("Deployment", template=template)]))
+            for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
         )
         assert one == same != other
 
@@ -136,7 +155,11 @@ class TestDeployment:
         owner = {"kind": "Deployment", "name": "web", "controller": True}
         old, new = (workload("ReplicaSet", f"web-{name}", owner, replicas=1) for name in ("old", "new"))
         new["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
-        assert names(expand([new, workload("Deployment", replicas=3), old])) == ["x/web-old-0", "x/web-new-0", "x/web-new-1"]
+        assert names(expand([new, workload("Deployment", replicas=3), old])) == [
+            "x/web-old-0",
+            "x/web-new-0",
+            "x/web-new-1",
+        ]
 
 
 class TestStatefulSet:
@@ -149,14 +172,24 @@ class TestStatefulSet:
         assert isinstance(made[0], PersistentVolumeClaim)
         assert (made[0].labels, made[0].spec.requests) == ({"app": "web"}, {"storage": Quantity.of("1Gi")})
         pod = pods(made)[1]
-        assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [("data", "data-web-1"), ("tmp", None)]
+        assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [
+            ("data", "data-web-1"),
+            ("tmp", None),
+        ]
         assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
 
     def test_present_pods_and_claims_are_kept(self):
         """A number that is there is not made again, nor is a claim; numbers may start elsewhere."""
         claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data-web-6", namespace="x"))
-        given = workload("StatefulSet", replicas=2, ordinals={"start": 5}, volumeClaimTemplates=[{"metadata": {"name": "data"}}])
-        assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == ["x/web-6"]
+        given = workload(
+            "StatefulSet",
+            replicas=2,
+            ordinals={"start": 5},
+            volumeClaimTemplates=[{"metadata": {"name": "data"}}],
+        )
+        assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == [
+            "x/web-6"
+        ]
 
 
 NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]}
@@ -164,52 +197,71 @@ NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator":
 
 class TestDaemonSet:
     def test_one_pod_a_node(self):
-        """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual troubles."""
+        """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual
+        troubles."""
         made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
         assert names(list(made)) == ["x/web-a", "x/web-b"]
         affinity = made[1].spec.affinity
         (term,) = affinity.node_affinity.required.node_selector_terms
-        assert [(field.key, field.operator, field.values) for field in term.match_fields] == [("metadata.name", "In", ("b",))]
+        assert [(field.key, field.operator, field.values) for field in term.match_fields] == [
+            ("metadata.name", "In", ("b",))
+        ]
         tolerated = {(t.key.removeprefix("node.kubernetes.io/"), t.effect) for t in made[0].spec.tolerations}
         assert tolerated == {
             ("not-ready", "NoExecute"),
             ("unreachable", "NoExecute"),
-            *((trouble, "NoSchedule") for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")),
+            *(
+                (trouble, "NoSchedule")
+                for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+            ),
         }
 
     def test_on_the_hosts_network_an_unavailable_network_is_tolerated(self):
         """A daemon on the host's network also tolerates an unavailable network."""
         (pod,) = pods(expand([workload("DaemonSet", template={"spec": {"hostNetwork": True}})], nodes("a")))
-        assert "node.kubernetes.io/network-unavailable" in {toleration.key for toleration in pod.spec.tolerations}
+        assert "node.kubernetes.io/network-unavailable" in {
+            toleration.key for toleration in pod.spec.tolerations
+        }
 
     @pytest.mark.parametrize(
         ("spec", "made"),
         [
             ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
             ({"nodeName": "b"}, ["x/web-b"]),
-            ({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A}}}, ["x/web-b"]),
+            (
+                {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A}}},
+                ["x/web-b"],
+            ),
             ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
         ],
     )
     def test_only_where_it_may_run(self, spec, made):
         """Node name, selector, required affinity and taints decide which nodes get a pod."""
-        tainted = Node(metadata=ObjectMeta(name="tainted"), spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),)))
+        tainted = Node(
+            metadata=ObjectMeta(name="tainted"),
+            spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),)),
+        )
         given = nodes("a", "b") if spec.get("affinity") else [*nodes("a", "b"), tainted]
         assert names(expand([workload("DaemonSet", template={"spec": spec})], given)) == made
 
     def test_unschedulable_nodes_get_one(self):
         """The taint of an unschedulable node does not keep daemons away."""
         cordoned = Node(
-            metadata=ObjectMeta(name="c"), spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),))
+            metadata=ObjectMeta(name="c"),
+            spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),)),
         )
         assert names(expand([workload("DaemonSet")], [cordoned])) == ["x/web-c"]
 
     def test_nodes_with_a_pod_get_none(self):
         """A node with a daemon, bound or only tied to it, gets no second one."""
         (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
-        assert names(expand([workload("DaemonSet")], nodes("a", "b", "c"), [owned("DaemonSet", "web", "p", node_name="a"), tied])) == [
-            "x/web-c"
-        ]
+        assert names(
+            expand(
+                [workload("DaemonSet")],
+                nodes("a", "b", "c"),
+                [owned("DaemonSet", "web", "p", node_name="a"), tied],
+            )
+        ) == ["x/web-c"]
 
 
 class TestJobs:
@@ -228,7 +280,8 @@ class TestJobs:
         ],
     )
     def test_how_many_run(self, spec, status, made):
-        """As many pods as may run side by side, not more than are to complete; none when suspended or finished."""
+        """As many pods as may run side by side, not more than are to complete; none when suspended or
+        finished."""
         assert len(expand([{**workload("Job", **spec), "status": status}])) == made
 
     def test_cron_jobs(self):
@@ -247,11 +300,26 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("given", "text"),
         [
-            (workload("Deployment", replicas="2"), 'Deployment web: spec.replicas: expected a whole number, got "2"'),
-            (workload("Deployment", replicas=-1), "Deployment web: spec.replicas: expected 0 or more, got -1"),
-            (workload("ReplicaSet", template=None), "ReplicaSet web: spec.template: expected a pod template, got nothing"),
-            (workload("Job", template={"spec": {"containers": 5}}), "Job web: spec.template: spec.containers: expected a list, got 5"),
-            (workload("CronJob", jobTemplate=None), "Job web-1: spec.template: expected a pod template, got nothing"),
+            (
+                workload("Deployment", replicas="2"),
+                'Deployment web: spec.replicas: expected a whole number, got "2"',
+            ),
+            (
+                workload("Deployment", replicas=-1),
+                "Deployment web: spec.replicas: expected 0 or more, got -1",
+            ),
+            (
+                workload("ReplicaSet", template=None),
+                "ReplicaSet web: spec.template: expected a pod template, got nothing",
+            ),
+            (
+                workload("Job", template={"spec": {"containers": 5}}),
+                "Job web: spec.template: spec.containers: expected a list, got 5",
+            ),
+            (
+                workload("CronJob", jobTemplate=None),
+                "Job web-1: spec.template: expected a pod template, got nothing",
+            ),
         ],
     )
     def test_errors_say_where(self, given, text):

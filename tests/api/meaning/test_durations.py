@@ -7,7 +7,16 @@ from kubeclassic.api.meaning.durations import UNITS, parse_duration
 
 @pytest.mark.parametrize(
     ("written", "seconds"),
-    [("0", 0.0), ("5s", 5.0), ("1h1m1s", 3661.0), ("1.5h", 5400.0), ("1.s", 1.0), (".5ms", 0.0005), ("3us2ns", 3.002e-6), ("7µs", 7e-6)],
+    [
+        ("0", 0.0),
+        ("5s", 5.0),
+        ("1h1m1s", 3661.0),
+        ("1.5h", 5400.0),
+        ("1.s", 1.0),
+        (".5ms", 0.0005),
+        ("3us2ns", 3.002e-6),
+        ("7µs", 7e-6),
+    ],
 )
 def test_durations(written, seconds):
     """Numbers with units add up; a fraction needs a digit on one side only."""

@@ -18,7 +18,15 @@ from kubeclassic.api.meaning.labels import (
     tolerates,
     toleration_tolerates,
 )
-from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
+from kubeclassic.api.objects import (
+    LabelSelector,
+    Map,
+    NodeSelector,
+    NodeSelectorTerm,
+    Requirement,
+    Taint,
+    Toleration,
+)
 from tests.support.refusals import refusal_text
 
 NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -70,7 +78,10 @@ class TestLabelSelector:
             (asks("a", "In"), "for 'in', 'notin' operators, values set can't be empty"),
             (asks("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
             (asks("bad key!", "Exists"), f'invalid label key "bad key!": {BAD_NAME}'),
-            (asks("gen", "In", "bad value!"), f'invalid label value: "bad value!": at key: "gen": {BAD_VALUE}'),
+            (
+                asks("gen", "In", "bad value!"),
+                f'invalid label value: "bad value!": at key: "gen": {BAD_VALUE}',
+            ),
         ],
     )
     def test_invalid_ones_say_why(self, expression, text):
@@ -137,7 +148,10 @@ class TestNodeSelector:
             (asks("a", "Foo"), '"Foo" is not a valid node selector operator'),
             (asks("a", "Gt", "1", "2"), "for 'Gt', 'Lt' operators, exactly one value is required"),
             (asks("a", "Lt", "x"), "for 'Gt', 'Lt' operators, the value must be an integer"),
-            (asks("a", "Lt", "99999999999999999999"), "for 'Gt', 'Lt' operators, the value must be an integer"),
+            (
+                asks("a", "Lt", "99999999999999999999"),
+                "for 'Gt', 'Lt' operators, the value must be an integer",
+            ),
             (asks("gen", "Gt", "-5"), f'invalid label value: "-5": at key: "gen": {BAD_VALUE}'),
         ],
     )
@@ -151,9 +165,14 @@ class TestNodeSelector:
 
     def test_one_term_must_match(self):
         """Terms are alternatives; none at all, an empty one and an invalid one match no node."""
-        valid, invalid = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),)), NodeSelectorTerm(match_expressions=(asks("a", "Foo"),))
-        assert node_selector_matches(NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm(), valid)), {"a": ""}, "n")
-        assert not node_selector_matches(NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm())), {"a": ""}, "n")
+        valid = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),))
+        invalid = NodeSelectorTerm(match_expressions=(asks("a", "Foo"),))
+        assert node_selector_matches(
+            NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm(), valid)), {"a": ""}, "n"
+        )
+        assert not node_selector_matches(
+            NodeSelector(node_selector_terms=(invalid, NodeSelectorTerm())), {"a": ""}, "n"
+        )
         assert not node_selector_matches(NodeSelector(), {"a": ""}, "n")
 
     @pytest.mark.parametrize(
@@ -172,18 +191,26 @@ class TestNodeSelector:
         ],
     )
     def test_fields(self, field, name, matches):
-        """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are ignored."""
+        """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields
+        are ignored."""
         assert compile_node_term(NodeSelectorTerm(match_fields=(field,)))({}, name) is matches
 
     def test_expressions_and_fields_must_both_hold(self):
         """A term with expressions and fields asks for both."""
-        term = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),))
-        found = [compile_node_term(term)(labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))]
+        term = NodeSelectorTerm(
+            match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),)
+        )
+        found = [
+            compile_node_term(term)(labels, name)
+            for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))
+        ]
         assert found == [True, False, False]
 
 
 class TestSyntax:
-    @pytest.mark.parametrize("key", ["a", "A.b_c-9", "example.com/name", "a" * 63, "x" * 60 + ".com/" + "n" * 63])
+    @pytest.mark.parametrize(
+        "key", ["a", "A.b_c-9", "example.com/name", "a" * 63, "x" * 60 + ".com/" + "n" * 63]
+    )
     def test_valid_keys(self, key):
         """Names of up to 63 characters, with a DNS subdomain before them or not, are keys."""
         assert not is_valid_label_key(key)
@@ -203,7 +230,8 @@ class TestSyntax:
         assert list(is_valid_label_key(key)) == faults
 
     @pytest.mark.parametrize(
-        ("key", "beginning"), [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")]
+        ("key", "beginning"),
+        [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")],
     )
     def test_bad_prefixes(self, key, beginning):
         """A second slash and a prefix that is no DNS subdomain are faults."""
@@ -220,7 +248,7 @@ class TestSyntax:
         assert quoted('a"b\\\n\x01ä\u200b\U000e0001') == '"a\\"b\\\\\\n\\x01ä\\u200b\\U000e0001"'
 
 
-# --- Which taints tolerations put up with ---------------------------------------------------------------------------
+# --- Which taints tolerations put up with -------------------------------------------------------------------
 
 
 TAINT = Taint(key="gpu", value="yes", effect="NoSchedule")
@@ -244,7 +272,8 @@ class TestToleration:
         ],
     )
     def test_key_value_and_effect(self, toleration, covers):
-        """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not matter."""
+        """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not
+        matter."""
         assert toleration_tolerates(toleration, TAINT) is covers
 
     def test_an_empty_key_covers_any_key_of_that_value(self):
@@ -257,7 +286,7 @@ class TestToleration:
         assert not tolerates([], TAINT)
 
 
-# --- Label selectors as text, as kubectl reads them -----------------------------------------------------------------
+# --- Label selectors as text, as kubectl reads them ---------------------------------------------------------
 
 
 WEB = {"app": "web", "tier": "front"}
@@ -266,17 +295,31 @@ WEB = {"app": "web", "tier": "front"}
 @pytest.mark.parametrize(
     ("text", "matches"),
     [
-        ("", True), ("app=web", True), ("app == web", True), ("app=db", False), ("app!=db", True), ("zone!=a", True), ("zone=", False),
-        ("tier in (front,back)", True), ("tier notin (front , back)", False), ("zone notin (a)", True), ("app", True), ("!app", False),
-        ("!zone", True), ("app=web,tier in (front, back),!zone", True), ("app=web,tier=back", False),
+        ("", True),
+        ("app=web", True),
+        ("app == web", True),
+        ("app=db", False),
+        ("app!=db", True),
+        ("zone!=a", True),
+        ("zone=", False),
+        ("tier in (front,back)", True),
+        ("tier notin (front , back)", False),
+        ("zone notin (a)", True),
+        ("app", True),
+        ("!app", False),
+        ("!zone", True),
+        ("app=web,tier in (front, back),!zone", True),
+        ("app=web,tier=back", False),
     ],
-)  # fmt: skip
+)
 def test_a_selector_matches(text, matches):
     """Equality, sets and presence, all of which must hold; what must not be equal may be missing."""
     assert parse_selector(text)(WEB) is matches
 
 
-@pytest.mark.parametrize("text", ["app=web,", "a in b", "a in ()", "=web", "a=b=c", "a b", "in (x)", "app in (web", "-a=b"])
+@pytest.mark.parametrize(
+    "text", ["app=web,", "a in b", "a in ()", "=web", "a=b=c", "a b", "in (x)", "app in (web", "-a=b"]
+)
 def test_a_broken_selector_is_refused(text):
     """What is no selector is an error, no silent match."""
     with pytest.raises(SelectorError):

@@ -26,7 +26,8 @@ def test_uses():
 
 
 def test_totals():
-    """The largest of containers with sidecars, and of what runs with an init container; requests and limits alike."""
+    """The largest of containers with sidecars, and of what runs with an init container; requests and limits
+    alike."""
     assert total_of(made(), requests_of)["cpu"].value() == total_of(made(), limits_of)["cpu"].value() == 6
 
 
@@ -34,7 +35,11 @@ def test_quotas():
     """A quota counts sidecars, and in place of requests what the pod as a whole asks for."""
     assert usage(made())["requests.cpu"].value() == 6
     whole = usage(made(resources={"requests": {"cpu": "5", "memory": "1Gi"}}))
-    assert (whole["requests.cpu"].value(), whole["limits.cpu"].value(), str(whole["requests.memory"])) == (5, 6, "1Gi")
+    assert (whole["requests.cpu"].value(), whole["limits.cpu"].value(), str(whole["requests.memory"])) == (
+        5,
+        6,
+        "1Gi",
+    )
 
 
 def test_limit_ranges():

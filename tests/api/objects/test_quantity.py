@@ -13,9 +13,14 @@ from kubeclassic.exceptions import KubeclassicError, QuantityError
 SUFFIXES = {
     **{
         suffix: Fraction(10) ** exponent
-        for suffix, exponent in zip(["n", "u", "m", "", "k", "M", "G", "T", "P", "E"], range(-9, 19, 3), strict=True)
+        for suffix, exponent in zip(
+            ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"], range(-9, 19, 3), strict=True
+        )
     },
-    **{suffix: Fraction(2) ** (10 * (index + 1)) for index, suffix in enumerate(["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"])},
+    **{
+        suffix: Fraction(2) ** (10 * (index + 1))
+        for index, suffix in enumerate(["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"])
+    },
 }
 
 
@@ -65,7 +70,26 @@ class TestParsing:
         assert Quantity.parse(str(quantity)).nanos == quantity.nanos
 
     @pytest.mark.parametrize(
-        "text", ["", " ", "abc", "1.2.3", "1Kb", "1mi", "e5x", "1 Gi", "0x10", "1_000", "\u0661", "NaN", "1e", "1e1.5", "--1", "Ei", "e-20"]
+        "text",
+        [
+            "",
+            " ",
+            "abc",
+            "1.2.3",
+            "1Kb",
+            "1mi",
+            "e5x",
+            "1 Gi",
+            "0x10",
+            "1_000",
+            "\u0661",
+            "NaN",
+            "1e",
+            "1e1.5",
+            "--1",
+            "Ei",
+            "e-20",
+        ],
     )
     def test_bad_syntax_is_refused(self, text):
         """A text that is no quantity raises an error that says what was got and wanted."""
@@ -79,7 +103,8 @@ class TestParsing:
             Quantity.parse(value)
 
     @pytest.mark.parametrize(
-        ("value", "nanos"), [(None, 0), (2, 2 * 10**9), (1.5, 15 * 10**8), (1e21, 10**30), (10**30, 10**39), (" 1 ", 10**9)]
+        ("value", "nanos"),
+        [(None, 0), (2, 2 * 10**9), (1.5, 15 * 10**8), (1e21, 10**30), (10**30, 10**39), (" 1 ", 10**9)],
     )
     def test_numbers_null_and_blanks_are_taken(self, value, nanos):
         """Bare JSON numbers are read by their text, null is zero, blanks around a text do not matter."""
@@ -105,7 +130,11 @@ class TestRounding:
 
     def test_resource_lists_are_stored_in_thousandths(self):
         """What is finer than a thousandth is rounded away from zero, short and long quantities alike."""
-        assert [str(Quantity.parse(text).rounded_to_milli()) for text in ("100u", "1.0000000001", "2")] == ["1m", "1001m", "2"]
+        assert [str(Quantity.parse(text).rounded_to_milli()) for text in ("100u", "1.0000000001", "2")] == [
+            "1m",
+            "1001m",
+            "2",
+        ]
 
 
 class TestOverflow:
@@ -137,7 +166,8 @@ class TestArithmetic:
     @given(written(), written())
     def test_sums_are_exact(self, one, other):
         """The sum of two quantities is the sum of their exact values, in either order."""
-        a, b = Quantity.parse(one[0]), Quantity.parse(other[0])
+        a = Quantity.parse(one[0])
+        b = Quantity.parse(other[0])
         assert (a + b).nanos == (b + a).nanos == a.nanos + b.nanos
 
     def test_short_sums_that_overflow_become_long(self):
@@ -149,7 +179,9 @@ class TestArithmetic:
     def test_order_is_that_of_the_exact_values(self, cases):
         """Quantities sort by their exact values."""
         quantities = sorted(Quantity.parse(case[0]) for case in cases)
-        assert [quantity.nanos for quantity in quantities] == sorted(quantity.nanos for quantity in quantities)
+        assert [quantity.nanos for quantity in quantities] == sorted(
+            quantity.nanos for quantity in quantities
+        )
 
     def test_equal_amounts_are_equal(self):
         """Equal amounts are equal and have one hash, however they are written."""
@@ -178,7 +210,8 @@ class TestText:
         ],
     )
     def test_canonical(self, text, canonical):
-        """A quantity is shown without fraction, with the largest suffix that loses nothing, of the kind it was written with."""
+        """A quantity is shown without fraction, with the largest suffix that loses nothing, of the kind it
+        was written with."""
         assert str(Quantity.parse(text)) == canonical
 
     def test_repr_reads_back(self):

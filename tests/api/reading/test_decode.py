@@ -27,16 +27,30 @@ class TestPod:
         [
             ({"persistentVolumeClaim": {"claimName": "c"}}, o.claim_volume("v", "c")),
             ({"persistentVolumeClaim": {}}, o.claim_volume("v", "")),
-            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v", empty_dir=o.EmptyDirVolumeSource())),
-            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource())),
+            (
+                {"persistentVolumeClaim": None, "emptyDir": {}},
+                o.Volume(name="v", empty_dir=o.EmptyDirVolumeSource()),
+            ),
+            (
+                {"ephemeral": {"volumeClaimTemplate": {}}},
+                o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource()),
+            ),
             ({"ephemeral": {}}, o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource())),
             (
-                {"ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"}}}},
+                {
+                    "ephemeral": {
+                        "volumeClaimTemplate": {
+                            "metadata": {"labels": {"a": "b"}},
+                            "spec": {"storageClassName": "fast"},
+                        }
+                    }
+                },
                 o.Volume(
                     name="v",
                     ephemeral_source=o.EphemeralVolumeSource(
                         volume_claim_template=o.ClaimTemplate(
-                            metadata=o.TemplateMeta(labels=o.Map(a="b")), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")
+                            metadata=o.TemplateMeta(labels=o.Map(a="b")),
+                            spec=o.PersistentVolumeClaimSpec(storage_class_name="fast"),
                         )
                     ),
                 ),
@@ -54,7 +68,10 @@ class TestPod:
             "affinity": {"podAffinity": {}},
             "tolerations": [{"key": "k"}],
         }
-        one, other = (decode({"kind": "Pod", "metadata": {"labels": {"a": "1", "b": "2"}}, "spec": dict(spec)}) for _ in range(2))
+        one, other = (
+            decode({"kind": "Pod", "metadata": {"labels": {"a": "1", "b": "2"}}, "spec": dict(spec)})
+            for _ in range(2)
+        )
         assert isinstance(one, o.Pod)
         assert isinstance(other, o.Pod)
         assert one.labels is other.labels
@@ -87,13 +104,19 @@ class TestNullAndEmpty:
     def test_null_entries_are_zero(self):
         """A null in a map or list of plain values is the zero value, as in Go."""
         assert container(resources={"requests": {"cpu": None}}).requests == {"cpu": Quantity()}
-        assert pod(nodeSelector={"a": None}, tolerations=[None]).spec == o.PodSpec(node_selector=o.Map(a=""), tolerations=(o.Toleration(),))
+        assert pod(nodeSelector={"a": None}, tolerations=[None]).spec == o.PodSpec(
+            node_selector=o.Map(a=""), tolerations=(o.Toleration(),)
+        )
 
     def test_selectors_of_services_and_budgets(self):
         """A selector that is absent is None, an empty one is empty."""
         assert decode({"kind": "Service", "spec": {}}) == o.Service()
-        assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(spec=o.ServiceSpec(selector=o.Map()))
-        assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(spec=o.ControllerSpec(selector=o.LabelSelector()))
+        assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(
+            spec=o.ServiceSpec(selector=o.Map())
+        )
+        assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(
+            spec=o.ControllerSpec(selector=o.LabelSelector())
+        )
 
     def test_claims_without_class(self):
         """A claim's class is None when absent and empty when empty."""
@@ -105,13 +128,20 @@ class TestNullAndEmpty:
 class TestOtherKinds:
     def test_owner_references(self):
         """The controlling owner is found."""
-        owners = [{"kind": "A", "name": "a"}, {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"}]
+        owners = [
+            {"kind": "A", "name": "a"},
+            {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"},
+        ]
         decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
-        assert decoded.metadata.controller == o.OwnerReference(kind="B", name="b", uid="u", controller=True, api_version="apps/v1")
+        assert decoded.metadata.controller == o.OwnerReference(
+            kind="B", name="b", uid="u", controller=True, api_version="apps/v1"
+        )
 
     def test_kind_may_come_from_a_list(self):
         """An item of a list need not name its kind."""
-        assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(metadata=o.ObjectMeta(name="x"))
+        assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(
+            metadata=o.ObjectMeta(name="x")
+        )
 
 
 class TestErrors:
@@ -119,27 +149,58 @@ class TestErrors:
         ("document", "text"),
         [
             (
-                {"kind": "Node", "metadata": {"name": "worker-7"}, "spec": {"taints": [{"effect": "NoSched"}]}},
+                {
+                    "kind": "Node",
+                    "metadata": {"name": "worker-7"},
+                    "spec": {"taints": [{"effect": "NoSched"}]},
+                },
                 'Node worker-7: spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got "NoSched"',
             ),
             (
                 {"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}},
                 "Node: spec.taints[1].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got 5",
             ),
-            ({"kind": "Node", "spec": {"taints": {"effect": 5}}}, "Node: spec.taints: expected a list, got an object"),
+            (
+                {"kind": "Node", "spec": {"taints": {"effect": 5}}},
+                "Node: spec.taints: expected a list, got an object",
+            ),
             ({"kind": "Node", "spec": []}, "Node: spec: expected an object, got an empty list"),
-            ({"kind": "Node", "spec": {"unschedulable": "yes"}}, 'Node: spec.unschedulable: expected true or false, got "yes"'),
-            ({"kind": "Pod", "metadata": {"labels": {"a": 1}}}, "Pod: metadata.labels.a: expected a string, got 1"),
-            ({"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}}, "metadata.labels[example.com/a]: expected a string, got 1"),
-            ({"kind": "Pod", "spec": {"priority": "high"}}, 'Pod: spec.priority: expected a whole number, got "high"'),
-            ({"kind": "Pod", "spec": {"priority": True}}, "Pod: spec.priority: expected a whole number, got true"),
-            ({"kind": "Pod", "spec": {"containers": [None]}}, "Pod: spec.containers[0]: expected an object, got null"),
+            (
+                {"kind": "Node", "spec": {"unschedulable": "yes"}},
+                'Node: spec.unschedulable: expected true or false, got "yes"',
+            ),
+            (
+                {"kind": "Pod", "metadata": {"labels": {"a": 1}}},
+                "Pod: metadata.labels.a: expected a string, got 1",
+            ),
+            (
+                {"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}},
+                "metadata.labels[example.com/a]: expected a string, got 1",
+            ),
+            (
+                {"kind": "Pod", "spec": {"priority": "high"}},
+                'Pod: spec.priority: expected a whole number, got "high"',
+            ),
+            (
+                {"kind": "Pod", "spec": {"priority": True}},
+                "Pod: spec.priority: expected a whole number, got true",
+            ),
+            (
+                {"kind": "Pod", "spec": {"containers": [None]}},
+                "Pod: spec.containers[0]: expected an object, got null",
+            ),
             (
                 {"kind": "Pod", "spec": {"containers": [{"resources": {"requests": {"cpu": "1x"}}}]}},
                 'Pod: spec.containers[0].resources.requests.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "1x"',
             ),
-            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'expected Equal, Exists, Gt or Lt, got "exists"'),
-            ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: expected a string, got 1"),
+            (
+                {"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}},
+                'expected Equal, Exists, Gt or Lt, got "exists"',
+            ),
+            (
+                {"kind": "Service", "spec": {"selector": {"a": 1}}},
+                "Service: spec.selector.a: expected a string, got 1",
+            ),
             ({"metadata": {}}, "manifest: kind: expected the kind of a Kubernetes object, got nothing"),
         ],
     )
@@ -149,7 +210,9 @@ class TestErrors:
 
     def test_the_callers_place_comes_first(self):
         """The place that the caller gives stands before the path."""
-        text = refusal_text(ManifestError, decode, {"kind": "Node", "spec": 5}, "cluster.yaml, document 3 (Node worker-7)")
+        text = refusal_text(
+            ManifestError, decode, {"kind": "Node", "spec": 5}, "cluster.yaml, document 3 (Node worker-7)"
+        )
         assert text == "cluster.yaml, document 3 (Node worker-7): spec: expected an object, got 5"
 
     def test_lenient_decoding_keeps_unknown_words(self):
@@ -161,11 +224,15 @@ class TestErrors:
 
     def test_big_values_are_only_named(self):
         """A long text in an error is cut."""
-        assert len(refusal_text(ManifestError, decode, {"kind": "Pod", "spec": {"priority": "x" * 500}})) < 150
+        assert (
+            len(refusal_text(ManifestError, decode, {"kind": "Pod", "spec": {"priority": "x" * 500}})) < 150
+        )
 
 
 def test_the_manifest_is_kept_on_request():
-    """An object has the JSON that it was read from only where that was asked for; it counts for nothing when objects are compared."""
+    """An object has the JSON that it was read from only where that was asked for; it counts for nothing when
+    objects are compared."""
     manifest = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"hostname": "unread"}}
-    kept, plain = decode_kind("Pod", manifest, keeps_manifest=True), decode_kind("Pod", manifest)
+    kept = decode_kind("Pod", manifest, keeps_manifest=True)
+    plain = decode_kind("Pod", manifest)
     assert (kept.manifest, plain.manifest, kept == plain) == (manifest, None, True)

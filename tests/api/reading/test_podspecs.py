@@ -1,4 +1,5 @@
-"""Pods of one owner share one spec, though their texts differ in node and token; nothing else is taken for these."""
+"""Pods of one owner share one spec, though their texts differ in node and token; nothing else is taken for
+these."""
 
 import io
 import json
@@ -36,7 +37,9 @@ def pods(*manifests):
 
 def test_the_node_and_the_token_alone_differ():
     """Specs share their parts, and each has its node; read one by one they are the same objects."""
-    one, other, third = pods(manifest("n1", "aaaaa"), manifest("n2", "bbbbb"), manifest("n2", hostNetwork=True))
+    one, other, third = pods(
+        manifest("n1", "aaaaa"), manifest("n2", "bbbbb"), manifest("n2", hostNetwork=True)
+    )
     assert [found.spec.node_name for found in (one, other, third)] == ["n1", "n2", "n2"]
     assert one.spec.containers is other.spec.containers
     alone = decode(manifest("n1", "ccccc"))
@@ -44,10 +47,16 @@ def test_the_node_and_the_token_alone_differ():
     assert alone.spec == one.spec
 
 
-@pytest.mark.parametrize("spec", [
-    {"nodeSelector": {"nodeName": "a"}}, {"nodeSelector": {"x": "kube-api-access-abcde"}}, {"nodeName": None},
-    {"volumes": [{"name": "kube-api-access-abcde", "ephemeral": {}}]}, {"tolerations": [{"value": "kube-api-access-vwxyz"}]},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {"nodeName": "a"}},
+        {"nodeSelector": {"x": "kube-api-access-abcde"}},
+        {"nodeName": None},
+        {"volumes": [{"name": "kube-api-access-abcde", "ephemeral": {}}]},
+        {"tolerations": [{"value": "kube-api-access-vwxyz"}]},
+    ],
+)
 def test_what_looks_like_these_stays(spec):
     """A label of such a name or value, and the name of an ephemeral volume, are read as they are."""
     for node in ("", "n"):
@@ -55,14 +64,25 @@ def test_what_looks_like_these_stays(spec):
         wanted = read(Pod, document)
         for found in (decode(document), *filter(None, pods(document, document))):
             assert (found.spec.node_name, found.spec.node_selector, found.spec.tolerations) == (
-                wanted.spec.node_name, wanted.spec.node_selector, wanted.spec.tolerations,
-            )  # fmt: skip
-            assert [one.name for one in found.spec.volumes if one.ephemeral] == [one.name for one in wanted.spec.volumes if one.ephemeral]
+                wanted.spec.node_name,
+                wanted.spec.node_selector,
+                wanted.spec.tolerations,
+            )
+            assert [one.name for one in found.spec.volumes if one.ephemeral] == [
+                one.name for one in wanted.spec.volumes if one.ephemeral
+            ]
 
 
-@pytest.mark.parametrize("more", [
-    {"qqq": 1}, {"spec": {"qqq": 1}}, {"metadata": {"name": "p", "nam": 1}}, {"status": {"phase": 1}}, {"spec": 1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"qqq": 1},
+        {"spec": {"qqq": 1}},
+        {"metadata": {"name": "p", "nam": 1}},
+        {"status": {"phase": 1}},
+        {"spec": 1},
+    ],
+)
 def test_what_is_odd_is_looked_at_as_a_whole(more):
     """A pod with unknown fields or wrong values is not read from its text, however often it comes."""
     assert pods(*[{**manifest(), **more}] * 3) == [None] * 3
@@ -81,7 +101,10 @@ def test_from_the_text_as_value_by_value(document):
 @given(st.lists(documents(Pod), min_size=1, max_size=4))
 def test_a_long_list_is_read_as_a_short_one(found):
     """Objects, warnings and errors are the same, item by item and as a whole."""
-    items = [{"kind": "Pod", **one, "metadata": {**one.get("metadata", {}), "name": f"p{at}"}} for at, one in enumerate(found)]
+    items = [
+        {"kind": "Pod", **one, "metadata": {**one.get("metadata", {}), "name": f"p{at}"}}
+        for at, one in enumerate(found)
+    ]
     outcomes = []
     for least in (0, 1 << 30):
         with pytest.MonkeyPatch.context() as patch:

@@ -84,9 +84,19 @@ def test_names_are_in_camel_case(attribute, name):
 class TestAnnotations:
     def test_of_single_values_and_maps(self):
         """Every annotation has its reader; a field may have another name, or a reader of its own."""
-        document = {"text": "a", "flag": True, "number": 2**40, "small": 5, "content": "eHk=", "amount": "1500m", "labels": {"a": "b"}}
+        document = {
+            "text": "a",
+            "flag": True,
+            "number": 2**40,
+            "small": 5,
+            "content": "eHk=",
+            "amount": "1500m",
+            "labels": {"a": "b"},
+        }
         found = read(Leaves, {**document, "raw": {"c": 1}, "odd-name": "o", "length": "four", "unread": 1})
-        assert found == Leaves("a", True, 2**40, 5, b"xy", Quantity.of("1500m"), Map(a="b"), {"c": 1}, other="o", length=4)
+        assert found == Leaves(
+            "a", True, 2**40, 5, b"xy", Quantity.of("1500m"), Map(a="b"), {"c": 1}, other="o", length=4
+        )
 
     @pytest.mark.parametrize(
         ("document", "wanted"),
@@ -94,7 +104,10 @@ class TestAnnotations:
             ({"text": 1}, "text: expected a string, got 1"),
             ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),
             ({"small": 1.5}, "small: expected a whole number, got 1.5"),
-            ({"small": 2**31}, "small: expected a whole number from -2147483648 to 2147483647, got 2147483648"),
+            (
+                {"small": 2**31},
+                "small: expected a whole number from -2147483648 to 2147483647, got 2147483648",
+            ),
             ({"content": "?"}, 'content: expected bytes in base64, got "(hidden)"'),
             ({"raw": []}, "raw: expected an object, got an empty list"),
             ({"names": ["a", 1]}, "names[1]: expected a string, got 1"),
@@ -105,10 +118,14 @@ class TestAnnotations:
         assert refusal_text(Mismatch, read, Leaves, document) == wanted
 
     def test_of_classes_and_lists(self):
-        """Classes are read within classes and in lists; a null item stands for the defaults, and what is unknown is ignored."""
+        """Classes are read within classes and in lists; a null item stands for the defaults, and what is
+        unknown is ignored."""
         found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
         assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
-        assert refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]}) == 'parts[1].weight: expected a whole number, got "3"'
+        assert (
+            refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]})
+            == 'parts[1].weight: expected a whole number, got "3"'
+        )
         assert read(Leaves, {"names": [None], "text": None}).names == ("",)
 
     def test_without_a_reader(self):

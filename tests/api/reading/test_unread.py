@@ -35,7 +35,9 @@ class TestEveryLevel:
         """At each level of each kind one unknown field is noticed, read or not, and none without it."""
         for path in paths(api_fields(kind.kind) or {}):
             wrong = at(path, {"qqq": 1})
-            assert [path for path, _ in misnamed(wrong, api_fields(kind.kind))] == [".".join([*(f"{name}[0]" for name in path), "qqq"])]
+            assert [path for path, _ in misnamed(wrong, api_fields(kind.kind))] == [
+                ".".join([*(f"{name}[0]" for name in path), "qqq"])
+            ]
             assert not has_only_api_fields(kind.kind, wrong)
             assert has_only_api_fields(kind.kind, at(path, {}))
 
@@ -43,7 +45,9 @@ class TestEveryLevel:
     def test_has_all_that_is_read(self, kind):
         """Each field that is read here is one that the API has."""
         everything = _example(fields_of(kind))
-        assert {path for path, _ in misnamed(everything, api_fields(kind.kind))} == OF_THE_OTHER.get(kind, set())
+        assert {path for path, _ in misnamed(everything, api_fields(kind.kind))} == OF_THE_OTHER.get(
+            kind, set()
+        )
         assert has_only_api_fields(kind.kind, everything) == (kind not in OF_THE_OTHER)
 
 
@@ -52,7 +56,10 @@ def _example(fields):
 
 
 class TestKinds:
-    @pytest.mark.parametrize(("kind", "version"), [("Service", "serving.knative.dev/v1"), ("Pod", "example.com/v1"), ("Route", "v1")])
+    @pytest.mark.parametrize(
+        ("kind", "version"),
+        [("Service", "serving.knative.dev/v1"), ("Pod", "example.com/v1"), ("Route", "v1")],
+    )
     def test_of_others_nothing_is_known(self, kind, version):
         """A kind of another group, or one that is not read, may have any fields."""
         assert api_fields(kind, version) is None
@@ -61,5 +68,7 @@ class TestKinds:
     @pytest.mark.parametrize("version", ["apps/v1", "extensions/v1beta1", "", None])
     def test_of_all_versions_one_table(self, version):
         """Old API groups of a kind are known too."""
-        assert has_only_api_fields("Deployment", {"apiVersion": version, "spec": {"rollbackTo": {"revision": 1}}})
+        assert has_only_api_fields(
+            "Deployment", {"apiVersion": version, "spec": {"rollbackTo": {"revision": 1}}}
+        )
         assert not has_only_api_fields("Deployment", {"apiVersion": version, "spec": {"rolbackTo": {}}})

@@ -10,13 +10,16 @@ from tests.framework.plugins.test_dynamicresources import NODES, SLICES, schedul
 from tests.support.devicebuild import DRIVER, claiming, device_class, exactly
 
 MANIFEST = {
-    "kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "c", "namespace": "default", "resourceVersion": "5"},
+    "kind": "ResourceClaim",
+    "apiVersion": "resource.k8s.io/v1",
+    "metadata": {"name": "c", "namespace": "default", "resourceVersion": "5"},
     "spec": {"devices": {"requests": [{"name": "r0", "exactly": exactly()}]}},
-}  # fmt: skip
+}
 
 
 def test_what_is_written_for_a_pod():
-    """A placed pod's claims come out as updates: finalizer, devices with the nodes that reach them, and the pod as their user."""
+    """A placed pod's claims come out as updates: finalizer, devices with the nodes that reach them, and the
+    pod as their user."""
     claim = decode(MANIFEST, keeps_manifest=True)
     assert isinstance(claim, ResourceClaim)
     engine = scheduler(*NODES, *SLICES, device_class(), claim)
@@ -25,7 +28,9 @@ def test_what_is_written_for_a_pod():
     assert engine.assume(pod, engine.schedule(pod).host or "") is None
     (written,) = engine.listings.resource_claims.writes
     assert written.before is claim
-    assert with_finalizers(MANIFEST, written.after)["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    assert with_finalizers(MANIFEST, written.after)["metadata"]["finalizers"] == [
+        "resource.kubernetes.io/delete-protection"
+    ]
     field = {"key": "metadata.name", "operator": "In", "values": ["a"]}
     assert with_status(MANIFEST, written.after)["status"] == {
         "allocation": {
@@ -34,13 +39,21 @@ def test_what_is_written_for_a_pod():
         },
         "reservedFor": [{"resource": "pods", "name": "p", "uid": "uid-p"}],
     }
-    assert decode(with_status(MANIFEST, written.after)) == replace(written.after, metadata=replace(written.after.metadata, finalizers=()))
+    assert decode(with_status(MANIFEST, written.after)) == replace(
+        written.after, metadata=replace(written.after.metadata, finalizers=())
+    )
 
 
 def test_what_drivers_are_told():
-    """The settings of the class of the alternative that was chosen come first, then those of the claim for the requests that they name."""
-    settings = [{"requests": [name], "opaque": {"driver": name}} for name in ("r0", "r0/s0", "r0/s1")] + [{"opaque": {"driver": "all"}}]
-    request = {"name": "r0", "firstAvailable": [{"name": "s0", "deviceClassName": "x"}, {"name": "s1", "deviceClassName": "y"}]}
+    """The settings of the class of the alternative that was chosen come first, then those of the claim for
+    the requests that they name."""
+    settings = [{"requests": [name], "opaque": {"driver": name}} for name in ("r0", "r0/s0", "r0/s1")] + [
+        {"opaque": {"driver": "all"}}
+    ]
+    request = {
+        "name": "r0",
+        "firstAvailable": [{"name": "s0", "deviceClassName": "x"}, {"name": "s1", "deviceClassName": "y"}],
+    }
     manifest = {**MANIFEST, "spec": {"devices": {"requests": [request], "config": settings}}}
     classes = {name: {"spec": {"config": [{"opaque": {"driver": name}}]}} for name in "xy"}
     results = [{"request": "r0/s1", "driver": DRIVER, "pool": "a", "device": "g0"}]
@@ -48,13 +61,17 @@ def test_what_drivers_are_told():
     assert isinstance(claim, ResourceClaim)
     config = with_status(manifest, claim, classes)["status"]["allocation"]["devices"]["config"]
     assert [(one["source"], one["opaque"]["driver"]) for one in config] == [
-        ("FromClass", "y"), ("FromClaim", "r0"), ("FromClaim", "r0/s1"), ("FromClaim", "all"),
-    ]  # fmt: skip
+        ("FromClass", "y"),
+        ("FromClaim", "r0"),
+        ("FromClaim", "r0/s1"),
+        ("FromClaim", "all"),
+    ]
 
 
 def test_older_events_are_dropped():
     """What the watch brings of a claim counts unless what is known is newer."""
-    claims, (older, newer) = ResourceClaims(), (_version("9"), _version("10"))
+    claims = ResourceClaims()
+    (older, newer) = (_version("9"), _version("10"))
     for item, wanted in ((newer, "10"), (older, "10"), (_version("11"), "11")):
         claims.put(item)
         found = claims.get("default/c")

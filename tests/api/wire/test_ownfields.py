@@ -16,19 +16,33 @@ from tests.support.drawn import documents
 from tests.support.examples import examples
 
 POD = {
-    "metadata": {"name": "a", "uid": "u", "labels": {"x": "y"}, "annotations": {"k": "v"}, "generateName": "a-"},
+    "metadata": {
+        "name": "a",
+        "uid": "u",
+        "labels": {"x": "y"},
+        "annotations": {"k": "v"},
+        "generateName": "a-",
+    },
     "spec": {
         "containers": [
             {
-                "name": "c", "image": "i", "command": ["sh"], "resources": {"requests": {"cpu": "+1.0"}},
+                "name": "c",
+                "image": "i",
+                "command": ["sh"],
+                "resources": {"requests": {"cpu": "+1.0"}},
                 "ports": [{"hostPort": 80, "containerPort": 80}],
             }
         ],
-        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "d", "gcePersistentDisk": {"pdName": "p"}}],
+        "volumes": [
+            {"name": "v", "persistentVolumeClaim": {"claimName": "data"}},
+            {"name": "d", "gcePersistentDisk": {"pdName": "p"}},
+        ],
         "affinity": {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
-                    "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}]
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+                    ]
                 }
             }
         },
@@ -36,11 +50,14 @@ POD = {
         "schedulingGates": [{"name": "g"}],
     },
     "status": {"phase": "Pending", "nominatedNodeName": "n1", "qosClass": "Burstable"},
-}  # fmt: skip
+}
 NODE = {
     "metadata": {"name": "n", "labels": {"zone": "a"}},
     "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}], "unschedulable": True},
-    "status": {"allocatable": {"cpu": "4", "memory": "1Gi"}, "conditions": [{"type": "Ready", "status": "True"}]},
+    "status": {
+        "allocatable": {"cpu": "4", "memory": "1Gi"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
 }
 
 
@@ -78,12 +95,17 @@ def test_without_a_manifest():
 
 def test_an_object_made_by_hand():
     """The uid stands for namespace and name where none is given; a node has no namespace."""
-    assert current_manifest(Pod(metadata=ObjectMeta(name="a")))["metadata"] == {"name": "a", "namespace": "default", "uid": "default/a"}
+    assert current_manifest(Pod(metadata=ObjectMeta(name="a")))["metadata"] == {
+        "name": "a",
+        "namespace": "default",
+        "uid": "default/a",
+    }
     assert current_manifest(Node(metadata=ObjectMeta(name="n"))) == {"metadata": {"name": "n"}}
 
 
 def written_again(kind, document):
-    """An object without a manifest, and the one that is read of what is written of it, with the metadata of the first."""
+    """An object without a manifest, and the one that is read of what is written of it, with the metadata of
+    the first."""
     item = read(kind, document, keeps=False)
     again = read(kind, json.loads(compact_json(shown(current_manifest(item)))), keeps=False)
     return item, replace(again, metadata=item.metadata)
@@ -93,16 +115,26 @@ def shown(value):
     """*value* with quantities as texts."""
     if isinstance(value, dict):
         return {key: shown(part) for key, part in value.items()}
-    return [shown(part) for part in value] if isinstance(value, list) else str(value) if isinstance(value, Quantity) else value
+    return (
+        [shown(part) for part in value]
+        if isinstance(value, list)
+        else str(value)
+        if isinstance(value, Quantity)
+        else value
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @examples(1.3)
 @given(data=st.data())
 def test_every_field_is_written_as_it_is_read(kind, data):
-    """Whatever the fields of a kind hold, what is written of the object is read as the same object, with its manifest and without."""
+    """Whatever the fields of a kind hold, what is written of the object is read as the same object, with its
+    manifest and without."""
     document = data.draw(documents(KINDS[kind]))
-    document = {**document, "metadata": {**document.get("metadata", {}), "name": "x", "namespace": "n", "uid": "u"}}
+    document = {
+        **document,
+        "metadata": {**document.get("metadata", {}), "name": "x", "namespace": "n", "uid": "u"},
+    }
     item, again = written_again(kind, document)
     assert again == item
     kept = read(kind, document)
@@ -113,7 +145,8 @@ def test_every_field_is_written_as_it_is_read(kind, data):
 @examples(1.3)
 @given(data=st.data())
 def test_what_changed_is_written_over_the_manifest(kind, data):
-    """An object with the manifest of another of its kind is written as what it is, though the manifest says otherwise."""
+    """An object with the manifest of another of its kind is written as what it is, though the manifest says
+    otherwise."""
     one, other = (data.draw(documents(KINDS[kind])) for _ in range(2))
     named = {"name": "x", "namespace": "n", "uid": "u"}
     one, other = ({**found, "metadata": {**found.get("metadata", {}), **named}} for found in (one, other))
@@ -124,6 +157,12 @@ def test_what_changed_is_written_over_the_manifest(kind, data):
 @pytest.mark.parametrize("medium", [{}, {"medium": "Memory"}, {"sizeLimit": "1Gi"}])
 def test_an_empty_dir_stays_what_it_is(medium):
     """A volume of the manifest is written with all that it has."""
-    pod = read("Pod", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}], "volumes": [{"name": "v", "emptyDir": medium}]}})
+    pod = read(
+        "Pod",
+        {
+            "metadata": {"name": "p"},
+            "spec": {"containers": [{"name": "c"}], "volumes": [{"name": "v", "emptyDir": medium}]},
+        },
+    )
     for found in (pod, with_defaults(pod)):
         assert current_manifest(found)["spec"]["volumes"] == [{"name": "v", "emptyDir": medium}]

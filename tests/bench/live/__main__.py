@@ -1,11 +1,13 @@
-"""``kubeclassic run`` as processes, beside kube-apiserver, etcd and kube-scheduler, which it builds and fetches nowhere.
+"""``kubeclassic run`` as processes, beside kube-apiserver, etcd and kube-scheduler, which it builds and
+fetches nowhere.
 
     python tests/bench/live --kube FOLDER --release 1.27              all scenarios
     python tests/bench/live burst faults --kube FOLDER --pods 5000    some
     python tests/bench/live burst --in-process                        with the API server of the tests, which needs no other program
 
-It prints a table in Markdown, a row for each scenario with the load of the machine. Exit status 1: a pod was lost, bound twice or put on a
-full node, a lease was lost in a burst, or a decision in lockstep was another one; 77: programs are missing, in one sentence which.
+It prints a table in Markdown, a row for each scenario with the load of the machine. Exit status 1: a pod was
+lost, bound twice or put on a full node, a lease was lost in a burst, or a decision in lockstep was another
+one; 77: programs are missing, in one sentence which.
 """
 
 import subprocess
@@ -37,10 +39,29 @@ def row(cells):
 
 @click.command(help=__doc__)
 @click.argument("scenarios", nargs=-1, type=click.Choice(list(SCENARIOS)))
-@click.option("--kube", type=click.Path(path_type=Path), envvar="KUBECLASSIC_KUBE", help="The folder of kube-apiserver and kube-scheduler.")
-@click.option("--etcd", type=click.Path(path_type=Path), envvar="KUBECLASSIC_ETCD", help="The folder of etcd, instead of PATH.")
-@click.option("--in-process", is_flag=True, help="The API server of the tests; scenarios with kube-scheduler are left out.")
-@click.option("--release", default="1.27", show_default=True, callback=lambda context, option, value: find_any_release(value).version)
+@click.option(
+    "--kube",
+    type=click.Path(path_type=Path),
+    envvar="KUBECLASSIC_KUBE",
+    help="The folder of kube-apiserver and kube-scheduler.",
+)
+@click.option(
+    "--etcd",
+    type=click.Path(path_type=Path),
+    envvar="KUBECLASSIC_ETCD",
+    help="The folder of etcd, instead of PATH.",
+)
+@click.option(
+    "--in-process",
+    is_flag=True,
+    help="The API server of the tests; scenarios with kube-scheduler are left out.",
+)
+@click.option(
+    "--release",
+    default="1.27",
+    show_default=True,
+    callback=lambda context, option, value: find_any_release(value).version,
+)
 @click.option("--pods", type=int, help="Instead of those of the scenario.")
 @click.option("--nodes", type=int, help="Instead of those of the scenario.")
 @click.option("--qps", type=int, default=0, help="Requests a second; 0: the release's own limit.")
@@ -48,9 +69,18 @@ def row(cells):
 @click.option("--python", default="", help="The Python that runs kubeclassic, instead of this one.")
 @click.option("--output", type=click.Path(path_type=Path), help="A folder for logs and recordings.")
 def main(
-    scenarios, kube, etcd, in_process, release, pods, nodes,
-    qps, busy, python, output,
-):  # fmt: skip
+    scenarios,
+    kube,
+    etcd,
+    in_process,
+    release,
+    pods,
+    nodes,
+    qps,
+    busy,
+    python,
+    output,
+):
     try:
         kubernetes = None if in_process else Kubernetes.found(kube, etcd)
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -59,7 +89,11 @@ def main(
             chosen = scenarios or [name for name in SCENARIOS if not in_process or name != "lockstep"]
             click.echo(row(HEADS))
             click.echo(row(["---"] * len(HEADS)))
-            found = [each for name in chosen for each in played(name, kubernetes, release, folder, pods, nodes, qps, python)]
+            found = [
+                each
+                for name in chosen
+                for each in played(name, kubernetes, release, folder, pods, nodes, qps, python)
+            ]
         finally:
             for other in others:
                 other.kill()
@@ -73,9 +107,18 @@ def main(
 def played(name, kubernetes, release, folder, pods, nodes, qps, python):
     """The outcomes of a scenario, which are told at once."""
     usual = SIZES[name]
-    rows = SCENARIOS[name](Site(kubernetes, release, folder.resolve(), pods or usual[0], nodes or usual[1], qps, python=python))
+    rows = SCENARIOS[name](
+        Site(kubernetes, release, folder.resolve(), pods or usual[0], nodes or usual[1], qps, python=python)
+    )
     for one in rows:
-        cells = (one.scenario, one.who, one.server, f"{one.load:.0f}", compact(one.found), "; ".join(one.wrong) or "nothing")
+        cells = (
+            one.scenario,
+            one.who,
+            one.server,
+            f"{one.load:.0f}",
+            compact(one.found),
+            "; ".join(one.wrong) or "nothing",
+        )
         click.echo(row(cells))
     return rows
 

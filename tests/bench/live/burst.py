@@ -13,20 +13,33 @@ def run(site):
     """One burst."""
     with site.server("burst") as server:
         add_nodes(server, site.nodes)
-        account, replicas = Account(server), Replicas(site, server)
+        account = Account(server)
+        replicas = Replicas(site, server)
         with replicas.at_work():
             warm(server, account)
-            begin, used = time.monotonic(), replicas.seconds
+            begin = time.monotonic()
+            used = replicas.seconds
             add_pods(server, site.pods)
             until(lambda: len(account.bound) > site.pods, site.patience)
-            took, spent = max(account.bound.values()) - begin, replicas.seconds - used
+            took = max(account.bound.values()) - begin
+            spent = replicas.seconds - used
             events = account.events
             until(lambda: account.events > site.pods, 30.0)
             gaps = account.gaps(begin - SLOW)
         found = {
-            "bound": len(account.bound) - 1, "seconds": round(took, 1), "CPU ms a pod": round(1000 * spent / site.pods, 2),
-            "leases lost": len(replicas.lost), "renewals": len(gaps) + 1, "median": middle(gaps), "max": middle(gaps, 1.0),
-            "above 5 s": sum(gap > SLOW for gap in gaps), "events at the last binding": events - 1, "later": account.events - 1,
-        }  # fmt: skip
-        wrong = [*account.wrongs(site.pods + 1), *(f"a replica ended with status {status}" for status in replicas.lost)]
+            "bound": len(account.bound) - 1,
+            "seconds": round(took, 1),
+            "CPU ms a pod": round(1000 * spent / site.pods, 2),
+            "leases lost": len(replicas.lost),
+            "renewals": len(gaps) + 1,
+            "median": middle(gaps),
+            "max": middle(gaps, 1.0),
+            "above 5 s": sum(gap > SLOW for gap in gaps),
+            "events at the last binding": events - 1,
+            "later": account.events - 1,
+        }
+        wrong = [
+            *account.wrongs(site.pods + 1),
+            *(f"a replica ended with status {status}" for status in replicas.lost),
+        ]
         return [Outcome("burst", f"two of {site.release}", server.name, found, tuple(wrong))]

@@ -1,4 +1,5 @@
-"""Two replicas whose leader is killed, and whose API server and etcd go away: when binding goes on, and whether a pod comes to harm."""
+"""Two replicas whose leader is killed, and whose API server and etcd go away: when binding goes on, and
+whether a pod comes to harm."""
 
 from __future__ import annotations
 
@@ -64,8 +65,12 @@ class Trial:
 ANYWHERE = ("kill", "term")
 """Faults that need no programs of Kubernetes."""
 FAULTS = {
-    "kill": Trial.kill, "api": Trial.api, "etcd": Trial.etcd, "pause": Trial.pause, "term": Trial.term,
-}  # fmt: skip
+    "kill": Trial.kill,
+    "api": Trial.api,
+    "etcd": Trial.etcd,
+    "pause": Trial.pause,
+    "term": Trial.term,
+}
 
 
 def run(site):
@@ -79,20 +84,37 @@ def run(site):
             making = server.remote.thread(lambda: add_pods(server, site.pods))
             rows = [_after(trial, name, site.pods // (len(names) + 2), making) for name in names]
             making.join()
-            until(lambda: not trial.account.watcher.waiting() and trial.account.watcher.bound > site.pods, site.patience)
+            until(
+                lambda: not trial.account.watcher.waiting() and trial.account.watcher.bound > site.pods,
+                site.patience,
+            )
         wrong = trial.account.wrongs(site.pods + 1)
-        found = {"bound": trial.account.watcher.bound - 1, "replicas that ended by themselves": len(trial.replicas.lost)}
+        found = {
+            "bound": trial.account.watcher.bound - 1,
+            "replicas that ended by themselves": len(trial.replicas.lost),
+        }
         return [*rows, Outcome("faults: end", f"two of {site.release}", server.name, found, tuple(wrong))]
 
 
 def _after(trial, name, more, making):
     """One fault, after so many *more* bindings, or after the last one."""
-    account, before, lost = trial.account, len(trial.account.bound), len(trial.replicas.lost)
-    until(lambda: len(account.bound) > before + more or not (making.is_alive() or account.watcher.waiting()), 60.0)
+    account = trial.account
+    before = len(trial.account.bound)
+    lost = len(trial.replicas.lost)
+    until(
+        lambda: len(account.bound) > before + more or not (making.is_alive() or account.watcher.waiting()),
+        60.0,
+    )
     FAULTS[name](trial)
-    over, bound = time.monotonic(), len(account.bound)
-    went_on = until(lambda: len(account.bound) > bound + ENOUGH or not account.watcher.waiting(), trial.site.patience)
+    over = time.monotonic()
+    bound = len(account.bound)
+    went_on = until(
+        lambda: len(account.bound) > bound + ENOUGH or not account.watcher.waiting(), trial.site.patience
+    )
     later = [moment for moment in account.bound.values() if moment > over]
-    found = {"binding goes on after s": round(min(later) - over, 1) if later else None, "leases lost": len(trial.replicas.lost) - lost}
+    found = {
+        "binding goes on after s": round(min(later) - over, 1) if later else None,
+        "leases lost": len(trial.replicas.lost) - lost,
+    }
     wrong = () if went_on else (f"no binding within {trial.site.patience:g} s",)
     return Outcome(f"faults: {name}", f"two of {trial.site.release}", trial.server.name, found, wrong)

@@ -1,4 +1,5 @@
-"""The same pods, one by one, for ours in one cluster and kube-scheduler in another: the same node, or one that scores as high.
+"""The same pods, one by one, for ours in one cluster and kube-scheduler in another: the same node, or one
+that scores as high.
 
 Where the hosts differ, the pod is put where kube-scheduler has put it, so that both clusters stay equal.
 """
@@ -17,7 +18,8 @@ from .schedulers import Outcome
 from .servers import ADMIN
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
-SETTLED_WITHIN, TRIED_FOR = 60.0, 1.0
+SETTLED_WITHIN = 60.0
+TRIED_FOR = 1.0
 """Seconds for a decision, and after a failure for a victim to leave."""
 
 
@@ -25,7 +27,9 @@ def run(site):
     """One run."""
     site.real()
     with ExitStack() as stack:
-        ours, theirs = (stack.enter_context(site.server(name)) for name in ("lockstep-ours", "lockstep-original"))
+        ours, theirs = (
+            stack.enter_context(site.server(name)) for name in ("lockstep-ours", "lockstep-original")
+        )
         for server in (ours, theirs):
             _prepare(server, site.nodes)
         schedulers = (site.ours(ours, "ours"), site.original(theirs))
@@ -36,14 +40,22 @@ def run(site):
             for scheduler in schedulers:
                 scheduler.end()
         found = {**counts, "CPU s ours": seconds[0], "CPU s original": seconds[1]}
-        return [Outcome("lockstep", f"{site.release} beside kube-scheduler", theirs.name, found, tuple(wrong))]
+        return [
+            Outcome("lockstep", f"{site.release} beside kube-scheduler", theirs.name, found, tuple(wrong))
+        ]
 
 
 def _prepare(server, nodes):
     draw = random.Random(5)
     for number in range(nodes):
-        manifest = node_manifest(f"node-{number:02d}", cpu=str(draw.choice([2, 4, 8])), memory=draw.choice(["4Gi", "8Gi", "16Gi"]))
-        manifest["metadata"]["labels"] |= {ZONE: f"zone-{number % 3}", "disk": draw.choice(["ssd", "hdd"]), "rack": f"rack-{number % 5}"}
+        manifest = node_manifest(
+            f"node-{number:02d}", cpu=str(draw.choice([2, 4, 8])), memory=draw.choice(["4Gi", "8Gi", "16Gi"])
+        )
+        manifest["metadata"]["labels"] |= {
+            ZONE: f"zone-{number % 3}",
+            "disk": draw.choice(["ssd", "hdd"]),
+            "rack": f"rack-{number % 5}",
+        }
         if number % 9 == 3:
             manifest["spec"]["taints"] = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
         server.remote.user.add_node(manifest)
@@ -53,16 +65,23 @@ def _prepare(server, nodes):
 
 
 def _steps(site, ours, theirs):
-    counts, wrong, draw = Counter(), [], random.Random(11)
+    counts = Counter()
+    wrong = []
+    draw = random.Random(11)
     for number in range(site.pods):
         pod = _pod(number, draw)
         for server in (ours, theirs):
             server.remote.user.create("pods", pod)
         name = pod["metadata"]["name"]
-        mine, wanted = _settled(ours, name), _settled(theirs, name)
+        mine = _settled(ours, name)
+        wanted = _settled(theirs, name)
         if mine == wanted:
             counts["bound, same node" if mine[0] == "bound" else "same message"] += 1
-        elif mine[0] == wanted[0] == "bound" and mine[1] in (best := _best(site, theirs, name)) and wanted[1] in best:
+        elif (
+            mine[0] == wanted[0] == "bound"
+            and mine[1] in (best := _best(site, theirs, name))
+            and wanted[1] in best
+        ):
             counts["bound, as high a score"] += 1
         else:
             counts["different"] += 1
@@ -79,7 +98,9 @@ def _settled(server, name):
         pod = server.remote.storage.of("pods").get(("default", name), {})
         if node := pod.get("spec", {}).get("nodeName"):
             return "bound", node, ""
-        refused = [each for each in pod.get("status", {}).get("conditions", []) if each["type"] == "PodScheduled"]
+        refused = [
+            each for each in pod.get("status", {}).get("conditions", []) if each["type"] == "PodScheduled"
+        ]
         if refused:
             time.sleep(TRIED_FOR)
             return "fits nowhere", "", refused[0].get("message", "")
@@ -90,7 +111,12 @@ def _settled(server, name):
 def _best(site, server, name):
     """The nodes with the highest score for a pod that is bound, as if it were not."""
     command = kubeclassic(site.python)
-    taken = subprocess.run([*command, "snapshot", "--kubeconfig", server.kubeconfig(ADMIN)], capture_output=True, check=True, cwd="/")
+    taken = subprocess.run(
+        [*command, "snapshot", "--kubeconfig", server.kubeconfig(ADMIN)],
+        capture_output=True,
+        check=True,
+        cwd="/",
+    )
     document = json.loads(taken.stdout)
     for item in document["items"]:
         if item["kind"] == "Pod" and item["metadata"]["name"] == name:
@@ -105,7 +131,8 @@ def _best(site, server, name):
 
 def _follow(server, pod, node):
     """Put a pod of ours where the other cluster has it."""
-    user, name = server.remote.user, pod["metadata"]["name"]
+    user = server.remote.user
+    name = pod["metadata"]["name"]
     user.delete("pods", name, grace=0)
     while user.store.handle("GET", user.path("pods", name)).status != 404:
         time.sleep(0.03)
@@ -115,20 +142,45 @@ def _follow(server, pod, node):
 
 def _pod(number, draw):
     """One of many kinds."""
-    cpu, memory = draw.choice(["50m", "100m", "200m", "300m"]), draw.choice(["64Mi", "128Mi", "256Mi"])
+    cpu = draw.choice(["50m", "100m", "200m", "300m"])
+    memory = draw.choice(["64Mi", "128Mi", "256Mi"])
     same_app = {"labelSelector": {"matchLabels": {"app": "zk"}}, "topologyKey": "kubernetes.io/hostname"}
     in_rack = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "rack"}
     terms = [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["rack-1", "rack-2"]}]}]
     kinds = {
         8: ("batch", {"nodeSelector": {"disk": "ssd"}}),
-        9: ("batch", {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}}),
-        10: ("zk", {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [same_app]}}}),
-        11: ("cache", {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [in_rack]}}}),
-        12: ("gpu", {"tolerations": [{"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]}),
+        9: (
+            "batch",
+            {
+                "affinity": {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+                    }
+                }
+            },
+        ),
+        10: (
+            "zk",
+            {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [same_app]}}},
+        ),
+        11: (
+            "cache",
+            {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [in_rack]}}},
+        ),
+        12: (
+            "gpu",
+            {
+                "tolerations": [
+                    {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
+                ]
+            },
+        ),
         13: ("nowhere", {"nodeSelector": {"disk": "floppy"}}),
         14: ("huge", {}),
     }
     app, spec = kinds.get(number % 16, ("web", {}))
     port = 8080 + draw.randrange(2) if number % 16 == 15 else 0
     cpu = "100" if app == "huge" else cpu
-    return pod_manifest(f"pod-{number:03d}", cpu=cpu, memory=memory, host_port=port, labels={"app": app}, **spec)
+    return pod_manifest(
+        f"pod-{number:03d}", cpu=cpu, memory=memory, host_port=port, labels={"app": app}, **spec
+    )

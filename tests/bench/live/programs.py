@@ -1,4 +1,5 @@
-"""The programs of a run: those of a folder of Kubernetes, etcd, and ours; what is missing; and processes with a log and an account."""
+"""The programs of a run: those of a folder of Kubernetes, etcd, and ours; what is missing; and processes with
+a log and an account."""
 
 from __future__ import annotations
 
@@ -34,13 +35,19 @@ class Kubernetes:
     def found(cls, folder, etcd):
         """The programs in *folder*. Raises :class:`MissingProgramsError`."""
         if folder is None:
-            raise MissingProgramsError("no folder has kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE")
-        missing = [name for name in ("kube-apiserver", "kube-scheduler") if not os.access(folder / name, os.X_OK)]
+            raise MissingProgramsError(
+                "no folder has kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE"
+            )
+        missing = [
+            name for name in ("kube-apiserver", "kube-scheduler") if not os.access(folder / name, os.X_OK)
+        ]
         program = shutil.which("etcd") if etcd is None else shutil.which(etcd / "etcd")
         if missing:
             raise MissingProgramsError(f"{folder} has no {' and no '.join(missing)}")
         if program is None:
-            raise MissingProgramsError(f"there is no etcd in {etcd or 'PATH'}: expected one there, --etcd FOLDER or KUBECLASSIC_ETCD")
+            raise MissingProgramsError(
+                f"there is no etcd in {etcd or 'PATH'}: expected one there, --etcd FOLDER or KUBECLASSIC_ETCD"
+            )
         return cls(folder, program)
 
     def program(self, name):
@@ -50,7 +57,9 @@ class Kubernetes:
     @cached_property
     def version(self):
         """``1.28.7``: what kube-apiserver says of itself."""
-        said = subprocess.run([self.program("kube-apiserver"), "--version"], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [self.program("kube-apiserver"), "--version"], capture_output=True, text=True, check=True
+        ).stdout
         found = re.search(r"v(\d+\.\d+\.\d+)", said)
         if found is None:
             raise MissingProgramsError(f"{self.program('kube-apiserver')} does not tell its version")
@@ -74,7 +83,9 @@ class Running:
     def __attrs_post_init__(self):
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(self.command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                self.command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
 
     @property
     def status(self):

@@ -1,7 +1,9 @@
-"""An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the tests can follow it, too.
+"""An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the
+tests can follow it, too.
 
 :class:`~tests.apiserver.cluster.User`, and the kubelets and volume controllers beside it, and
-:class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and watches.
+:class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and
+watches.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class Mirror(Storage):
     def see(self, plural, item, *, is_deletion=False):
         """Take the last state of an object."""
         metadata = item["metadata"]
-        key, objects = (metadata.get("namespace", ""), metadata["name"]), self.of(plural)
+        key = (metadata.get("namespace", ""), metadata["name"])
+        objects = self.of(plural)
         before = objects.get(key)
         if is_deletion:
             objects.pop(key, None)
@@ -58,7 +61,9 @@ class Remote:
     def __attrs_post_init__(self):
         headers = {"authorization": f"Bearer {self.token}", "accept": "application/json"}
         limits = httpx.Limits(max_connections=50, max_keepalive_connections=50)
-        self.client = httpx.Client(base_url=self.address, headers=headers, verify=False, timeout=60.0, limits=limits, trust_env=False)
+        self.client = httpx.Client(
+            base_url=self.address, headers=headers, verify=False, timeout=60.0, limits=limits, trust_env=False
+        )
 
     @property
     def user(self):
@@ -69,7 +74,9 @@ class Remote:
         """The answer to a request; a watch is one of the copy, from its present state on."""
         if "watch=true" in query:
             return Answer(200, watch=self._watch(path.rpartition("/")[2]))
-        found = self.client.request(method, f"{path}?{query}" if query else path, content=body or None, headers=dict(headers or {}))
+        found = self.client.request(
+            method, f"{path}?{query}" if query else path, content=body or None, headers=dict(headers or {})
+        )
         try:
             return Answer(found.status_code, found.json())
         except ValueError:
@@ -78,7 +85,9 @@ class Remote:
     def _watch(self, plural):
         watch = Watch("", None, "")
         self.storage.watches.setdefault(plural, []).append(watch)
-        watch.events.extendleft(event("ADDED", item) for item in reversed(list(self.storage.of(plural).values())))
+        watch.events.extendleft(
+            event("ADDED", item) for item in reversed(list(self.storage.of(plural).values()))
+        )
         return watch
 
     def is_ready(self):
@@ -121,13 +130,14 @@ class Remote:
         self._is_over.set()
 
     def end(self):
-        """Close the connections, which no thread reads any more: the number of one that is closed may be that of the next server's."""
+        """Close the connections, which no thread reads any more: the number of one that is closed may be that
+        of the next server's."""
         self.leave()
         for thread in self._threads:
             thread.join()
         self.client.close()
 
-    # --- the copy ---------------------------------------------------------------------------------------------------
+    # --- the copy -------------------------------------------------------------------------------------------
 
     def _copy(self, plural, first):
         version = ""
@@ -145,7 +155,9 @@ class Remote:
         if answer.status != 200:
             raise ValueError(answer.body)
         items = answer.body["items"] or []
-        gone = self.storage.of(plural).keys() - {(item["metadata"].get("namespace", ""), item["metadata"]["name"]) for item in items}
+        gone = self.storage.of(plural).keys() - {
+            (item["metadata"].get("namespace", ""), item["metadata"]["name"]) for item in items
+        }
         for key in gone:
             self.storage.see(plural, self.storage.of(plural)[key], is_deletion=True)
         for item in items:
@@ -155,7 +167,9 @@ class Remote:
     def _read(self, plural, version):
         """Watch from *version* on; the last version seen, or none if the server has forgotten it."""
         query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": "600"}
-        with self.client.stream("GET", self.flavour.resource(plural).path(""), params=query, timeout=None) as stream:
+        with self.client.stream(
+            "GET", self.flavour.resource(plural).path(""), params=query, timeout=None
+        ) as stream:
             if stream.status_code != 200:
                 return "" if stream.status_code == 410 else version
             for line in stream.iter_lines():

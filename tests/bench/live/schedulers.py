@@ -25,7 +25,11 @@ from .servers import ORIGINAL, SCHEDULER, OfTests, Real, Server, until
 
 LOCK = "kubeclassic"
 """Name and namespace of the lease."""
-SOON = ("--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s")
+SOON = (
+    "--leader-elect-lease-duration=6s",
+    "--leader-elect-renew-deadline=4s",
+    "--leader-elect-retry-period=1s",
+)
 """For the API server of the tests: it does not keep a leader waiting, and the next one need not wait long."""
 WARM_WITHIN = 120.0
 """Seconds for the first pod."""
@@ -70,7 +74,9 @@ class Site:
     def real(self):
         """The programs of Kubernetes. Raises :class:`~.programs.MissingProgramsError` where there are none."""
         if self.kubernetes is None:
-            raise MissingProgramsError("this scenario runs kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE")
+            raise MissingProgramsError(
+                "this scenario runs kube-apiserver and kube-scheduler: expected --kube FOLDER or KUBECLASSIC_KUBE"
+            )
         return self.kubernetes
 
     @property
@@ -84,15 +90,29 @@ class Site:
         if elects:
             flags += [f"--leader-elect-resource-name={LOCK}", f"--leader-elect-resource-namespace={LOCK}"]
             flags += SOON if self.kubernetes is None else ()
-        command = [*kubeclassic(self.python), "run", "--kubeconfig", server.kubeconfig(SCHEDULER), "--release", self.release]
+        command = [
+            *kubeclassic(self.python),
+            "run",
+            "--kubeconfig",
+            server.kubeconfig(SCHEDULER),
+            "--release",
+            self.release,
+        ]
         return Running([*command, *flags, *self._limits()], server.folder / f"{name}.log")
 
     def original(self, server, name="kube-scheduler"):
         """Start kube-scheduler, without election."""
         kubernetes = self.real()
         insecure = ["--port=0"] if kubernetes.minor < 23 else []
-        command = [kubernetes.program("kube-scheduler"), "--kubeconfig", server.kubeconfig(ORIGINAL), "--leader-elect=false"]
-        return Running([*command, "--secure-port=0", *insecure, "--v=2", *self._limits()], server.folder / f"{name}.log")
+        command = [
+            kubernetes.program("kube-scheduler"),
+            "--kubeconfig",
+            server.kubeconfig(ORIGINAL),
+            "--leader-elect=false",
+        ]
+        return Running(
+            [*command, "--secure-port=0", *insecure, "--v=2", *self._limits()], server.folder / f"{name}.log"
+        )
 
     def _limits(self):
         return [f"--kube-api-qps={self.qps}", f"--kube-api-burst={self.qps}"] if self.qps else []
@@ -121,7 +141,9 @@ class Account:
             return
         if change.plural == "pods" and change.after["spec"].get("nodeName"):
             self.bound.setdefault(change.key[1], time.monotonic())
-        elif change.plural == "events" and change.before is None and change.after.get("reason") == "Scheduled":
+        elif (
+            change.plural == "events" and change.before is None and change.after.get("reason") == "Scheduled"
+        ):
             self.events += 1
         elif change.plural == "leases" and change.key == (LOCK, LOCK):
             self._renewed(change.after["spec"])
@@ -131,7 +153,11 @@ class Account:
 
     def gaps(self, begin):
         """The seconds between two renewals of one holder, from *begin* on, in their order of size."""
-        held = ([moment for moment in times if moment >= begin] for holder, times in self.renewals.items() if holder)
+        held = (
+            [moment for moment in times if moment >= begin]
+            for holder, times in self.renewals.items()
+            if holder
+        )
         return sorted(later - moment for times in held for moment, later in pairwise(times))
 
     def wrongs(self, pods):
@@ -159,7 +185,9 @@ def add_nodes(server, count, **size):
 
 def small_pod(number):
     """One of three sizes."""
-    return pod_manifest(f"pod-{number:05d}", cpu=f"{100 + 100 * (number % 3)}m", labels={"app": f"app-{number % 10}"})
+    return pod_manifest(
+        f"pod-{number:05d}", cpu=f"{100 + 100 * (number % 3)}m", labels={"app": f"app-{number % 10}"}
+    )
 
 
 def add_pods(server, count):
@@ -255,4 +283,7 @@ def middle(values, share=0.5):
 
 def compact(found):
     """What was found, in a cell of a table."""
-    return ", ".join(f"{name} {value if isinstance(value, int | float | str) else json.dumps(value)}" for name, value in found.items())
+    return ", ".join(
+        f"{name} {value if isinstance(value, int | float | str) else json.dumps(value)}"
+        for name, value in found.items()
+    )

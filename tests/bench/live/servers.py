@@ -1,4 +1,5 @@
-"""API servers to run against: kube-apiserver over etcd, or that of the tests; both over TLS on the loopback, with kubeconfigs."""
+"""API servers to run against: kube-apiserver over etcd, or that of the tests; both over TLS on the loopback,
+with kubeconfigs."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ from tests.conftest import ROOT
 from .programs import Kubernetes, Running
 from .remote import Remote
 
-ADMIN, SCHEDULER, READER, ORIGINAL = "admin", "scheduler", "reader", "original"
+ADMIN = "admin"
+SCHEDULER = "scheduler"
+READER = "reader"
+ORIGINAL = "original"
 """Who asks: everything; ``kubeclassic run``; ``shadow``; kube-scheduler."""
 _ACCOUNTS = "system:serviceaccounts,system:serviceaccounts:kubeclassic"
 USERS = {
@@ -102,9 +106,12 @@ class Server(ABC):
         return str(self.folder / f"{who}.kubeconfig")
 
     def _grant(self):
-        """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have is no harm."""
+        """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have
+        is no harm."""
         for item in yaml.safe_load_all(RIGHTS.read_text(encoding="utf-8")):
-            resource = next((each for each in self.remote.flavour.resources if each.kind == item["kind"]), None)
+            resource = next(
+                (each for each in self.remote.flavour.resources if each.kind == item["kind"]), None
+            )
             if resource is not None:
                 path = resource.path(item["metadata"].get("namespace", "") if resource.is_namespaced else "")
                 self.remote.user.ask("POST", path, item)
@@ -114,10 +121,13 @@ class Server(ABC):
         cluster = {"server": address, "certificate-authority-data": base64.b64encode(authority).decode()}
         for who, token in tokens.items():
             document = {
-                "apiVersion": "v1", "kind": "Config", "current-context": "x",
-                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "clusters": [{"name": "c", "cluster": cluster}],
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "x",
+                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+                "clusters": [{"name": "c", "cluster": cluster}],
                 "users": [{"name": "u", "user": {"token": token}}],
-            }  # fmt: skip
+            }
             Path(self.kubeconfig(who)).write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -135,15 +145,21 @@ class OfTests(Server):
 
     def start(self):
         """Start it in a thread."""
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # at the end it tells of each watch that is cut
+        logging.getLogger("uvicorn.error").setLevel(
+            logging.CRITICAL
+        )  # at the end it tells of each watch that is cut
         authority = trustme.CA()
         pair = authority.issue_cert("127.0.0.1")
-        certificate, key = self.folder / "certificate.pem", self.folder / "key.pem"
+        certificate = self.folder / "certificate.pem"
+        key = self.folder / "key.pem"
         certificate.write_bytes(b"".join(blob.bytes() for blob in pair.cert_chain_pems))
         pair.private_key_pem.write_to_path(key)
-        store, token = Store(self.flavour), secrets.token_hex()
+        store = Store(self.flavour)
+        token = secrets.token_hex()
         app = make_app(StoreTransport(store), token=token)
-        address = self._running.enter_context(serving(app, ssl_certfile=str(certificate), ssl_keyfile=str(key)))
+        address = self._running.enter_context(
+            serving(app, ssl_certfile=str(certificate), ssl_keyfile=str(key))
+        )
         self._write(address, dict.fromkeys(USERS, token), authority.cert_pem.bytes())
         self.remote = Remote(address, token, self.flavour, COPIED)
 
@@ -174,14 +190,23 @@ class Real(Server):
     def start(self):
         """Start etcd and the API server; wait until the roles are there that it makes itself."""
         tokens = {who: secrets.token_hex() for who in USERS}
-        lines = [f'{tokens[who]},{name},{number},"{groups}"' for number, (who, (name, groups)) in enumerate(USERS.items())]
+        lines = [
+            f'{tokens[who]},{name},{number},"{groups}"'
+            for number, (who, (name, groups)) in enumerate(USERS.items())
+        ]
         (self.folder / "tokens.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (self.folder / "audit.yaml").write_text(AUDIT, encoding="utf-8")
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption())
+        pem = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
         (self.folder / "accounts.key").write_bytes(pem)
         address = f"https://127.0.0.1:{self._ports[0]}"
-        self.remote = Remote(address, tokens[ADMIN], OLD_SERVER if self.kubernetes.minor < 22 else NEW_SERVER, COPIED)
+        self.remote = Remote(
+            address, tokens[ADMIN], OLD_SERVER if self.kubernetes.minor < 22 else NEW_SERVER, COPIED
+        )
         self.start_etcd()
         self.start_api()
         self._write(address, tokens, (self.folder / "certs" / "apiserver.crt").read_bytes())
@@ -190,25 +215,61 @@ class Real(Server):
         """Start etcd with the data that is there."""
         client, peer = (f"http://127.0.0.1:{port}" for port in self._ports[1:])
         self.etcd = Running(
-            [self.kubernetes.etcd, "--name", "a", "--data-dir", str(self.folder / "etcd"), "--listen-client-urls", client,
-             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-             "--initial-cluster", f"a={peer}", "--quota-backend-bytes", str(4 << 30)], self.folder / "etcd.log",
-        )  # fmt: skip
+            [
+                self.kubernetes.etcd,
+                "--name",
+                "a",
+                "--data-dir",
+                str(self.folder / "etcd"),
+                "--listen-client-urls",
+                client,
+                "--advertise-client-urls",
+                client,
+                "--listen-peer-urls",
+                peer,
+                "--initial-advertise-peer-urls",
+                peer,
+                "--initial-cluster",
+                f"a={peer}",
+                "--quota-backend-bytes",
+                str(4 << 30),
+            ],
+            self.folder / "etcd.log",
+        )
 
     def start_api(self):
         """Start the API server, and wait for it."""
         folder = self.folder
-        newer = ["--service-account-issuer=https://kubernetes.default.svc", f"--service-account-signing-key-file={folder}/accounts.key"]
+        newer = [
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-signing-key-file={folder}/accounts.key",
+        ]
         self.api = Running(
-            [self.kubernetes.program("kube-apiserver"), f"--etcd-servers=http://127.0.0.1:{self._ports[1]}", "--bind-address=127.0.0.1",
-             f"--secure-port={self._ports[0]}", "--advertise-address=127.0.0.1", f"--cert-dir={folder}/certs", "--event-ttl=6h",
-             f"--token-auth-file={folder}/tokens.csv", "--authorization-mode=RBAC", "--anonymous-auth=false", "--allow-privileged=true",
-             "--service-cluster-ip-range=10.0.0.0/24", f"--service-account-key-file={folder}/accounts.key",
-             f"--audit-policy-file={folder}/audit.yaml", f"--audit-log-path={folder}/audit.log", "--audit-log-maxsize=2000",
-             "--max-requests-inflight=3000", "--max-mutating-requests-inflight=1000", "--endpoint-reconciler-type=none",
-             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
-             *(["--insecure-port=0"] if self.kubernetes.minor < 20 else newer)], folder / "apiserver.log",
-        )  # fmt: skip
+            [
+                self.kubernetes.program("kube-apiserver"),
+                f"--etcd-servers=http://127.0.0.1:{self._ports[1]}",
+                "--bind-address=127.0.0.1",
+                f"--secure-port={self._ports[0]}",
+                "--advertise-address=127.0.0.1",
+                f"--cert-dir={folder}/certs",
+                "--event-ttl=6h",
+                f"--token-auth-file={folder}/tokens.csv",
+                "--authorization-mode=RBAC",
+                "--anonymous-auth=false",
+                "--allow-privileged=true",
+                "--service-cluster-ip-range=10.0.0.0/24",
+                f"--service-account-key-file={folder}/accounts.key",
+                f"--audit-policy-file={folder}/audit.yaml",
+                f"--audit-log-path={folder}/audit.log",
+                "--audit-log-maxsize=2000",
+                "--max-requests-inflight=3000",
+                "--max-mutating-requests-inflight=1000",
+                "--endpoint-reconciler-type=none",
+                "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+                *(["--insecure-port=0"] if self.kubernetes.minor < 20 else newer),
+            ],
+            folder / "apiserver.log",
+        )
         role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:volume-scheduler"
         is_up = lambda: self.remote.is_ready() and self.remote.handle("GET", role).status == 200  # noqa: E731
         until(is_up, START_WITHIN, f"{self.name} does not come up")
@@ -241,7 +302,8 @@ def free_ports(count):
 
 
 def until(holds, seconds, told="", step=0.1):
-    """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a :class:`ServerError`."""
+    """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a
+    :class:`ServerError`."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() >= end:

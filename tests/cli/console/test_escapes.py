@@ -16,7 +16,8 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
 CORPUS = ROOT / "tests/fuzz/corpus"
-ESCAPES, EXAMPLE = str(CORPUS / "terminal-escapes.json"), str(ROOT / "examples/cluster")
+ESCAPES = str(CORPUS / "terminal-escapes.json")
+EXAMPLE = str(ROOT / "examples/cluster")
 NODE = "n\x1b[31m\u202eX"
 COMMANDS = {
     "simulate": ["simulate", ESCAPES],
@@ -56,7 +57,8 @@ class TestCommands:
 
     @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
     def test_nothing_is_obeyed(self, words):
-        """Output and messages have escapes in place of control characters, of marks of direction, and of line breaks in names."""
+        """Output and messages have escapes in place of control characters, of marks of direction, and of line
+        breaks in names."""
         captured = ran(*words, status=(0, 1, 2))
         assert commanding(captured.out) + commanding(captured.err) == []
 
@@ -95,7 +97,8 @@ class TestMessages:
         assert commanding(captured.err) == []
 
     def test_a_group_of_errors(self, capsys):
-        """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
+        """Of errors that ended several tasks at once the first is told, and one that is a defect before the
+        others."""
         from kubeclassic.cli.console.output import status_of
 
         bad = KubeclassicError("bad input")
@@ -106,5 +109,9 @@ class TestMessages:
 
 def test_no_formula_in_csv():
     """A text that a spreadsheet would take for a formula has an apostrophe before it; numbers do not."""
-    cells = [cell for row in csv.reader(io.StringIO(ran("simulate", str(CORPUS / "csv-formula.json"), "-o", "csv").out)) for cell in row]
+    cells = [
+        cell
+        for row in csv.reader(io.StringIO(ran("simulate", str(CORPUS / "csv-formula.json"), "-o", "csv").out))
+        for cell in row
+    ]
     assert [cell for cell in cells if cell[:1] in ("=", "+", "@")] == []

@@ -15,7 +15,8 @@ NOT_IN_LOCALE = "a character of a name that the locale's encoding, ascii, does n
 
 @pytest.fixture
 def ending(monkeypatch, tmp_path):
-    """The name of a command that raises what the test puts into its place; reports of defects go to the test's folder."""
+    """The name of a command that raises what the test puts into its place; reports of defects go to the
+    test's folder."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.delenv("KUBECLASSIC_TRACEBACK", raising=False)
     return "ending"
@@ -40,7 +41,12 @@ def test_a_defect(ending, tmp_path, monkeypatch, capsys):
     assert first == "kubeclassic: internal error: KeyError: 'nope'"
     assert (f"This is a bug in kubeclassic {__version__}." in second, str(file) in second) == (True, True)
     report = file.read_text()
-    parts = (f"kubeclassic {__version__}, Python 3.", "kubeclassic simulate\n", "raise error", "KeyError: 'nope'")
+    parts = (
+        f"kubeclassic {__version__}, Python 3.",
+        "kubeclassic simulate\n",
+        "raise error",
+        "KeyError: 'nope'",
+    )
     assert [part for part in parts if part not in report] == []
 
 
@@ -75,7 +81,11 @@ def test_a_rule_that_fails(ending, monkeypatch, capsys):
     ("error", "status", "told"),
     [
         (MemoryError(), 2, "kubeclassic: not enough memory for this input\n"),
-        (PermissionError(13, "Permission denied", "some.yaml"), 2, "kubeclassic: some.yaml: permission denied\n"),
+        (
+            PermissionError(13, "Permission denied", "some.yaml"),
+            2,
+            "kubeclassic: some.yaml: permission denied\n",
+        ),
         (UnicodeEncodeError("ascii", "p\xe9", 1, 2, "no"), 2, f"kubeclassic: '\\xe9': {NOT_IN_LOCALE}\n"),
         (SystemExit("a text"), 1, "kubeclassic: a text\n"),
         (SystemExit(0), 0, ""),
@@ -84,7 +94,8 @@ def test_a_rule_that_fails(ending, monkeypatch, capsys):
     ],
 )
 def test_other_endings(ending, error, status, told, monkeypatch, capfd):
-    """Too little memory and errors of the system are bad input in one line; Ctrl-C is 130, a reader that has gone 141, both silent."""
+    """Too little memory and errors of the system are bad input in one line; Ctrl-C is 130, a reader that has
+    gone 141, both silent."""
     if isinstance(error, BrokenPipeError):
         monkeypatch.setattr("kubeclassic.cli.console.output.silence", lambda number: None)
     assert ends_with(monkeypatch, error) == status

@@ -42,7 +42,9 @@ class TestWriting:
 
     def test_permissions_are_those_of_any_new_file(self, tmp_path):
         """A new file is as readable as the umask says, a replaced one as it was."""
-        old, new, plain = tmp_path / "old", tmp_path / "new", tmp_path / "plain"
+        old = tmp_path / "old"
+        new = tmp_path / "new"
+        plain = tmp_path / "plain"
         old.touch(mode=0o640)
         os.chmod(old, 0o640)
         plain.touch()
@@ -54,7 +56,8 @@ class TestWriting:
 
     def test_a_link_stays_a_link(self, tmp_path):
         """What a symbolic link leads to is replaced, not the link."""
-        real, link = tmp_path / "real", tmp_path / "link"
+        real = tmp_path / "real"
+        link = tmp_path / "link"
         real.touch()
         link.symlink_to(real)
         with writing(str(link)) as stream:
@@ -75,7 +78,18 @@ class TestForms:
     def test_jsonl_with_details(self):
         """With --details a line has every field of a conformance cycle."""
         cycle = json.loads(ran(*SIMULATE, "-o", "jsonl", "--details", status=(0, 1)).out.splitlines()[3])
-        assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "retry", "final"}
+        assert set(cycle) == {
+            "pod",
+            "host",
+            "error",
+            "feasible",
+            "failed",
+            "priorities",
+            "scores",
+            "preemption",
+            "retry",
+            "final",
+        }
         assert cycle["host"] in cycle["feasible"]
         assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
 

@@ -47,10 +47,12 @@ def wait_for(stream, text):
     [
         (Work("scheduling", 8152, "pods", 1200), "1,200 of 8,152 pods"),
         (Work("replaying", 90, "events", 30, "2h0m"), "30 of 90 events, 2h0m"),
-        (Work("reading", word="cluster.json"), "cluster.json"), (Work("counting", unit="copies", done=4000), "4,000 copies"),
-        (Work("scheduling", 10, "pods", 12), "10 of 10 pods"), (Work("explaining"), ""),
+        (Work("reading", word="cluster.json"), "cluster.json"),
+        (Work("counting", unit="copies", done=4000), "4,000 copies"),
+        (Work("scheduling", 10, "pods", 12), "10 of 10 pods"),
+        (Work("explaining"), ""),
     ],
-)  # fmt: skip
+)
 def test_it_says_how_far_it_is(work, told):
     """What is done, of how much, and the latest word, as far as they are known."""
     assert work.told() == told
@@ -84,7 +86,8 @@ class TestBar:
 class TestQuiet:
     @pytest.mark.parametrize(("name", "value"), [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
     def test_it_can_be_turned_off(self, name, value, monkeypatch):
-        """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no thread either."""
+        """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
+        thread either."""
         monkeypatch.setenv(name, value)
         stream = stream_of(monkeypatch, Terminal)
         with telling("reading"):

@@ -1,4 +1,5 @@
-"""The lab's server: who may ask, what is refused, what the page's questions answer, and several pages at a time."""
+"""The lab's server: who may ask, what is refused, what the page's questions answer, and several pages at a
+time."""
 
 import json
 import signal
@@ -14,7 +15,8 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, lab_app
 from tests.support.program import command, started
 
-TOKEN, PORT = "token", 8123
+TOKEN = "token"
+PORT = 8123
 BASE = f"http://127.0.0.1:{PORT}"
 
 
@@ -32,7 +34,9 @@ class Page:
 
     def get(self, path, **headers):
         """The answer to GET."""
-        return _run(self.request("GET", path, {name.replace("_", "-"): value for name, value in headers.items()}))
+        return _run(
+            self.request("GET", path, {name.replace("_", "-"): value for name, value in headers.items()})
+        )
 
     def post(self, path, body, kind="application/json", token=TOKEN, **headers):
         """The answer to a question."""
@@ -70,12 +74,16 @@ class TestWhoMayAsk:
         assert "default-src 'none'" in found.headers["content-security-policy"]
         assert "access-control-allow-origin" not in found.headers
 
-    @pytest.mark.parametrize("path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"])
+    @pytest.mark.parametrize(
+        "path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"]
+    )
     def test_other_paths(self, page, path):
         """Without the token there is nothing, and with it nothing but the lab."""
         assert page.get(path).status_code == 404
 
-    @pytest.mark.parametrize("name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"])
+    @pytest.mark.parametrize(
+        "name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"]
+    )
     def test_no_other_files(self, page, name):
         """Files beside the assets are not served."""
         assert page.get(f"/{TOKEN}/assets/{name}").status_code == 404
@@ -86,7 +94,9 @@ class TestWhoMayAsk:
         found = page.get(f"/{TOKEN}/", host=host)
         assert (found.status_code, found.json()["where"]) == (421, "header Host")
 
-    @pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}])
+    @pytest.mark.parametrize(
+        "headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}]
+    )
     def test_other_pages(self, page, headers):
         """A request that another page makes is refused, though it knows the token."""
         assert page.post("ask", {"question": "start"}, **headers).status_code == 403
@@ -97,7 +107,10 @@ class TestWhoMayAsk:
 
     def test_its_own_page(self, page):
         """The lab's own page is answered, by both names of the address."""
-        assert page.post("ask", {"question": "start"}, origin=BASE, sec_fetch_site="same-origin").status_code == 200
+        assert (
+            page.post("ask", {"question": "start"}, origin=BASE, sec_fetch_site="same-origin").status_code
+            == 200
+        )
         assert page.get(f"/{TOKEN}/", host=f"localhost:{PORT}").status_code == 200
 
 
@@ -105,11 +118,16 @@ class TestBodies:
     @pytest.mark.parametrize(
         ("body", "status", "text"),
         [
-            (b"", 200, "question: "), (b"{", 200, "question: "), (b"[]", 200, "question: "), (b"[" * 100_000, 200, "question: "),
-            (b'{"question": NaN}', 200, "question: "), (b"\xff", 200, "question: "), (b'{"question": "\xff"}', 200, "question: "),
+            (b"", 200, "question: "),
+            (b"{", 200, "question: "),
+            (b"[]", 200, "question: "),
+            (b"[" * 100_000, 200, "question: "),
+            (b'{"question": NaN}', 200, "question: "),
+            (b"\xff", 200, "question: "),
+            (b'{"question": "\xff"}', 200, "question: "),
             (b" " * (3 << 20), 413, "body: expected at most "),
         ],
-    )  # fmt: skip
+    )
     def test_no_question(self, page, body, status, text):
         """What is no question, or too much, is refused in one line."""
         found = page.post("ask", body)
@@ -120,7 +138,9 @@ class TestBodies:
         """A form, which any page could send, is refused."""
         assert page.post("ask", b"question=start", "application/x-www-form-urlencoded").status_code == 415
 
-    @pytest.mark.parametrize("value", [None, 3, [], {}, "x" * 5000, "nope", {"release": 3}, {"policy": "/etc/passwd"}, [[]]])
+    @pytest.mark.parametrize(
+        "value", [None, 3, [], {}, "x" * 5000, "nope", {"release": 3}, {"policy": "/etc/passwd"}, [[]]]
+    )
     def test_wrong_values(self, page, value):
         """Values of wrong kinds are answered by an error in one line, or do not count; never by a defect."""
         state = page.ask("start")["state"]
@@ -148,21 +168,31 @@ class TestBodies:
 class TestProgram:
     def test_from_start_to_end(self):
         """The program says where it is, answers, and ends well with Ctrl-C."""
-        words = command("lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true")
+        words = command(
+            "lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true"
+        )
         with started(words) as process:
             assert process.stderr is not None
             address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
             found = httpx.post(f"{address}ask", json={"question": "start"}, timeout=60).json()["state"]
-            assert (found["scheduler"]["release"], found["edits"]) == ("1.14", ["node gpu-b1 unschedulable=true"])
-            assert httpx.post(f"{address.rpartition('/')[0][:-3]}/ask", json={}, timeout=60).status_code == 404
+            assert (found["scheduler"]["release"], found["edits"]) == (
+                "1.14",
+                ["node gpu-b1 unschedulable=true"],
+            )
+            assert (
+                httpx.post(f"{address.rpartition('/')[0][:-3]}/ask", json={}, timeout=60).status_code == 404
+            )
             process.send_signal(signal.SIGINT)
             assert (process.wait(60), process.stderr.read()) == (0, "")
 
     def test_a_live_cluster(self, tmp_path):
-        """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
+        """With --kubeconfig the cluster is read from its API server, and the saved commands name the same
+        file."""
         store = Store(NEW_SERVER)
         for name in "ab":
-            User(store).create("nodes", {"metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}})
+            User(store).create(
+                "nodes", {"metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+            )
         with serving_store(store) as server:
             file = str(kubeconfig(tmp_path, {"server": server}))
             with started(command("lab", "--no-open", "--kubeconfig", file)) as process:
@@ -171,7 +201,11 @@ class TestProgram:
                 found = httpx.post(f"{address}ask", json={"question": "simulate"}, timeout=60).json()
                 rows = found["cluster"]["rows"]
                 assert [name for kind, name, _ in rows if kind == "Node"] == ["a", "b"]
-                saved = httpx.post(f"{address}ask", json={"question": "save"}, timeout=60).json()["lab-command.sh"].split()
+                saved = (
+                    httpx.post(f"{address}ask", json={"question": "save"}, timeout=60)
+                    .json()["lab-command.sh"]
+                    .split()
+                )
                 assert (saved[:2], saved[-2:]) == (["kubeclassic", "simulate"], ["--kubeconfig", file])
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(60) == 0

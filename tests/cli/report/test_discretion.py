@@ -22,16 +22,25 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_folder_of_the_author(name, tmp_path, monkeypatch):
-    """Whole paths on the command line are names on the page: in the inputs, the rules, the warnings and the command."""
+    """Whole paths on the command line are names on the page: in the inputs, the rules, the warnings and the
+    command."""
     home = tmp_path / "home" / "jo"
     shutil.copytree(ROOT / "examples", home / "examples")
     odd = home / "examples/cluster/odd.yaml"
-    odd.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: odd}\nspec: {nodeSelectr: {a: b}, containers: [{name: c}]}\n")
+    odd.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: odd}\nspec: {nodeSelectr: {a: b}, containers: [{name: c}]}\n"
+    )
     places = {
-        "cluster": home / "examples/cluster", "policy": home / "examples/policies/bin-packing.json",
+        "cluster": home / "examples/cluster",
+        "policy": home / "examples/policies/bin-packing.json",
         "pod": home / "examples/capacity/small-pod.yaml",
-    }  # fmt: skip
-    words = [word.format(**places) for word in COMMANDS[name]] + ["--output", str(home / "out"), "--report", str(home / "page.html")]
+    }
+    words = [word.format(**places) for word in COMMANDS[name]] + [
+        "--output",
+        str(home / "out"),
+        "--report",
+        str(home / "page.html"),
+    ]
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
     assert run(words) in (0, 1)
     html = (home / "page.html").read_text()

@@ -19,13 +19,18 @@ RECORDS = [
 FIELDS = ("pod", "requests", "victims")
 
 
-@pytest.mark.parametrize("text", [r".requests.nvidia\.com/gpu", "requests['nvidia.com/gpu']", '{.requests["nvidia.com/gpu"]}'])
+@pytest.mark.parametrize(
+    "text", [r".requests.nvidia\.com/gpu", "requests['nvidia.com/gpu']", '{.requests["nvidia.com/gpu"]}']
+)
 def test_a_field_s_name_may_have_dots(text):
     """A name with dots is written as in kubectl, with backslashes or in brackets."""
     assert value_at(RECORDS[0], path_of(text)) == 1
 
 
-@pytest.mark.parametrize(("key", "pods"), [("cpu", "bca"), ("-cpu", "cba"), ("pod", "abc"), ("-.requests.cpu", "cba"), ("victims", "acb")])
+@pytest.mark.parametrize(
+    ("key", "pods"),
+    [("cpu", "bca"), ("-cpu", "cba"), ("pod", "abc"), ("-.requests.cpu", "cba"), ("victims", "acb")],
+)
 def test_sorting(key, pods):
     """Numbers are sorted as numbers, and what has no value comes last either way."""
     found = Sorting.parse(key, FIELDS, {"cpu": ("requests", "cpu")}).sorted(RECORDS)
@@ -34,7 +39,9 @@ def test_sorting(key, pods):
 
 def test_an_unknown_field_is_refused():
     """The error names what there is."""
-    with pytest.raises(UnknownNameError, match=r'^--sort-by: expected one of cpu, got "pot"; did you mean "pod"\?$'):
+    with pytest.raises(
+        UnknownNameError, match=r'^--sort-by: expected one of cpu, got "pot"; did you mean "pod"\?$'
+    ):
         Sorting.parse("pot", FIELDS, {"cpu": ("requests", "cpu")})
 
 
@@ -49,7 +56,8 @@ def test_csv():
 
 
 def test_columns_of_csv_stay_in_the_order_of_fields():
-    """A resource that only a later record has stands beside the other resources, before the fields that come after them."""
+    """A resource that only a later record has stands beside the other resources, before the fields that come
+    after them."""
     stream = io.StringIO()
     write_csv([RECORDS[2], RECORDS[0]], stream)
     assert stream.getvalue() == "pod,requests.cpu,requests.nvidia.com/gpu,victims\nc,100,,\nb,20,1,x y\n"
@@ -65,11 +73,19 @@ def test_an_empty_list_stays_in_its_line():
 @pytest.mark.parametrize(
     ("resource", "number", "text"),
     [
-        ("cpu", 0, "0"), ("cpu", 5, "0.005"), ("cpu", 1005, "1.005"), ("cpu", 76315442, "76,315.44"), ("memory", 0, "0"),
-        ("memory", 1000, "1,000 B"), ("memory", 2**20 - 1, "1.0 MiB"), ("memory", -3 * 2**29, "-1.5 GiB"),
-        ("hugepages-2Mi", 2**31, "2.0 GiB"), ("memory", 2**63, "8.0 EiB"), ("pods", 1210, "1,210"),
+        ("cpu", 0, "0"),
+        ("cpu", 5, "0.005"),
+        ("cpu", 1005, "1.005"),
+        ("cpu", 76315442, "76,315.44"),
+        ("memory", 0, "0"),
+        ("memory", 1000, "1,000 B"),
+        ("memory", 2**20 - 1, "1.0 MiB"),
+        ("memory", -3 * 2**29, "-1.5 GiB"),
+        ("hugepages-2Mi", 2**31, "2.0 GiB"),
+        ("memory", 2**63, "8.0 EiB"),
+        ("pods", 1210, "1,210"),
     ],
-)  # fmt: skip
+)
 def test_units(resource, number, text):
     """Amounts are written with the unit that makes them short."""
     assert rounded(resource, number) == text
@@ -81,7 +97,9 @@ SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
 
 @given(
     value=st.recursive(
-        SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=9
+        SCALARS,
+        lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=9,
     )
 )
 def test_indented_is_as_by_the_standard_library(value):

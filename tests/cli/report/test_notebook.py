@@ -1,4 +1,5 @@
-"""What notebooks show: the parts of pages without scripts, escaped, small, and with a style that stays inside."""
+"""What notebooks show: the parts of pages without scripts, escaped, small, and with a style that stays
+inside."""
 
 import re
 import subprocess
@@ -18,22 +19,44 @@ from tests.support.program import FIND
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 CLUSTER = str(EXAMPLES / "cluster")
-SMALL, BIG = str(EXAMPLES / "capacity" / "small-pod.yaml"), str(EXAMPLES / "capacity" / "big-node.yaml")
+SMALL = str(EXAMPLES / "capacity" / "small-pod.yaml")
+BIG = str(EXAMPLES / "capacity" / "big-node.yaml")
 EVIL = "<script>alert(1)</script>"
 MOST_BYTES = 100_000
 
 SHOWN = {
     "Cluster": (lambda: Cluster.load(CLUSTER), "11 nodes with 8 pods; 22 pods wait."),
-    "Decision": (lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"), "analytics/yearly-report fits on no node."),
-    "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node; analytics/yearly-report does not, because of memory."),
+    "Decision": (
+        lambda: Scheduler(Cluster.load(CLUSTER)).explain("analytics/yearly-report"),
+        "analytics/yearly-report fits on no node.",
+    ),
+    "simulate": (
+        lambda: kubeclassic.simulate(CLUSTER),
+        "21 of 22 pods find a node; analytics/yearly-report does not, because of memory.",
+    ),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
-    "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
-    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
-    "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
+    "compare": (
+        lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"),
+        "No decision is different under 1.16; 6 are equally good",
+    ),
+    "replay": (
+        lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0),
+        "1 of 22 pods still waits for a node",
+    ),
+    "capacity": (
+        lambda: kubeclassic.capacity(CLUSTER, SMALL),
+        "123 more copies of small-pod fit; then cpu has run out on 5 nodes.",
+    ),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
-    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 more changes help, 7 at a cost."),
+    "what_if": (
+        lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"),
+        "9 more changes help, 7 at a cost.",
+    ),
     "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "Add 1 big: each of 22 pods finds a node."),
-    "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
+    "migrate": (
+        lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")),
+        "The Policy as a profile",
+    ),
 }
 
 
@@ -85,7 +108,8 @@ class TestEachResult:
         """All rules of the style stand within the one of the ``div``."""
         text, _ = shown
         (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
-        depth, ends = 0, []
+        depth = 0
+        ends = []
         for place, letter in enumerate(style):
             depth += {"{": 1, "}": -1}.get(letter, 0)
             if letter == "}" and depth == 0:
@@ -97,7 +121,9 @@ class TestEachResult:
 
 def lines(values):
     """A chart whose words are all markup."""
-    return Chart(title=EVIL, description=EVIL, kind="steps", across=EVIL, up=EVIL, labels=values, series={EVIL: values})
+    return Chart(
+        title=EVIL, description=EVIL, kind="steps", across=EVIL, up=EVIL, labels=values, series={EVIL: values}
+    )
 
 
 class TestView:
@@ -105,12 +131,17 @@ class TestView:
         """A name with HTML in it is text, wherever it stands."""
         rows = [{EVIL: EVIL}, {EVIL: [EVIL]}]
         found = View(
-            title=EVIL, facts={EVIL: EVIL, "long": EVIL * 3}, verdict=EVIL, shares=[Share(EVIL, 1)],
+            title=EVIL,
+            facts={EVIL: EVIL, "long": EVIL * 3},
+            verdict=EVIL,
+            shares=[Share(EVIL, 1)],
             sections=[
                 *tables(table_of(EVIL, rows), table_of(f"{EVIL}2", rows)),
-                Section(parts=[NodeMap([EVIL], [MapSide("", {EVIL: [0.5]})], {EVIL: [EVIL]}), lines([0.0, 1.0])]),
+                Section(
+                    parts=[NodeMap([EVIL], [MapSide("", {EVIL: [0.5]})], {EVIL: [EVIL]}), lines([0.0, 1.0])]
+                ),
             ],
-        ).html()  # fmt: skip
+        ).html()
         assert "script" not in parsed(found).tags
         assert "alert(1)" in "".join(parsed(found).words)
 
@@ -144,7 +175,8 @@ class TestView:
 
 
 def test_a_cluster_shows_how_full_it_is():
-    """The map of a cluster has what pods on each node request, and no share where a node has none of a resource."""
+    """The map of a cluster has what pods on each node request, and no share where a node has none of a
+    resource."""
     nodes = [node("a", cpu="2", memory="4Gi"), node("b", cpu="1", memory="1Gi")]
     found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", requests={"cpu": "500m"})]).pods)
     assert found.nodes == ["a", "b"]

@@ -1,4 +1,5 @@
-"""The page of ``replay``: each of its numbers is in the events, the summary or the series that the command writes."""
+"""The page of ``replay``: each of its numbers is in the events, the summary or the series that the command
+writes."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Played:
 
     @property
     def record(self):
-        """The summary, counts of events, and the series as the page has them: some rows, by column, with the share in use."""
+        """The summary, counts of events, and the series as the page has them: some rows, by column, with the
+        share in use."""
         thinned = Thinned()
         for row in self.rows:
             thinned.last = [*row.values()]
@@ -48,12 +50,19 @@ class Played:
         for name in [name.removesuffix(".used") for name in columns if name.endswith(".used")]:
             pairs = zip(columns[f"{name}.used"], columns[f"{name}.capacity"], strict=True)
             columns[f"{name}.use"] = [used / capacity if capacity else 0 for used, capacity in pairs]
-        return {"summary": self.events[-1], "events": Counter(event["event"] for event in self.events), "series": columns}
+        return {
+            "summary": self.events[-1],
+            "events": Counter(event["event"] for event in self.events),
+            "series": columns,
+        }
 
 
 def _read(file):
     with file.open(newline="") as stream:
-        return [{name: float(value) if "." in value else int(value) for name, value in row.items()} for row in csv.DictReader(stream)]
+        return [
+            {name: float(value) if "." in value else int(value) for name, value in row.items()}
+            for row in csv.DictReader(stream)
+        ]
 
 
 @pytest.fixture(scope="module", params=["day", "waiting"])
@@ -65,7 +74,11 @@ def played(request, tmp_path_factory):
     html, events, series = (folder / name for name in ("page.html", "events.jsonl", "series.csv"))
     status = run(["replay", given, "--output", str(events), "--series", str(series), "--report", str(html)])
     assert status == (0 if request.param == "day" else 1)
-    return Played(html.read_text(encoding="utf-8"), [json.loads(line) for line in events.read_text().splitlines()], _read(series))
+    return Played(
+        html.read_text(encoding="utf-8"),
+        [json.loads(line) for line in events.read_text().splitlines()],
+        _read(series),
+    )
 
 
 class TestPage:
@@ -77,21 +90,28 @@ class TestPage:
         assert ("Insufficient cpu" in section) is bool(counts)
 
     def test_map(self, played):
-        """The map has each node; at the end it is as full as the series' last row says, with the pods that are there then."""
+        """The map has each node; at the end it is as full as the series' last row says, with the pods that
+        are there then."""
         found = data_of_page(played.html)["map-data"]
         assert found["nodes"] == [event["node"] for event in played.events if event["event"] == "NodeAdded"]
         last = found["sides"][-1]
         assert sum(map(len, last["pods"])) == played.rows[-1]["running"]
         capacity = [value for value in last["uses"]["cpu"] if value >= 0]
-        assert sum(capacity) / len(capacity) == pytest.approx(1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1)
+        assert sum(capacity) / len(capacity) == pytest.approx(
+            1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1
+        )
 
 
 def _result(arrived=5, waits=None, *, is_over=True, **values):
     """A replay that came to these counts."""
-    names = [field for field in ReplaySummary.__struct_fields__ if field not in ("warnings", "waits", "mean_use")]
+    names = [
+        field for field in ReplaySummary.__struct_fields__ if field not in ("warnings", "waits", "mean_use")
+    ]
     waits = {"max": 2.5} if waits is None else waits
     counts = {**dict.fromkeys(names, 0), "arrived": arrived, **values}
-    return ReplayResult("1.16", ReplaySummary(warnings=(), waits=waits, mean_use={}, **counts), is_over=is_over)
+    return ReplayResult(
+        "1.16", ReplaySummary(warnings=(), waits=waits, mean_use={}, **counts), is_over=is_over
+    )
 
 
 class TestWords:
@@ -101,14 +121,22 @@ class TestWords:
             ({}, "All 5 pods got a node; the longest wait was 2.5 s."),
             ({"waits": {"max": 0}}, "All 5 pods got a node, none had to wait."),
             ({"arrived": 0, "waits": {}}, "No pod came."),
-            ({"arrived": 1, "waits": {"max": 0}, "evicted": 1}, "The pod got a node, none had to wait; 1 pod had to leave its node."),
+            (
+                {"arrived": 1, "waits": {"max": 0}, "evicted": 1},
+                "The pod got a node, none had to wait; 1 pod had to leave its node.",
+            ),
             ({"still_waiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
-            ({"still_waiting": 2, "never_scheduled": 1, "evicted": 3},
-             "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
-             " node."),
-            ({"never_scheduled": 2}, "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
+            (
+                {"still_waiting": 2, "never_scheduled": 1, "evicted": 3},
+                "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
+                " node.",
+            ),
+            (
+                {"never_scheduled": 2},
+                "2 of 5 pods left without ever having a node; the longest wait was 2.5 s.",
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_verdict(self, values, said):
         """Who waits, how long, who had to leave."""
         found = _result(**values)
@@ -136,12 +164,20 @@ class TestForms:
         said = ran("replay", day, "--report", tmp_path / "page.html").out
         ran("replay", day, "--output", tmp_path / "events")
         assert said == (tmp_path / "events").read_text()
-        (tmp_path / "none.yaml").write_text("kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n")
+        (tmp_path / "none.yaml").write_text(
+            "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
+        )
         assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
         html = (tmp_path / "none.html").read_text(encoding="utf-8")
         assert "No pod came." in html
 
     def test_places_are_checked_first(self, tmp_path):
         """A page that cannot be written is refused before anything runs."""
-        out, err = ran("replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html"), status=2)
+        out, err = ran(
+            "replay",
+            str(ROOT / "examples" / "day.yaml"),
+            "--report",
+            str(tmp_path / "no" / "page.html"),
+            status=2,
+        )
         assert (out, "cannot be written" in err) == ("", True)

@@ -1,4 +1,5 @@
-"""Tables fit a width: names lose their middle, sentences are wrapped, columns without room go below; numbers are never cut."""
+"""Tables fit a width: names lose their middle, sentences are wrapped, columns without room go below; numbers
+are never cut."""
 
 import io
 
@@ -29,12 +30,18 @@ class TestShorten:
 class TestLines:
     def test_without_a_width_nothing_is_cut(self):
         """Every cell is whole, and a row is a line."""
-        assert list(TextTable(["pod", "message"], [[POD, MESSAGE]]).lines()) == [f"POD{'':31}MESSAGE", f"{POD}   {MESSAGE}"]
+        assert list(TextTable(["pod", "message"], [[POD, MESSAGE]]).lines()) == [
+            f"POD{'':31}MESSAGE",
+            f"{POD}   {MESSAGE}",
+        ]
 
     def test_sentences_are_wrapped(self):
         """A sentence goes on in its own column."""
         lines = list(TextTable(["pod", "message"], [["a", MESSAGE]]).lines(50))
-        assert lines[1:] == ["a     0/11 nodes are available: 1 node(s) were", "      unschedulable, 6 Insufficient cpu."]
+        assert lines[1:] == [
+            "a     0/11 nodes are available: 1 node(s) were",
+            "      unschedulable, 6 Insufficient cpu.",
+        ]
 
     def test_names_are_shortened(self):
         """Names give way, the widest one first."""
@@ -44,10 +51,20 @@ class TestLines:
     def test_columns_without_room_go_below(self):
         """Further columns follow in a second block, which names the rows again."""
         table = TextTable(["node", "requested", "free"], [["a", Figure("7,000.0 GiB"), Figure("8.0 TiB")]])
-        assert list(table.lines(20)) == ["NODE     REQUESTED", "a      7,000.0 GiB", "", "NODE      FREE", "a      8.0 TiB"]
+        assert list(table.lines(20)) == [
+            "NODE     REQUESTED",
+            "a      7,000.0 GiB",
+            "",
+            "NODE      FREE",
+            "a      8.0 TiB",
+        ]
 
     @given(
-        st.lists(st.lists(st.one_of(st.integers(0, 10**6), st.text("abc- ", max_size=60)), min_size=4, max_size=4), min_size=1, max_size=5),
+        st.lists(
+            st.lists(st.one_of(st.integers(0, 10**6), st.text("abc- ", max_size=60)), min_size=4, max_size=4),
+            min_size=1,
+            max_size=5,
+        ),
         st.integers(60, 200),
     )
     def test_no_line_is_too_long(self, rows, width):
@@ -58,9 +75,12 @@ class TestLines:
         assert all(str(cell) in text for row in rows for cell in row if isinstance(cell, int))
 
     def test_long_sentences_go_below(self):
-        """A sentence that would take more than three lines beside names is below, where only rows with one stand."""
+        """A sentence that would take more than three lines beside names is below, where only rows with one
+        stand."""
         said = "0/11 nodes are available: " + "1 node(s) had a taint, " * 6
-        table = TextTable(["pod", "node", "message"], [["shop/web-0", "worker-1", None], ["shop/web-1", "<none>", said]])
+        table = TextTable(
+            ["pod", "node", "message"], [["shop/web-0", "worker-1", None], ["shop/web-1", "<none>", said]]
+        )
         first, below = "\n".join(table.lines(60)).split("\n\n")
         assert first.splitlines() == ["POD          NODE", "shop/web-0   worker-1", "shop/web-1   <none>"]
         assert below.splitlines()[0].split() == ["POD", "MESSAGE"]
@@ -71,7 +91,9 @@ class TestLines:
     def test_a_block_without_rows_is_left_out(self):
         """Where no row has anything to say below, nothing stands there."""
         names = ["name-of-twenty-letter", "name-of-twenty-lettes"]
-        table = TextTable(["pod", "node", "a-title-of-thirty-characters-x"], [[name, name, None] for name in names])
+        table = TextTable(
+            ["pod", "node", "a-title-of-thirty-characters-x"], [[name, name, None] for name in names]
+        )
         assert len("\n".join(table.lines(60)).split("\n\n")) == 1
 
     def test_headers_can_be_left_out(self):
@@ -91,7 +113,10 @@ class TestStreams:
         assert width_of(io.StringIO()) is None
         assert not wants_colour(io.StringIO())
 
-    @pytest.mark.parametrize(("columns", "width"), [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)])
+    @pytest.mark.parametrize(
+        ("columns", "width"),
+        [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)],
+    )
     def test_columns_of_the_environment(self, monkeypatch, columns, width):
         """At a terminal COLUMNS counts, if it is a number."""
         monkeypatch.setenv("COLUMNS", columns)

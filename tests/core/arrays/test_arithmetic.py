@@ -14,7 +14,8 @@ SMALL = st.integers(-(2**40), 2**40)
 class TestAddAt:
     @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63))
     def test_wraps_around_without_a_warning(self, before, number):
-        """Go's int64 wraps around at both ends: the sum is the one of that size that differs from the true one by a multiple of 2**64."""
+        """Go's int64 wraps around at both ends: the sum is the one of that size that differs from the true
+        one by a multiple of 2**64."""
         sums = np.array([[7, before]])
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -24,7 +24,11 @@ def matching(app):
 def refusing(app, key="zone", *, selector=None, of="h"):
     """A pod of app *of* that refuses pods with *app* by zone."""
     term = {"labelSelector": selector or {"matchLabels": {"app": app}}, "topologyKey": key}
-    return pod("p", labels={"app": of}, affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    return pod(
+        "p",
+        labels={"app": of},
+        affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+    )
 
 
 def empty():
@@ -44,19 +48,36 @@ class TestTerms:
     def test_terms_about_a_pod_are_found_whenever_they_come(self):
         """A term that appears after a pod was asked about is found the next time, each but once."""
         table, templates = empty()
-        about, row = templates.of(pod("new", labels={"app": "a", "tier": "t"})), table.row("n")
+        about = templates.of(pod("new", labels={"app": "a", "tier": "t"}))
+        row = table.row("n")
         assert not table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)
-        for wanted, found in ((refusing("a"), 1), (refusing("b"), 1), (refusing("a", of="k"), 1), (refusing("a", "host"), 2)):
+        for wanted, found in (
+            (refusing("a"), 1),
+            (refusing("b"), 1),
+            (refusing("a", of="k"), 1),
+            (refusing("a", "host"), 2),
+        ):
             table.add_pod(row, templates.entry(wanted))
             assert len(table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)) == found
-        assert [counter.total for _, counter in table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)] == [2, 1]
+        assert [counter.total for _, counter in table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)] == [
+            2,
+            1,
+        ]
 
     def test_expressions_are_found_too(self):
         """A term without any label pair is held against every pod."""
         table, templates = empty()
-        table.add_pod(table.row("n"), templates.entry(refusing("", selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})))
+        table.add_pod(
+            table.row("n"),
+            templates.entry(
+                refusing("", selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})
+            ),
+        )
         for labels, found in (({"app": "z"}, 1), ({}, 0)):
-            assert len(table.census.terms_about(templates.of(pod("new", labels=labels)), REQUIRED_ANTI_AFFINITY)) == found
+            assert (
+                len(table.census.terms_about(templates.of(pod("new", labels=labels)), REQUIRED_ANTI_AFFINITY))
+                == found
+            )
 
     def test_a_pod_with_an_invalid_selector_carries_no_terms(self):
         """It is counted as unreadable instead."""
@@ -70,7 +91,9 @@ class TestTerms:
         """A nominated pod's terms are learned though it stands on no row."""
         table, templates = empty()
         table.census.learn(templates.entry(refusing("a"), nominated=True).template)
-        terms = table.census.terms_about(templates.of(pod("new", labels={"app": "a"})), REQUIRED_ANTI_AFFINITY)
+        terms = table.census.terms_about(
+            templates.of(pod("new", labels={"app": "a"})), REQUIRED_ANTI_AFFINITY
+        )
         assert [counter.total for _, counter in terms] == [0]
 
 
@@ -84,7 +107,8 @@ STEPS = st.lists(
 @given(STEPS)
 @examples(2)
 def test_counts_are_those_of_a_fresh_count(steps):
-    """Nodes that come, change and go, pods before and after them, questions in between: the counts are as if counted anew."""
+    """Nodes that come, change and go, pods before and after them, questions in between: the counts are as if
+    counted anew."""
     table, templates = empty()
     for what, number, app, zone in steps:
         _step(table, templates, what, f"n{number}", app, zone)
@@ -123,9 +147,17 @@ def test_every_role_is_indexed():
     """Each of the four kinds of terms is found by its role."""
     term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
     preferred = [{"weight": 2, "podAffinityTerm": term}]
-    both = {"requiredDuringSchedulingIgnoredDuringExecution": [term], "preferredDuringSchedulingIgnoredDuringExecution": preferred}
+    both = {
+        "requiredDuringSchedulingIgnoredDuringExecution": [term],
+        "preferredDuringSchedulingIgnoredDuringExecution": preferred,
+    }
     table, templates = empty()
-    table.add_pod(table.row("n"), templates.entry(pod("p", affinity={"podAffinity": both, "podAntiAffinity": both})))
+    table.add_pod(
+        table.row("n"), templates.entry(pod("p", affinity={"podAffinity": both, "podAntiAffinity": both}))
+    )
     about = templates.of(pod("new", labels={"app": "a"}))
-    found = {role: [(carrier.weight, counter.total) for carrier, counter in table.census.terms_about(about, role)] for role in ROLES}
+    found = {
+        role: [(carrier.weight, counter.total) for carrier, counter in table.census.terms_about(about, role)]
+        for role in ROLES
+    }
     assert found == {role: [(2 if role.startswith("preferred") else 0, 1)] for role in ROLES}

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.census import PodsMatching
-from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, CountTerm, DomainSum, Sums, few_or_all, judged, masked
+from kubeclassic.core.arrays.counts import (
+    FEW,
+    NO_MINIMUM,
+    Clause,
+    CountTerm,
+    DomainSum,
+    Sums,
+    few_or_all,
+    judged,
+    masked,
+)
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
@@ -23,25 +33,34 @@ from tests.support.build import engine, node, pod
 from tests.support.examples import examples
 
 ROWS = 2 * FEW + 6
-FULL, LOST = (Reason("full"),), (Reason("lost"),)
-QUERIES = {app: PodsMatching(None, f"app {app}", lambda group, app=app: group.labels.get("app") == app) for app in "ab"}
+FULL = (Reason("full"),)
+LOST = (Reason("lost"),)
+QUERIES = {
+    app: PodsMatching(None, f"app {app}", lambda group, app=app: group.labels.get("app") == app)
+    for app in "ab"
+}
 KEYS = ("zone", "host")
 MOVES = st.lists(st.tuples(st.integers(0, ROWS - 1), st.sampled_from("abc"), st.booleans()), max_size=6)
 
 
 @attrs.define(eq=False)
 class Town:
-    """Nodes in four zones, each with a host name of its own but for some without labels, and pods that come and go."""
+    """Nodes in four zones, each with a host name of its own but for some without labels, and pods that come
+    and go."""
 
     table: NodeTable = attrs.field(init=False)
     there: list[tuple[int, Entry]] = attrs.field(factory=list)
     templates: Any = attrs.field(init=False)
 
     def __attrs_post_init__(self):
-        nodes = [node(f"n{i:02}", labels={"zone": f"z{i % 4}", "host": f"h{i}"} if i % 9 else {}) for i in range(ROWS)]
+        nodes = [
+            node(f"n{i:02}", labels={"zone": f"z{i % 4}", "host": f"h{i}"} if i % 9 else {})
+            for i in range(ROWS)
+        ]
         made = engine(*nodes)
         made.begin(pod("p"))
-        self.table, self.templates = made.table, made.templates
+        self.table = made.table
+        self.templates = made.templates
 
     def move(self, row, app, comes):
         """A pod of *app* comes to *row*, or the latest that came leaves."""
@@ -61,10 +80,17 @@ class Town:
 
     def naive(self, weights, key, without=()):
         """What each row gets, by a look at all pods."""
-        labels = [self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row for row in range(ROWS)]
+        labels = [
+            self.table.nodes[row].labels.get(key) if key and self.table.nodes[row] else row
+            for row in range(ROWS)
+        ]
         found = [0] * ROWS
         for at, entry in self.there:
-            weight = (1 if key is None else weights[entry.pod.labels["app"]]) if entry.pod.labels["app"] in weights else 0
+            weight = (
+                (1 if key is None else weights[entry.pod.labels["app"]])
+                if entry.pod.labels["app"] in weights
+                else 0
+            )
             for row in range(ROWS):
                 if labels[row] is not None and labels[row] == labels[at] and at not in without:
                     found[row] += weight
@@ -73,10 +99,16 @@ class Town:
 
 class TestSums:
     @examples(1)
-    @given(weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1), moves=MOVES, later=MOVES, lost=st.booleans())
+    @given(
+        weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1),
+        moves=MOVES,
+        later=MOVES,
+        lost=st.booleans(),
+    )
     def test_they_are_those_of_a_look_at_all_pods(self, weights, moves, later, lost):
         """By few values, by many and on the row itself, also for pods that came after they were declared."""
-        town, without = Town(), (1, 2) if lost else ()
+        town = Town()
+        without = (1, 2) if lost else ()
         for move in moves:
             town.move(*move)
         sums = [(key, town.sum(weights, key, without if key else ())) for key in (*KEYS, None)]
@@ -90,11 +122,14 @@ class TestSums:
         assert [found.is_few for _, found in sums] == [True, False, False]
 
     def test_a_column_with_rows_left_out(self):
-        """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is made anew."""
-        town, query = Town(), QUERIES["a"]
+        """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is
+        made anew."""
+        town = Town()
+        query = QUERIES["a"]
         for row in (1, 5):  # one zone
             town.move(row, "a", True)
-        column, counter = town.table.labels["zone"], town.table.census.counter(query)
+        column = town.table.labels["zone"]
+        counter = town.table.census.counter(query)
         for left_out, wanted in ((1, 1), (2, 2)):
             codes = column.codes.copy()
             codes[left_out] = 0
@@ -134,11 +169,14 @@ class TestClauses:
     @examples(0.5)
     @given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
     def test_they_follow_what_moves(self, kind, key, most, moves, later):
-        """From declaration on, answers are those of a look at all pods, and a new revision says that one changed."""
+        """From declaration on, answers are those of a look at all pods, and a new revision says that one
+        changed."""
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = Answer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
+        answer = Answer(
+            Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
+        )
         asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
         answer.declare(asked)
         before = None
@@ -152,7 +190,9 @@ class TestClauses:
             wanted = [full or other for full, other in zip(first, lost, strict=True)]
             failures = answer.answer
             reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
-            assert reasons == [FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)]
+            assert reasons == [
+                FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)
+            ]
             found = judged(asked, Batch(town.table))
             assert [() if found is None else found.reasons(row) for row in range(ROWS)] == reasons
             assert before is None or before == wanted or answer.revision > seen
@@ -160,10 +200,20 @@ class TestClauses:
 
     @pytest.mark.parametrize("key", KEYS)
     def test_what_another_rule_counts_is_watched(self, key):
-        """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer stale."""
+        """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer
+        stale."""
         town = Town()
-        asked = [Clause(sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")])]
-        answer = Answer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
+        asked = [
+            Clause(
+                sum=town.sum({"a": 1}, key),
+                reasons=FULL,
+                wants=True,
+                unless_none=[town.sum({"b": 1}, "zone")],
+            )
+        ]
+        answer = Answer(
+            Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table
+        )
         answer.declare(asked)
         assert answer.answer is None
         town.move(5, "b", True)
@@ -188,18 +238,23 @@ class TestScores:
     @examples(0.5)
     @given(moves=MOVES, later=st.lists(MOVES, max_size=4))
     def test_they_follow_what_moves(self, keys, moves, later):
-        """From declaration on, scores are those of a look at all pods, a new revision says that one changed, and a constant is one."""
+        """From declaration on, scores are those of a look at all pods, a new revision says that one changed,
+        and a constant is one."""
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = Answer(Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), town.table)
+        answer = Answer(
+            Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN),
+            town.table,
+        )
         weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
         also = [town.table.census.counter(QUERIES["b"])]
         answer.declare(Sums([town.sum(weights, key) for key in keys], also))
         for more in ([], *later):
             for move in more:
                 town.move(*move)
-            seen, moved = answer.revision, answer.is_behind
+            seen = answer.revision
+            moved = answer.is_behind
             answer.follow()
             wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
             assert answer.answer.tolist() == wanted

@@ -34,6 +34,10 @@ class TestRules:
         trial = SumsTrial.of(made.table, np.array([0, 1, 2]))
         trial.add(made.template, np.array([1, 0, 0]))
         found = answers(pod_fits_resources, made, trial)
-        assert found == {"empty": ["Insufficient cpu"], "used": ["Insufficient cpu"], "plain": ["Insufficient example.com/gpu"]}
+        assert found == {
+            "empty": ["Insufficient cpu"],
+            "used": ["Insufficient cpu"],
+            "plain": ["Insufficient example.com/gpu"],
+        }
         trial.add(made.template, np.array([-1, 0, 0]))
         assert answers(pod_fits_resources, made, trial)["empty"] == []

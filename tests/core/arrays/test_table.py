@@ -51,16 +51,25 @@ def few(*values):
 def described(labels, allocatable, conditions, taints, unschedulable, avoid):
     """A node of no particular name."""
     return node(
-        "n", labels=labels, allocatable=allocatable, unschedulable=unschedulable, annotations=avoid,
+        "n",
+        labels=labels,
+        allocatable=allocatable,
+        unschedulable=unschedulable,
+        annotations=avoid,
         conditions=[{"type": kind, "status": status} for kind, status in conditions.items()],
         taints=[{"key": key, "value": value, "effect": "NoSchedule"} for key, value in taints.items()],
-    )  # fmt: skip
+    )
 
 
 NODES = st.builds(
-    described, few(ZONE, "disk", "host"), few("example.com/gpu", "attachable-volumes-x", "cpu", "pods") | st.just({"memory": str(1 << 60)}),
-    few(*PRESSURES, "Ready"), few("dedicated", "old"), st.booleans(), few(AVOID),
-)  # fmt: skip
+    described,
+    few(ZONE, "disk", "host"),
+    few("example.com/gpu", "attachable-volumes-x", "cpu", "pods") | st.just({"memory": str(1 << 60)}),
+    few(*PRESSURES, "Ready"),
+    few("dedicated", "old"),
+    st.booleans(),
+    few(AVOID),
+)
 IMAGES = st.dictionaries(st.sampled_from("ab"), st.tuples(st.integers(1, 2), st.integers(1, 2)))
 NAMES = st.sampled_from([f"n{number}" for number in range(12)])
 STEPS = st.lists(
@@ -92,16 +101,34 @@ TEMPLATES = engine().templates
 
 def content(table):
     """What the table has of each name, in plain values."""
-    columns = {"taints": table.taints, "conditions": table.conditions, "pressures": table.pressures, "zone": table.zone}
-    columns |= {"unschedulable": table.unschedulable, "avoid": table.avoid, "attachable": table.attachable, **table.labels}
+    columns = {
+        "taints": table.taints,
+        "conditions": table.conditions,
+        "pressures": table.pressures,
+        "zone": table.zone,
+    }
+    columns |= {
+        "unschedulable": table.unschedulable,
+        "avoid": table.avoid,
+        "attachable": table.attachable,
+        **table.labels,
+    }
     return {
         name: {
             "node": table.nodes[row],
             "has node": bool(table.has_node[row]),
-            "limits": {key: int(table.allocatable[at, row]) for key, at in table.resources.items() if table.allocatable[at, row]},
+            "limits": {
+                key: int(table.allocatable[at, row])
+                for key, at in table.resources.items()
+                if table.allocatable[at, row]
+            },
             "pods": (int(table.max_pods[row]), int(table.pod_count[row]), len(table.pods[row])),
             "images": {image: rows[row] for image, rows in table.images.items() if row in rows},
-            **{key: value for key, column in columns.items() if (value := column.values[column.codes[row]]) is not None},
+            **{
+                key: value
+                for key, column in columns.items()
+                if (value := column.values[column.codes[row]]) is not None
+            },
         }
         for name, row in table.row_of.items()
     }
@@ -110,8 +137,10 @@ def content(table):
 class TestNodes:
     @given(STEPS)
     def test_many_at_once_are_as_one_by_one(self, steps):
-        """A table that is given its nodes at once is as one that is given them one after the other, whatever became of its rows before."""
-        at_once, one_by_one = NodeTable(beta_zone_key), NodeTable(beta_zone_key)
+        """A table that is given its nodes at once is as one that is given them one after the other, whatever
+        became of its rows before."""
+        at_once = NodeTable(beta_zone_key)
+        one_by_one = NodeTable(beta_zone_key)
         for step in steps:
             if isinstance(step, dict):
                 give(at_once, step)
@@ -131,7 +160,8 @@ class TestNodes:
         table = NodeTable(beta_zone_key)
         give(table, first)
         give(table, then)
-        found, nodes = content(table), {**first, **then}
+        found = content(table)
+        nodes = {**first, **then}
         assert found.keys() == nodes.keys()
         for name, (item, images) in nodes.items():
             amounts = of_node(item.status.allocatable)
@@ -140,7 +170,9 @@ class TestNodes:
             assert found[name]["pods"][0] == amounts.pop("pods")
             assert found[name]["limits"] == amounts
             assert found[name]["zone"] == beta_zone_key(item.labels)
-            assert {key: found[name].get(key) for key in table.labels} == {key: item.labels.get(key) for key in table.labels}
+            assert {key: found[name].get(key) for key in table.labels} == {
+                key: item.labels.get(key) for key in table.labels
+            }
             assert found[name]["taints"] == item.spec.taints
             assert found[name]["conditions"] == tuple((c.type, c.status) for c in item.status.conditions)
             assert found[name]["unschedulable"] == item.spec.unschedulable

@@ -18,9 +18,11 @@ def told(log, revision):
 class TestRevisions:
     @given(steps=st.lists(st.none() | st.lists(st.integers(0, 9)), max_size=30), limit=st.integers(1, 12))
     def test_nothing_that_happened_is_left_out(self, steps, limit):
-        """Whatever is dropped, a reader gets all steps after the revision that it has seen, or is told that they are not kept."""
+        """Whatever is dropped, a reader gets all steps after the revision that it has seen, or is told that
+        they are not kept."""
         log = Revisions[int](limit=limit)
-        revisions, taken = [0], list[int]()
+        revisions = [0]
+        taken = list[int]()
         for step in steps:
             if step is None:
                 log.begin_anew()
@@ -31,14 +33,16 @@ class TestRevisions:
             revisions.append(log.revision)
             assert log.revision == len(taken)
         for revision in revisions:
-            found, later = log.steps_since(revision), taken[revision:]
+            found = log.steps_since(revision)
+            later = taken[revision:]
             assert found == later if -1 not in later and len(later) <= limit // 2 else found in (None, later)
 
 
 class TestChangeLog:
     def test_it_tells_who_came(self):
         """A step names the row and, where a pod came, the pod's template."""
-        log, template = ChangeLog(), engine().templates.of(pod("p"))
+        log = ChangeLog()
+        template = engine().templates.of(pod("p"))
         log.note(3, template)
         log.note(3, None)
         assert log.steps_since(0) == [(3, template), (3, None)]

@@ -23,7 +23,8 @@ def cache(request):
 
 class TestNodes:
     def test_an_image_is_counted_when_its_node_is_told(self, cache):
-        """An image's node count is from the last update of the node; its size is from the first node that had it."""
+        """An image's node count is from the last update of the node; its size is from the first node that had
+        it."""
         cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
         cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
         assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})
@@ -36,7 +37,7 @@ class TestNodes:
         assert cache.infos["m"].images == {"i": (9, 1)}
 
 
-# --- The list of nodes that a search visits, where it is read on from a cursor --------------------------------------
+# --- The list of nodes that a search visits, where it is read on from a cursor ------------------------------
 
 
 ZONE = "topology.kubernetes.io/zone"
@@ -55,13 +56,17 @@ class TestReadingOn:
     @pytest.mark.parametrize("release", ["1.17", "1.18"])
     @pytest.mark.parametrize("seed", range(6))
     def test_it_is_the_one_that_is_read_anew(self, release, seed):
-        """While nodes come and go, each search visits the nodes that it would if the list were made from nothing."""
+        """While nodes come and go, each search visits the nodes that it would if the list were made from
+        nothing."""
         rng = random.Random(seed)
-        kept, anew = engine_for(release, {}), engine_for(release, {})
+        kept = engine_for(release, {})
+        anew = engine_for(release, {})
         nodes = [node(f"n{number}", labels={ZONE: rng.choice("abc")}) for number in range(12)]
         there = set()
         for step in range(60):
-            changed = rng.choice(nodes) if step > 7 and rng.random() < 0.4 else nodes[step] if step <= 7 else None
+            changed = (
+                rng.choice(nodes) if step > 7 and rng.random() < 0.4 else nodes[step] if step <= 7 else None
+            )
             for one in (kept, anew):
                 if changed is not None:
                     (EventFeed(one).delete if changed.name in there else EventFeed(one).put)(changed)
@@ -70,12 +75,15 @@ class TestReadingOn:
             order_of(anew)._read_at = None
             found, wanted = (engine.schedule(pod(f"p{step}"), details=False) for engine in (kept, anew))
             assert (found.host, found.error) == (wanted.host, wanted.error)
-            names = [[engine.table.names[row] for row in order_of(engine).rows().tolist()] for engine in (kept, anew)]
+            names = [
+                [engine.table.names[row] for row in order_of(engine).rows().tolist()]
+                for engine in (kept, anew)
+            ]
             assert names[0] == names[1]
             assert kept.position == anew.position
 
 
-# --- The visiting order: zones in turn, and how an added or removed node changes a round ----------------------------
+# --- The visiting order: zones in turn, and how an added or removed node changes a round --------------------
 
 
 class WalkedTree(NodeTree):
@@ -125,7 +133,8 @@ class TestVisitingOrder:
     @given(STEPS)
     def test_is_the_tree_read_off(self, steps):
         """When nodes are added, removed and moved between passes, the order is that of a tree that is walked."""
-        tree, order = WalkedTree(), VisitingOrder()
+        tree = WalkedTree()
+        order = VisitingOrder()
         for verb, *arguments in steps:
             if verb == "take":
                 count = int(arguments[0]) if len(tree) else 0
@@ -138,13 +147,16 @@ class TestVisitingOrder:
         assert passes(order, 2 * len(tree)) == passes(tree, 2 * len(tree))
 
 
-# --- The snapshot: the table follows the cache when a cycle begins, and not before ----------------------------------
+# --- The snapshot: the table follows the cache when a cycle begins, and not before --------------------------
 
 
 def content(made):
     """Name -> whether the row has a node object, and the names of its pods, as the table has them."""
     table = made.table
-    return {name: (bool(table.has_node[row]), [entry.pod.name for entry in table.pods[row]]) for name, row in table.row_of.items()}
+    return {
+        name: (bool(table.has_node[row]), [entry.pod.name for entry in table.pods[row]])
+        for name, row in table.row_of.items()
+    }
 
 
 def refreshed(made):

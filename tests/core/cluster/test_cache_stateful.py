@@ -22,7 +22,13 @@ LABELS = st.sampled_from(("a", "b"))
 @cache
 def made(number, on, label):
     """Pod *number* on a node; its requests, as in a real cluster, never change."""
-    return pod(f"p{number}", on=on, labels={"app": label}, requests={"cpu": f"{number + 1}00m"}, metadata={"uid": f"u{number}"})
+    return pod(
+        f"p{number}",
+        on=on,
+        labels={"app": label},
+        requests={"cpu": f"{number + 1}00m"},
+        metadata={"uid": f"u{number}"},
+    )
 
 
 @cache
@@ -48,13 +54,21 @@ class CacheMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self):
         self.engine = engine(release=self.release)
-        self.real, self.now = self.engine.cache, 0.0
+        self.real = self.engine.cache
+        self.now = 0.0
         self.naive = NaiveCache(RELEASES[self.release].snapshot_keeps_nodeless)
 
-    @rule(number=NUMBERS, on=NODES, label=LABELS, verb=st.sampled_from(("assume", "forget", "add", "add", "update", "remove")))
+    @rule(
+        number=NUMBERS,
+        on=NODES,
+        label=LABELS,
+        verb=st.sampled_from(("assume", "forget", "add", "add", "update", "remove")),
+    )
     def change_a_pod(self, number, on, label, verb):
         told = made(number, on, label)
-        assert refusal(lambda: getattr(self.real, verb)(told)) == refusal(lambda: getattr(self.naive, verb)(told))
+        assert refusal(lambda: getattr(self.real, verb)(told)) == refusal(
+            lambda: getattr(self.naive, verb)(told)
+        )
 
     @rule(number=NUMBERS, label=LABELS, verb=st.sampled_from(("forget", "add", "update", "remove")))
     def change_a_pod_where_it_is(self, number, label, verb):
@@ -73,7 +87,8 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(name=NODES, label=LABELS)
     def put_node(self, name, label):
-        old, new = self.real.node(name), made_node(name, label)
+        old = self.real.node(name)
+        new = made_node(name, label)
         if old is None:
             self.real.add_node(new)
         else:
@@ -85,11 +100,14 @@ class CacheMachine(RuleBasedStateMachine):
         gone = self.real.node(name)
         if gone is not None or name not in self.naive.nodes:
             step = made_node(name, "a") if gone is None else gone
-            assert refusal(lambda: self.real.remove_node(step)) == refusal(lambda: self.naive.remove_node(name))
+            assert refusal(lambda: self.real.remove_node(step)) == refusal(
+                lambda: self.naive.remove_node(name)
+            )
 
     @rule()
     def snapshot(self):
-        """The table has the nodes, pods and requests of a copy of the cache, and what a release keeps of deleted nodes."""
+        """The table has the nodes, pods and requests of a copy of the cache, and what a release keeps of
+        deleted nodes."""
         self.engine.snapshot.refresh()
         self.naive.refresh()
         table = self.engine.table
@@ -104,12 +122,13 @@ class CacheMachine(RuleBasedStateMachine):
     def agree(self):
         if not hasattr(self, "real"):
             return
-        assert {name: (info.node, [entry.pod for entry in info.pods]) for name, info in self.real.infos.items()} == {
-            name: (node, self.naive.pods.get(name, [])) for name, node in self.naive.nodes.items()
-        }
+        assert {
+            name: (info.node, [entry.pod for entry in info.pods]) for name, info in self.real.infos.items()
+        } == {name: (node, self.naive.pods.get(name, [])) for name, node in self.naive.nodes.items()}
         assert self.real.node_count == sum(node is not None for node in self.naive.nodes.values())
         for number in range(6):
-            state, uid = self.real.state(made(number, "", "a")), f"u{number}"
+            state = self.real.state(made(number, "", "a"))
+            uid = f"u{number}"
             assert (None if state is None else state.pod) is self.naive.told.get(uid)
             assert self.real.is_assumed(made(number, "", "a")) == (self.naive.state.get(uid) == "assumed")
 

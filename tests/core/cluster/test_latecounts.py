@@ -1,4 +1,5 @@
-"""Numbers of nodes with an image, counted when a node's snapshot is taken: against a naive count at each such moment."""
+"""Numbers of nodes with an image, counted when a node's snapshot is taken: against a naive count at each such
+moment."""
 
 import random
 
@@ -57,14 +58,19 @@ class _Naive:
 
     def snapshot(self):
         for name in self.changed & self.nodes.keys():
-            self.seen[name] = {image: sum(image in held for held in self.nodes.values()) for image in self.nodes[name]}
+            self.seen[name] = {
+                image: sum(image in held for held in self.nodes.values()) for image in self.nodes[name]
+            }
         self.changed.clear()
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_as_counted_naively(seed):
-    """Whatever happens to nodes and pods, each row has the counts of the moment of its latest snapshot, on all ways to an answer."""
-    draw, made, naive = random.Random(seed), engine_for("1.29", {}), _Naive()
+    """Whatever happens to nodes and pods, each row has the counts of the moment of its latest snapshot, on
+    all ways to an answer."""
+    draw = random.Random(seed)
+    made = engine_for("1.29", {})
+    naive = _Naive()
     feed = EventFeed(made)
     with verifying():
         for step in range(80):

@@ -7,7 +7,8 @@ from kubeclassic.framework.releases import ALL_RELEASES as RELEASES
 from tests.support.build import pod
 
 BY_UID = list(RELEASES)[1:]
-ASKING, STRICT = ["1.20", *list(RELEASES)[list(RELEASES).index("1.22") :]], list(RELEASES)[list(RELEASES).index("1.24") :]
+ASKING = ["1.20", *list(RELEASES)[list(RELEASES).index("1.22") :]]
+STRICT = list(RELEASES)[list(RELEASES).index("1.24") :]
 """The releases that ask which pods there are, and those that leave out pods with a node, too."""
 
 
@@ -27,17 +28,25 @@ def wanting(node, name="a", **labels):
 
 
 class TestAdd:
-    @pytest.mark.parametrize(("release", "node"), [(name, "" if name in STRICT else "n") for name in RELEASES])
+    @pytest.mark.parametrize(
+        ("release", "node"), [(name, "" if name in STRICT else "n") for name in RELEASES]
+    )
     def test_the_empty_name(self, release, node):
-        """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the status."""
+        """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the
+        status."""
         found = nominations(release)
         found.add(wanting("n"), "")
         assert (named(found), found.node_of(wanting("n"))) == ({node: ["a"]}, node)
 
     @pytest.mark.parametrize("release", RELEASES)
-    @pytest.mark.parametrize(("lister", "strict"), [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"])
+    @pytest.mark.parametrize(
+        ("lister", "strict"),
+        [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)],
+        ids=["gone", "placed"],
+    )
     def test_a_pod_that_is_gone_or_has_a_node(self, release, lister, strict):
-        """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24 on; the others do not ask."""
+        """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24
+        on; the others do not ask."""
         found = nominations(release)
         found.add(wanting("n"))
         found.lister = lister
@@ -55,11 +64,14 @@ class TestAdd:
 class TestHolders:
     @pytest.mark.parametrize("release", BY_UID)
     def test_a_holder_whose_pod_is_replaced(self, release):
-        """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not found by the old one."""
-        found, holder = nominations(release), Nominee(wanting("n"))
+        """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not
+        found by the old one."""
+        found = nominations(release)
+        holder = Nominee(wanting("n"))
         found.add(holder.pod, holder=holder)
         holder.pod = wanting("n", "a", x="y")
         assert found.on("n") == [holder.pod]
-        old, holder.pod = holder.pod, wanting("n", "b")
+        old = holder.pod
+        holder.pod = wanting("n", "b")
         found.remove(old)
         assert (named(found), found.node_of(old)) == ({"n": ["b"]}, "")

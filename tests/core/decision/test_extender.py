@@ -62,7 +62,8 @@ class Scripted:
 
 
 def decided(release, *extenders, objects=()):
-    """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the nodes a, b and a full one."""
+    """What a scheduler of *release* with *extenders* decides on a plain pod; without *objects* there are the
+    nodes a, b and a full one."""
     there = objects or (node("a"), node("b"), node("full", pods="0"))
     engine: Engine
     if release == FRAMEWORK:
@@ -83,7 +84,10 @@ class TestUnknownNodes:
     def test_the_framework_has_a_text_of_its_own(self):
         """The framework's text says that the name is not in the list that was sent."""
         found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
-        assert found.error == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
+        assert (
+            found.error
+            == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
+        )
 
 
 class TestNodesThatAreDescribed:
@@ -91,8 +95,17 @@ class TestNodesThatAreDescribed:
 
     def test_labels_of_the_reply_count(self):
         """Inter-pod affinity looks for its domains on the objects of the reply."""
-        there = node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), pod("db", on="b", labels={"app": "db"})
-        terms = [{"weight": 9, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}}]
+        there = (
+            node("a", labels={"zone": "1"}),
+            node("b", labels={"zone": "2"}),
+            pod("db", on="b", labels={"app": "db"}),
+        )
+        terms = [
+            {
+                "weight": 9,
+                "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}},
+            }
+        ]
         web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
         found = {}
         for describes in (False, True):
@@ -114,12 +127,16 @@ class TestWhoIsAsked:
     @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
     def test_pods_of_no_interest_take_the_quick_path(self, release):
         """A decision is read off a board unless an extender is asked about the pod."""
-        there, extenders = (node("a"), node("b")), [Scripted(only="special")]
+        there = (node("a"), node("b"))
+        extenders = [Scripted(only="special")]
         if release == FRAMEWORK:
             engine = scheduler(*there, extenders=extenders)
         else:
             engine = classic_engine(resolve(RELEASES[release], percentage=100), extenders=extenders)
             for item in there:
                 EventFeed(engine).put(item)
-        taken = [(engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1] for name in ("plain", "special", "other")]
+        taken = [
+            (engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1]
+            for name in ("plain", "special", "other")
+        ]
         assert taken == [1, 1, 2]

@@ -1,4 +1,5 @@
-"""Scores of feasible nodes: those that are the same for all are worked out once, and are the same as by the long way."""
+"""Scores of feasible nodes: those that are the same for all are worked out once, and are the same as by the
+long way."""
 
 import numpy as np
 import pytest
@@ -23,9 +24,13 @@ def fed(release, memory_bytes):
 class TestEvenScores:
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_are_those_of_the_long_way(self, release):
-        """With cached answers some rules give one number for all nodes; every score is that of a scheduler without a cache."""
-        short, long = (fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0))
-        one, other = short.ranking, long.ranking
+        """With cached answers some rules give one number for all nodes; every score is that of a scheduler
+        without a cache."""
+        short, long = (
+            fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0)
+        )
+        one = short.ranking
+        other = long.ranking
         assert any(scores.strides == EVEN for scores in one.by_priority.values())
         assert not any(scores.strides == EVEN for scores in other.by_priority.values())
         assert short.priorities == long.priorities

@@ -23,9 +23,12 @@ class TestNodesThatAreNotThere:
         """A deleted node is no candidate, although the pod that remains on it could be a victim."""
         small = {"cpu": "3"}
         made = engine(
-            node("a"), node("gone"), pod("low", on="a", requests=small, priority=1), pod("left", on="gone", requests=small, priority=0),
+            node("a"),
+            node("gone"),
+            pod("low", on="a", requests=small, priority=1),
+            pod("left", on="gone", requests=small, priority=0),
             release=release,
-        )  # fmt: skip
+        )
         made.schedule(pod("first"))
         EventFeed(made).delete(node("gone"))
         plan = made.schedule(pod("new", requests=small, priority=5)).preemption
@@ -33,12 +36,15 @@ class TestNodesThatAreNotThere:
 
 
 def nominated(release, *waiting, check_all=False):
-    """A scheduler with two nodes and a full one, where pods of lower priority wait for *waiting*; free volumes are scored."""
+    """A scheduler with two nodes and a full one, where pods of lower priority wait for *waiting*; free
+    volumes are scored."""
     there = [node("a"), node("b"), node("full", pods="0"), using("old", disk(1), on="b")]
     policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": check_all}
     made = engine(*there, release=release, gates={"BalanceAttachedNodeVolumes": True}, policy=policy)
     for name in waiting:
-        made.nominations.add(pod(f"for-{name}", requests={"cpu": "4"}, priority=1, status={"nominatedNodeName": name}), name)
+        made.nominations.add(
+            pod(f"for-{name}", requests={"cpu": "4"}, priority=1, status={"nominatedNodeName": name}), name
+        )
     return made
 
 
@@ -49,16 +55,22 @@ def told(decision):
 
 
 class TestNominatedPodsThatDoNotCount:
-    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer if none of them counts."""
+    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer if none of them
+    counts."""
 
     @every_release
     @pytest.mark.parametrize("check_all", [False, True])
     def test_they_change_nothing(self, release, check_all):
         """Nominated pods of lower priority do not change reasons, scores and counts of volumes."""
         new = using("new", disk(1), disk(2), priority=5)
-        plain, waited_for = nominated(release, check_all=check_all), nominated(release, "a", "b", "full", check_all=check_all)
+        plain = nominated(release, check_all=check_all)
+        waited_for = nominated(release, "a", "b", "full", check_all=check_all)
         assert told(waited_for.schedule(new)) == told(plain.schedule(new))
-        assert waited_for.table.transient[:, :3].tolist() == plain.table.transient[:, :3].tolist() != [[0, 0, 0], [0, 0, 0]]
+        assert (
+            waited_for.table.transient[:, :3].tolist()
+            == plain.table.transient[:, :3].tolist()
+            != [[0, 0, 0], [0, 0, 0]]
+        )
 
 
 class TestErrors:
@@ -75,5 +87,7 @@ class TestErrors:
         term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
         wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
-        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        text = (
+            'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        )
         assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"

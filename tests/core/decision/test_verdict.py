@@ -9,7 +9,9 @@ from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.core.rule import Predicate, Reads
 from tests.support.build import engine, node, pod
 
-FULL, TAINTED, ABSENT = Reason("full"), Reason("tainted", resolvable=False), Reason("absent")
+FULL = Reason("full")
+TAINTED = Reason("tainted", resolvable=False)
+ABSENT = Reason("absent")
 BROKEN = "broken"
 
 
@@ -20,7 +22,9 @@ def against(names, answer, name=""):
         mask = np.array([nodes.name(i) in names for i in range(nodes.n)], np.bool_)
         return Failures.error(answer, mask) if isinstance(answer, str) else Failures.where(answer, mask)
 
-    return Predicate(name=name or (answer if isinstance(answer, str) else answer.text), check=check, reads=Reads.NODE)
+    return Predicate(
+        name=name or (answer if isinstance(answer, str) else answer.text), check=check, reads=Reads.NODE
+    )
 
 
 def judged(*predicates, check_all=False):
@@ -39,7 +43,10 @@ class TestJudging:
     def test_an_error_counts_where_no_earlier_rule_objects(self):
         """A node that was turned down before is not asked about, so its error is not met."""
         found = judged(against("a", FULL), against("ab", BROKEN))
-        assert ([found.error(i) for i in range(4)], found.fits.tolist()) == ([None, BROKEN, None, None], [False, False, True, True])
+        assert ([found.error(i) for i in range(4)], found.fits.tolist()) == (
+            [None, BROKEN, None, None],
+            [False, False, True, True],
+        )
 
     def test_an_error_ends_the_reasons_of_its_node(self):
         """What later rules have against the node is not told."""
@@ -60,7 +67,8 @@ class TestJudging:
 
 class TestTheTwoPasses:
     def verdict(self):
-        """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is full."""
+        """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is
+        full."""
         plain = judged(against("c", TAINTED))
         trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
         return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
@@ -73,4 +81,7 @@ class TestTheTwoPasses:
 
     def test_a_reason_is_alone_where_no_other_predicate_objects(self):
         """Also one that is not asked any more, as an earlier one has turned the node down."""
-        assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {"full": 1, "tainted": 2}
+        assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {
+            "full": 1,
+            "tainted": 2,
+        }

@@ -1,4 +1,5 @@
-"""CEL expressions over a device: what they see of it, quantities and versions, and their errors in upstream's words."""
+"""CEL expressions over a device: what they see of it, quantities and versions, and their errors in upstream's
+words."""
 
 import contextlib
 
@@ -18,9 +19,12 @@ from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 ATTRIBUTES = {
-    "model": {"string": "a100"}, "index": {"int": 1}, "healthy": {"bool": True}, "version": {"version": "1.10.0-rc.1+build"},
+    "model": {"string": "a100"},
+    "index": {"int": 1},
+    "healthy": {"bool": True},
+    "version": {"version": "1.10.0-rc.1+build"},
     "example.com/root": {"string": "pci0"},
-}  # fmt: skip
+}
 OWN = f'device.attributes["{DRIVER}"]'
 MEMORY = f'device.capacity["{DRIVER}"].memory'
 
@@ -76,7 +80,8 @@ ERRORS = {
 
 @pytest.mark.parametrize("text", TRUE)
 def test_what_is_true(text):
-    """Attributes by domain and type, capacity, quantities, versions, optionals and bindings are as in Kubernetes."""
+    """Attributes by domain and type, capacity, quantities, versions, optionals and bindings are as in
+    Kubernetes."""
     assert compiled(text).matches(make()) is True
 
 
@@ -86,15 +91,52 @@ def test_errors(text):
     assert refusal_text(DeviceSelectorError, lambda: compiled(text).matches(make())) == ERRORS[text]
 
 
-ATOMS = st.sampled_from((
-    "true", "1", "2u", "1.5", '"a"', "null", 'b"a"', "[1]", '{"a": 1}', "optional.none()", "optional.of(true)", "optional.of(1)", "type(1)",
-    'timestamp("2020-01-01T00:00:00Z")', 'timestamp("x")', 'duration("1s")', "device", "device.driver", f"{OWN}.model", f"{OWN}.?model",
-    f"{OWN}[?'index']", "device.attributes[?'none']", MEMORY, 'quantity("1")', 'quantity("x")', 'semver("1.0.0")', "1 / 0", "[][1]",
-))  # fmt: skip
-SHAPES = st.sampled_from((
-    "dyn({})", "dyn([{}])", "dyn(optional.of({}))", "{} == {}", "dyn({}) < dyn({})", "has({}.a)", "dyn({}).value()", "dyn({}).orValue({})",
-    "true ? dyn({}) : dyn({})", "dyn({}) || {}",
-))  # fmt: skip
+ATOMS = st.sampled_from(
+    (
+        "true",
+        "1",
+        "2u",
+        "1.5",
+        '"a"',
+        "null",
+        'b"a"',
+        "[1]",
+        '{"a": 1}',
+        "optional.none()",
+        "optional.of(true)",
+        "optional.of(1)",
+        "type(1)",
+        'timestamp("2020-01-01T00:00:00Z")',
+        'timestamp("x")',
+        'duration("1s")',
+        "device",
+        "device.driver",
+        f"{OWN}.model",
+        f"{OWN}.?model",
+        f"{OWN}[?'index']",
+        "device.attributes[?'none']",
+        MEMORY,
+        'quantity("1")',
+        'quantity("x")',
+        'semver("1.0.0")',
+        "1 / 0",
+        "[][1]",
+    )
+)
+SHAPES = st.sampled_from(
+    (
+        "dyn({})",
+        "dyn([{}])",
+        "dyn(optional.of({}))",
+        "{} == {}",
+        "dyn({}) < dyn({})",
+        "has({}.a)",
+        "dyn({}).value()",
+        "dyn({}).orValue({})",
+        "true ? dyn({}) : dyn({})",
+        "dyn({}) || {}",
+    )
+)
 
 
 @given(shape=SHAPES, atoms=st.lists(ATOMS, min_size=2, max_size=2))
@@ -107,13 +149,18 @@ def test_whatever_a_selector_gives(shape, atoms):
 
 def test_what_cannot_be_read():
     """An expression that is none is an error once a device is judged."""
-    with pytest.raises(DeviceSelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"):
+    with pytest.raises(
+        DeviceSelectorError, match=r"^CEL compile error: compilation failed: ERROR: <input>:1:3: Syntax error"
+    ):
         compiled("1+").matches(make())
 
 
 @pytest.mark.parametrize(
     ("attribute", "told"),
-    [({"version": "one"}, "parse semantic version: invalid semantic version 'one'"), ({}, "unsupported attribute value")],
+    [
+        ({"version": "one"}, "parse semantic version: invalid semantic version 'one'"),
+        ({}, "unsupported attribute value"),
+    ],
 )
 def test_attributes_without_a_value(attribute, told):
     """A device with an attribute that has no value cannot be judged, whatever the expression asks for."""
@@ -135,10 +182,17 @@ def test_without_the_package(monkeypatch):
 
 
 COMPARED = (
-    f'device.driver == "{DRIVER}"', "device.driver=='other'", f'{OWN}.model == "a100"', f"{OWN}.model == 'h100'", f'{OWN}.absent == "a"',
-    f'{OWN}.index == "1"', f'{OWN}.version == "1.10.0-rc.1"', f'{OWN}.healthy == "true"', 'device.attributes["other.com"].root == "pci0"',
+    f'device.driver == "{DRIVER}"',
+    "device.driver=='other'",
+    f'{OWN}.model == "a100"',
+    f"{OWN}.model == 'h100'",
+    f'{OWN}.absent == "a"',
+    f'{OWN}.index == "1"',
+    f'{OWN}.version == "1.10.0-rc.1"',
+    f'{OWN}.healthy == "true"',
+    'device.attributes["other.com"].root == "pci0"',
     f' {OWN.replace(chr(34), chr(39))}.model  ==  "a100" ',
-)  # fmt: skip
+)
 
 
 def outcome(expression):
@@ -158,7 +212,14 @@ def test_comparisons_with_a_text(text):
 
 
 @pytest.mark.parametrize(
-    "text", [f'{OWN}.in == "a"', f'{OWN}.model != "a"', r'device.driver == "a\x62"', f'"a" == {OWN}.model', f"{OWN}.index == 1"]
+    "text",
+    [
+        f'{OWN}.in == "a"',
+        f'{OWN}.model != "a"',
+        r'device.driver == "a\x62"',
+        f'"a" == {OWN}.model',
+        f"{OWN}.index == 1",
+    ],
 )
 def test_what_is_no_plain_comparison(text):
     """Everything else is left to the language."""

@@ -18,20 +18,30 @@ GPU = "example.com/gpu"
 
 def named(name, resource=GPU, created="2026-01-01T00:00:00Z"):
     """A class that gives an extended resource."""
-    return made("DeviceClass", name, {"extendedResourceName": resource}, metadata={"creationTimestamp": created})
+    return made(
+        "DeviceClass", name, {"extendedResourceName": resource}, metadata={"creationTimestamp": created}
+    )
 
 
 class TestClasses:
     def test_the_newest_gives_it(self):
-        """Of several classes the newest gives a resource, else the first by name. One that comes and loses gives nothing at all."""
+        """Of several classes the newest gives a resource, else the first by name. One that comes and loses
+        gives nothing at all."""
         classes = DeviceClasses()
-        for item in (named("b"), named("c"), named("a"), named("new", created="2026-02-01T00:00:00Z"), named("old")):
+        for item in (
+            named("b"),
+            named("c"),
+            named("a"),
+            named("new", created="2026-02-01T00:00:00Z"),
+            named("old"),
+        ):
             classes.put(item)
         assert classes.by_resource[GPU].name == "new"
         assert {name.removeprefix(IMPLICIT) for name in classes.by_resource} == {GPU, "a", "b", "new"}
 
     def test_a_class_that_changes_or_goes(self):
-        """A class that names another resource gives that; what goes gives nothing, and does not bring back another one."""
+        """A class that names another resource gives that; what goes gives nothing, and does not bring back
+        another one."""
         classes = DeviceClasses()
         classes.put(named("a"))
         classes.put(named("a", "example.com/other"))
@@ -53,10 +63,14 @@ class TestClasses:
     @pytest.mark.parametrize(
         ("old", "new", "helps"),
         [
-            (None, named("a"), True), (None, named("a", "example.com/other"), False), (None, named("x", None), True),
-            (named("a", None), named("a"), True), (named("a"), named("a"), False), (named("x", "b.example.com/b"), named("x", None), False),
+            (None, named("a"), True),
+            (None, named("a", "example.com/other"), False),
+            (None, named("x", None), True),
+            (named("a", None), named("a"), True),
+            (named("a"), named("a"), False),
+            (named("x", "b.example.com/b"), named("x", None), False),
         ],
-    )  # fmt: skip
+    )
     def test_which_changes_help(self, old, new, helps):
         """A waiting pod is tried again when a class comes, or begins to name what the pod asks for."""
         waiting = asking([{GPU: "1", f"{IMPLICIT}x": "1"}])
@@ -65,12 +79,21 @@ class TestClasses:
 
 def asking(containers, inits=None):
     """A pod whose containers, init containers and sidecars make requests."""
-    found = decode(manifest("Pod", "p", namespace="default", metadata={"uid": "uid-p"}, spec={
-            "containers": [_container(f"c{i}", one) for i, one in enumerate(containers)],
-            "initContainers": [
-                {**_container(f"i{i}", one), **({"restartPolicy": "Always"} if stays else {})} for i, (one, stays) in enumerate(inits or [])
-            ],
-        }))  # fmt: skip
+    found = decode(
+        manifest(
+            "Pod",
+            "p",
+            namespace="default",
+            metadata={"uid": "uid-p"},
+            spec={
+                "containers": [_container(f"c{i}", one) for i, one in enumerate(containers)],
+                "initContainers": [
+                    {**_container(f"i{i}", one), **({"restartPolicy": "Always"} if stays else {})}
+                    for i, (one, stays) in enumerate(inits or [])
+                ],
+            },
+        )
+    )
     assert isinstance(found, Pod)
     return found
 
@@ -83,16 +106,22 @@ class TestRequests:
     @pytest.mark.parametrize(
         ("pod", "requests", "mapped"),
         [
-            (asking([{"cpu": "1", GPU: "2"}, {GPU: "1"}, {}]), {"container-0-request-1": 2, "container-1-request-0": 1}, 2),
+            (
+                asking([{"cpu": "1", GPU: "2"}, {GPU: "1"}, {}]),
+                {"container-0-request-1": 2, "container-1-request-0": 1},
+                2,
+            ),
             (asking([{GPU: "2"}], [({GPU: "1"}, False)]), {"container-1-request-0": 2}, 2),
             (
                 asking([{GPU: "1"}], [({GPU: "3"}, False), ({GPU: "2"}, False), ({GPU: "1"}, True)]),
-                {"container-0-request-0": 1, "container-2-request-0": 1, "container-3-request-0": 1}, 7,
+                {"container-0-request-0": 1, "container-2-request-0": 1, "container-3-request-0": 1},
+                7,
             ),
         ],
-    )  # fmt: skip
+    )
     def test_a_request_for_each_container(self, pod, requests, mapped):
-        """Each container has a request; init containers that end take the devices of those that come later, and one another's."""
+        """Each container has a request; init containers that end take the devices of those that come later,
+        and one another's."""
         claim = with_requests(special_claim(pod), pod, [GPU], lambda name: "gpus")
         found = {one.name: one.exactly for one in claim.spec.devices.requests}
         assert {name: one.count for name, one in found.items() if one is not None} == requests

@@ -34,26 +34,36 @@ class TestTaints:
     @pytest.mark.parametrize(
         ("toleration", "wanted"),
         [
-            (None, ["good"]), ({"operator": "Exists"}, ["bad"]), ({"key": "broken", "value": "yes"}, ["bad"]),
-            ({"key": "broken", "value": "no"}, ["good"]), ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
+            (None, ["good"]),
+            ({"operator": "Exists"}, ["bad"]),
+            ({"key": "broken", "value": "yes"}, ["bad"]),
+            ({"key": "broken", "value": "no"}, ["good"]),
+            ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
         ],
-    )  # fmt: skip
+    )
     def test_what_is_tolerated(self, toleration, wanted):
-        """A request gets a device with a taint only if it tolerates that; the tolerations stand with the device."""
+        """A request gets a device with a taint only if it tolerates that; the tolerations stand with the
+        device."""
         found = newest(a_slice("n", TAINTED, "good")).allocate(
             [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
-        )  # fmt: skip
+        )
         assert [one.device for one in found[0].results] == wanted
         assert len(found[0].results[0].tolerations) == (toleration is not None)
 
     def test_without_the_gate(self):
         """Without the gate taints do not count."""
-        assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [["bad"]]
+        assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [
+            ["bad"]
+        ]
 
 
 def part(name, amount, **more):
     """A device that takes an amount of memory."""
-    return {**device(name), "consumesCounters": [{"counterSet": "card", "counters": {"memory": {"value": amount}}}], **more}
+    return {
+        **device(name),
+        "consumesCounters": [{"counterSet": "card", "counters": {"memory": {"value": amount}}}],
+        **more,
+    }
 
 
 def card(*parts, where="n", total="40Gi", **more):
@@ -70,18 +80,25 @@ class TestCounters:
         found = newest(*card(*parts))
         assert taken(found, device_claim("c", exactly(2))) == [["half-0", "half-1"]]
         assert outcome(found, exactly(3)) == NONE
-        assert taken(newest(*card(*parts), device_claim("other", status=held_in("half-1"))), device_claim("c", exactly())) == [["half-0"]]
+        assert taken(
+            newest(*card(*parts), device_claim("other", status=held_in("half-1"))),
+            device_claim("c", exactly()),
+        ) == [["half-0"]]
 
     def test_a_counter_that_is_not_there(self):
-        """A pool whose devices take from unknown counters is invalid; without the gate such devices are not taken."""
+        """A pool whose devices take from unknown counters is invalid; without the gate such devices are not
+        taken."""
         odd = part("x", "1Gi", consumesCounters=[{"counterSet": "none", "counters": {}}])
         assert outcome(newest(*card(odd)), exactly()) == INVALID
         assert outcome(newest(a_slice("n", odd), DRAPartitionableDevices=False), exactly()) == NONE
 
     @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
     def test_what_is_turned_down(self, release, wanted):
-        """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked at."""
-        found = newest(*card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release)
+        """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
+        at."""
+        found = newest(
+            *card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release
+        )
         assert outcome(found, exactly()) == wanted
 
     def test_devices_elsewhere_take_from_the_same_counters(self):
@@ -89,14 +106,22 @@ class TestCounters:
         sets = [{"name": "card", "counters": {"memory": {"value": "30Gi"}}}]
         slices = [
             a_slice("n", pool="p", count=3, name="a", sharedCounters=sets),
-            *(a_slice(node, part(name, "20Gi"), pool="p", count=3, name=name) for node, name in (("n", "here"), ("m", "there"))),
+            *(
+                a_slice(node, part(name, "20Gi"), pool="p", count=3, name=name)
+                for node, name in (("n", "here"), ("m", "there"))
+            ),
         ]
         assert outcome(newest(*slices), exactly()) == FOUND
         assert outcome(newest(*slices, device_claim("other", status=held_in("there"))), exactly()) == NONE
 
     def test_each_device_says_its_nodes(self):
-        """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for that node alone."""
-        listed = [{**device("a"), "nodeName": "m"}, {**device("b"), "nodeName": "n"}, {**device("c"), "allNodes": True}]
+        """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for
+        that node alone."""
+        listed = [
+            {**device("a"), "nodeName": "m"},
+            {**device("b"), "nodeName": "n"},
+            {**device("c"), "allNodes": True},
+        ]
         found = newest(a_slice("", *listed, pool="p", perDeviceNodeSelection=True))
         assert outcome(found, exactly(3)) == NONE
         results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
@@ -107,7 +132,15 @@ class TestCounters:
 
 def held_in(*names):
     """The status of a claim with devices of pool p."""
-    return {"allocation": {"devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": "p", "device": name} for name in names]}}}
+    return {
+        "allocation": {
+            "devices": {
+                "results": [
+                    {"request": "r0", "driver": DRIVER, "pool": "p", "device": name} for name in names
+                ]
+            }
+        }
+    }
 
 
 def shared(name, amount="40Gi", **policy):
@@ -122,24 +155,30 @@ def asking(amount, count=1):
 
 class TestSharedDevices:
     def test_what_is_left(self):
-        """Claims share a device until its capacity is used up; each share has an ID of its own, and says what it took."""
+        """Claims share a device until its capacity is used up; each share has an ID of its own, and says what
+        it took."""
         engine = framework_engine()
         feed = EventFeed(engine)
         feed.put_all([node("n"), GPU, a_slice("n", shared("x"))])
         engine.snapshot.refresh()
         cells = with_gates(FRAMEWORK_RELEASES["1.36"].devices, dict.fromkeys(GATES, True))
-        found, ids = Devices(engine.table, engine.listings, cells), set()
+        found = Devices(engine.table, engine.listings, cells)
+        ids = set()
         for number in range(2):
             claim = device_claim(f"c{number}", asking("15Gi"))
             results = found.allocate([claim], 0)
             (one,) = results[0].results
             assert str(one.consumed_capacity["memory"]) == "16106127360"
             ids.add(one.share_id)
-            engine.listings.resource_claims.allocate(device_claim(f"c{number}", status={"allocation": _written(one)}))
+            engine.listings.resource_claims.allocate(
+                device_claim(f"c{number}", status={"allocation": _written(one)})
+            )
         assert len(ids) == 2
         assert outcome(found, asking("15Gi")) == NONE
         assert outcome(found, asking("10Gi")) == FOUND
-        assert [one.usable for one in accounts(found, [device_claim("c", asking("10Gi"))], 0)] == [(f"{DRIVER}/n/x",)]
+        assert [one.usable for one in accounts(found, [device_claim("c", asking("10Gi"))], 0)] == [
+            (f"{DRIVER}/n/x",)
+        ]
         (account,) = accounts(found, [device_claim("c", asking("15Gi"))], 0)
         assert [one.why for one in account.refused] == ["it has not as much capacity left"]
         engine.listings.resource_claims.take_back("uid-c0")
@@ -155,12 +194,16 @@ class TestSharedDevices:
     @pytest.mark.parametrize(
         ("policy", "asked", "took"),
         [
-            ({}, None, 40), ({"default": "5Gi"}, None, 5), ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "6Gi", 10),
-            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "11Gi", 0), ({"default": "4Gi", "validRange": {"min": "4Gi"}}, "1Gi", 4),
+            ({}, None, 40),
+            ({"default": "5Gi"}, None, 5),
+            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "6Gi", 10),
+            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "11Gi", 0),
+            ({"default": "4Gi", "validRange": {"min": "4Gi"}}, "1Gi", 4),
             ({"default": "4Gi", "validRange": {"min": "4Gi", "step": "2Gi"}}, "5Gi", 6),
-            ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0), ({}, "41Gi", 0),
+            ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0),
+            ({}, "41Gi", 0),
         ],
-    )  # fmt: skip
+    )
     def test_policies(self, policy, asked, took):
         """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
         claim = device_claim("c", asking(asked) if asked else exactly())
@@ -184,21 +227,36 @@ class TestSharedDevices:
         claim = device_claim("c", exactly(), exactly(), constraints=[apart])
         assert taken(newest(pool), claim) == [["a", "c"]]
         with pytest.raises(AllocationError, match="empty constraint"):
-            taken(newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"), claim)
+            taken(
+                newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"),
+                claim,
+            )
 
 
 def _written(one):
     taken = {name: str(amount) for name, amount in one.consumed_capacity.items()}
-    found = {"request": one.request, "driver": one.driver, "pool": one.pool, "device": one.device, "shareID": one.share_id}
+    found = {
+        "request": one.request,
+        "driver": one.driver,
+        "pool": one.pool,
+        "device": one.device,
+        "shareID": one.share_id,
+    }
     return {"devices": {"results": [{**found, "consumedCapacity": taken}]}}
 
 
-WAITING = {**device("slow"), "bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"], "bindsToNode": True}
+WAITING = {
+    **device("slow"),
+    "bindingConditions": ["Ready"],
+    "bindingFailureConditions": ["Broken"],
+    "bindsToNode": True,
+}
 
 
 class TestBindingConditions:
     def test_such_devices_come_last(self):
-        """A pool with such a device comes last, and what has to be true of it stands with it; it is for the one node."""
+        """A pool with such a device comes last, and what has to be true of it stands with it; it is for the
+        one node."""
         found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
         results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
         assert [one.device for result in results for one in result.results] == ["fast", "slow"]
@@ -225,7 +283,9 @@ def _said(kind):
 class TestPools:
     def test_pools_that_are_not_whole_give_nothing(self):
         """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
-        assert taken(newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())) == [["b"]]
+        assert taken(
+            newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())
+        ) == [["b"]]
         assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
         assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
         for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
@@ -233,7 +293,8 @@ class TestPools:
             assert [one.why for one in account.refused] == [f"its pool is {told}"]
 
     def test_slices_of_other_nodes_count(self):
-        """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it obsolete."""
+        """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it
+        obsolete."""
         other = a_slice("m", "b", pool="p", count=2, name="other")
         assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
         newer = a_slice("m", "b", pool="p", generation=2, name="newer")
@@ -249,9 +310,12 @@ def test_counters_are_exact(parts, whole, wanted, used):
     names = [f"d{number}" for number in range(len(parts))]
     holding = [name for bit, name in enumerate(names) if used >> bit & 1]
     found = newest(
-        *card(*(part(name, f"{amount}Gi") for name, amount in zip(names, parts, strict=True)), total=f"{whole}Gi"),
+        *card(
+            *(part(name, f"{amount}Gi") for name, amount in zip(names, parts, strict=True)),
+            total=f"{whole}Gi",
+        ),
         device_claim("other", status=held_in(*holding)),
-    )  # fmt: skip
+    )
     amounts = dict(zip(names, parts, strict=True))
     left = whole - sum(amounts[name] for name in holding)
     free = sorted(amount for name, amount in amounts.items() if name not in holding)

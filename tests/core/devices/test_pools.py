@@ -11,7 +11,12 @@ from tests.support.build import node
 from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, device_class, exactly
 
 NODES = 4
-SLICES = st.lists(st.tuples(st.integers(0, NODES - 1) | st.just("*"), st.lists(st.sampled_from("ab"), min_size=1, max_size=3)), max_size=5)
+SLICES = st.lists(
+    st.tuples(
+        st.integers(0, NODES - 1) | st.just("*"), st.lists(st.sampled_from("ab"), min_size=1, max_size=3)
+    ),
+    max_size=5,
+)
 STEPS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6)
 
 

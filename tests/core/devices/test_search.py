@@ -13,7 +13,16 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.reference.devices import Ask, first_fit
 from tests.support.build import node
-from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, device_class, either, exactly, same
+from tests.support.devicebuild import (
+    DRIVER,
+    a_slice,
+    device,
+    device_claim,
+    device_class,
+    either,
+    exactly,
+    same,
+)
 
 GPU = device_class()
 MODEL_A = f'device.attributes["{DRIVER}"].model == "a"'
@@ -25,7 +34,11 @@ def devices(*objects, release="1.34", admin=True, **gates):
     engine = framework_engine()
     EventFeed(engine).put_all([node("n"), *objects])
     engine.snapshot.refresh()
-    return Devices(engine.table, engine.listings, with_gates(FRAMEWORK_RELEASES[release].devices, {"DRAAdminAccess": admin, **gates}))
+    return Devices(
+        engine.table,
+        engine.listings,
+        with_gates(FRAMEWORK_RELEASES[release].devices, {"DRAAdminAccess": admin, **gates}),
+    )
 
 
 def taken(found, *claims):
@@ -34,7 +47,7 @@ def taken(found, *claims):
     return None if results is None else [[one.device for one in result.results] for result in results]
 
 
-# --- against all assignments ----------------------------------------------------------------------------------------
+# --- against all assignments --------------------------------------------------------------------------------
 
 KINDS = st.tuples(st.sampled_from("ab"), st.sampled_from([0, 1]), st.booleans())
 """Model, NUMA node, and whether it is free."""
@@ -46,30 +59,50 @@ REQUESTS = st.one_of(
     st.tuples(st.just("All"), st.sampled_from(list(MATCHES)), st.booleans()).map(lambda one: [one]),
     st.lists(ASKS.map(lambda one: (*one[:2], False)), min_size=2, max_size=3),
 )
-CLAIMS = st.lists(st.tuples(st.lists(REQUESTS, min_size=1, max_size=3), st.booleans()), min_size=1, max_size=2)
+CLAIMS = st.lists(
+    st.tuples(st.lists(REQUESTS, min_size=1, max_size=3), st.booleans()), min_size=1, max_size=2
+)
 """Requests, and whether all devices of a claim have to be on one NUMA node."""
 
 
 @given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS, release=st.sampled_from(["1.34", "1.36"]))
 def test_the_first_of_all_assignments(pool, claims, release):
     """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
-    together = [wanted and not any(ask[0] == "All" for request in requests for ask in request) for requests, wanted in claims]
+    together = [
+        wanted and not any(ask[0] == "All" for request in requests for ask in request)
+        for requests, wanted in claims
+    ]
     found = devices(*cluster(pool), release=release, DRAConsumableCapacity=True)
     asked = [made(f"c{i}", requests, together[i]) for i, (requests, _) in enumerate(claims)]
     wanted = first_fit(
         [[[as_ask(one, pool) for one in request] for request in requests] for requests, _ in claims],
         [free for _, _, free in pool],
-        [(lambda chosen: len({pool[one][1] for one in chosen}) == 1) if one else (lambda chosen: True) for one in together],
+        [
+            (lambda chosen: len({pool[one][1] for one in chosen}) == 1) if one else (lambda chosen: True)
+            for one in together
+        ],
     )
-    lists = None if wanted is None else [[f"d{one}" for owner, one in wanted if owner == i] for i in range(len(claims))]
+    lists = (
+        None
+        if wanted is None
+        else [[f"d{one}" for owner, one in wanted if owner == i] for i in range(len(claims))]
+    )
     assert taken(found, *asked) == lists
 
 
 def cluster(pool):
     """A slice with the devices of *pool*, and a claim that holds those that are not free."""
-    held = [{"request": "r", "driver": DRIVER, "pool": "n", "device": f"d{i}"} for i, one in enumerate(pool) if not one[2]]
+    held = [
+        {"request": "r", "driver": DRIVER, "pool": "n", "device": f"d{i}"}
+        for i, one in enumerate(pool)
+        if not one[2]
+    ]
     holder = device_claim("holder", exactly(), status={"allocation": {"devices": {"results": held}}})
-    return [GPU, a_slice("n", *(device(f"d{i}", model=one[0], numa=one[1]) for i, one in enumerate(pool))), holder]
+    return [
+        GPU,
+        a_slice("n", *(device(f"d{i}", model=one[0], numa=one[1]) for i, one in enumerate(pool))),
+        holder,
+    ]
 
 
 def made(name, requests, together):
@@ -79,17 +112,24 @@ def made(name, requests, together):
 
 def as_request(request):
     """A request of an example."""
-    asked = [exactly(count, *selectors, **({"adminAccess": True} if admin else {})) for count, selectors, admin in request]
+    asked = [
+        exactly(count, *selectors, **({"adminAccess": True} if admin else {}))
+        for count, selectors, admin in request
+    ]
     return asked[0] if len(asked) == 1 else either(*asked)
 
 
 def as_ask(one, pool):
     """The same for the naive allocator."""
     count, selectors, admin = one
-    return Ask(None if count == "All" else count, [i for i, kind in enumerate(pool) if MATCHES[selectors](kind)], admin)
+    return Ask(
+        None if count == "All" else count,
+        [i for i, kind in enumerate(pool) if MATCHES[selectors](kind)],
+        admin,
+    )
 
 
-# --- corners --------------------------------------------------------------------------------------------------------
+# --- corners ------------------------------------------------------------------------------------------------
 
 THREE = (GPU, a_slice("n", "a", "b", "c"))
 
@@ -106,7 +146,11 @@ class TestBackingUp:
         """Up to 1.33 devices that mode All took stay taken when the search backs up."""
         others = (device(one, model="b", numa=0) for one in "cd")
         pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
-        asked = [device_claim("x", exactly()), device_claim("y", exactly("All", NUMA_0)), device_claim("z", exactly(1, MODEL_A))]
+        asked = [
+            device_claim("x", exactly()),
+            device_claim("y", exactly("All", NUMA_0)),
+            device_claim("z", exactly(1, MODEL_A)),
+        ]
         assert taken(devices(GPU, pool, release=release), *asked) == wanted
 
 
@@ -114,7 +158,10 @@ class TestModeAll:
     @pytest.mark.parametrize(("release", "wanted"), [("1.32", [[]]), ("1.33", None), ("1.34", None)])
     def test_no_device(self, release, wanted):
         """Since 1.33 mode All needs one device at least."""
-        assert taken(devices(*THREE, release=release), device_claim("c", exactly("All", 'device.driver == "x"'))) == wanted
+        assert (
+            taken(devices(*THREE, release=release), device_claim("c", exactly("All", 'device.driver == "x"')))
+            == wanted
+        )
 
     @pytest.mark.parametrize(
         ("slices", "told"),
@@ -144,7 +191,9 @@ class TestAdminAccess:
     @pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
     def test_twice_in_one_claim(self, release, wanted):
         """Up to 1.33 a claim with admin access can get one device several times."""
-        assert taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
+        assert (
+            taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
+        )
 
     def test_without_the_gate(self):
         """Without the gate it is an error to ask for it, even with false."""
@@ -157,7 +206,9 @@ class TestNumbers:
     @pytest.mark.parametrize(("release", "wanted"), [("1.32", 20), ("1.33", None), ("1.34", 20)])
     def test_room_for_32(self, release, wanted):
         """In 1.33 the devices of a request that were chosen already count twice towards 32."""
-        found = taken(devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20)))
+        found = taken(
+            devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20))
+        )
         assert (found and len(found[0])) == wanted
 
     def test_more_than_32(self):
@@ -168,7 +219,10 @@ class TestNumbers:
 
     def test_alternatives_beyond_32(self):
         """An alternative that would be too many devices is ignored."""
-        found = taken(devices(GPU, a_slice("n", *map(str, range(40)))), device_claim("c", exactly(20), either(exactly(30), exactly(2))))
+        found = taken(
+            devices(GPU, a_slice("n", *map(str, range(40)))),
+            device_claim("c", exactly(20), either(exactly(30), exactly(2))),
+        )
         assert (found and len(found[0])) == 22
 
 
@@ -183,12 +237,19 @@ class TestAlternatives:
     def test_an_attribute_without_a_value_is_like_no_other(self):
         """Devices whose attribute has no value that is known do not match each other."""
         odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
-        assert taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")])) is None
+        assert (
+            taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")]))
+            is None
+        )
 
     def test_what_another_constraint_refuses_is_not_counted(self):
         """A device that the second constraint refuses leaves no mark on the first one."""
-        pool = a_slice("n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x"))
-        assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])) == [["b", "c"]]
+        pool = a_slice(
+            "n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x")
+        )
+        assert taken(
+            devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])
+        ) == [["b", "c"]]
 
     def test_a_short_name_is_of_the_drivers_domain(self):
         """An attribute without a domain is not found under another domain than that of the driver."""
@@ -198,7 +259,8 @@ class TestAlternatives:
 
     def test_a_class_that_changes(self):
         """What a search came to is forgotten when a class gets other selectors."""
-        found, asked = devices(device_class("gpu", "false"), a_slice("n", "a")), device_claim("c", exactly())
+        found = devices(device_class("gpu", "false"), a_slice("n", "a"))
+        asked = device_claim("c", exactly())
         assert found.outcomes([asked], np.array([0])).tolist() == [NONE]
         found.listings.device_classes.put(device_class())
         assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
@@ -206,11 +268,14 @@ class TestAlternatives:
 
 class TestLongSearches:
     def test_attributes_that_nothing_reads(self):
-        """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all their orders."""
+        """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all
+        their orders."""
         pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
         found = devices(GPU, a_slice("n", *pool))
         missing = f'device.attributes["{DRIVER}"].?uuid.orValue("") == "none"'
-        assert found.outcomes([device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])).tolist() == [NONE]
+        assert found.outcomes(
+            [device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])
+        ).tolist() == [NONE]
 
     def test_an_end_after_some_seconds(self):
         """A search that has not ended when its time is over ends without an answer."""
@@ -232,7 +297,12 @@ class TestPools:
     @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
     def test_an_invalid_pool(self, release, errs):
         """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
-        found = devices(GPU, a_slice("n", "a", "a", pool="p"), a_slice("n", device("b", model="a"), pool="q"), release=release)
+        found = devices(
+            GPU,
+            a_slice("n", "a", "a", pool="p"),
+            a_slice("n", device("b", model="a"), pool="q"),
+            release=release,
+        )
         asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
         if errs:
             with pytest.raises(AllocationError, match=r"^pool p is invalid: duplicate device name a$"):
@@ -241,8 +311,13 @@ class TestPools:
             assert taken(found, asked) == [["b"]]
 
     def test_the_node_selector_of_the_result(self):
-        """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are joined."""
-        zone = {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}]}}
+        """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are
+        joined."""
+        zone = {
+            "nodeSelector": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}]
+            }
+        }
         slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
         found = {}
         for name, one in zip("abc", slices, strict=True):
@@ -258,5 +333,10 @@ class TestClasses:
     def test_an_error_names_the_class_or_the_claim(self):
         """An attribute that a device lacks is an error, which says where the selector is."""
         for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):
-            with pytest.raises(AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"):
-                taken(devices(*objects, a_slice("n", "a")), device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))))
+            with pytest.raises(
+                AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"
+            ):
+                taken(
+                    devices(*objects, a_slice("n", "a")),
+                    device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))),
+                )

@@ -18,7 +18,8 @@ from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reads
 from tests.support.build import engine, node, pod
 
 NODES = 9
-FULL, LOST = Reason("full"), Reason("lost")
+FULL = Reason("full")
+LOST = Reason("lost")
 APP_A = PodsMatching(None, "app a", lambda group: group.labels.get("app") == "a")
 
 
@@ -45,7 +46,9 @@ class Trial:
             return self.check(nodes)
 
         self.answers = AnswerCache(self.engine.table)
-        self.predicate = Predicate(name="Trial", check=check, reads=self.reads, key=lambda template: template.labels)
+        self.predicate = Predicate(
+            name="Trial", check=check, reads=self.reads, key=lambda template: template.labels
+        )
 
     def cycle(self, incoming=None):
         """A cycle for a pod, the same each time unless one is given."""
@@ -92,7 +95,8 @@ class TestStaleness:
         assert (trial.rows(), trial.failing()) == ([[4, 7]], [4])
 
     def test_pods_do_not_matter_to_a_rule_of_node_objects(self):
-        """A rule that reads node objects is asked again about a node that changed, not about one that got a pod."""
+        """A rule that reads node objects is asked again about a node that changed, not about one that got a
+        pod."""
         trial = Trial(Reads.NODE)
         trial.rows()
         trial.place("n4")
@@ -102,7 +106,9 @@ class TestStaleness:
 
     def test_a_counter_makes_all_rows_stale(self):
         """A rule over domains is evaluated when a counter moved that it looked at, and by no other pod."""
-        trial = Trial(Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
+        trial = Trial(
+            Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0)
+        )
         trial.rows()
         trial.place("n4", app="b")
         assert trial.rows() == []
@@ -110,7 +116,8 @@ class TestStaleness:
         assert (trial.rows(), trial.failing()) == (ALL, [4])
 
     def test_only_rows_on_which_a_count_moved_are_stale(self):
-        """Of many rows that changed, a rule that counts pods of the row is asked about those where its own count did."""
+        """Of many rows that changed, a rule that counts pods of the row is asked about those where its own
+        count did."""
         trial = Trial(Reads.COUNTS, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 0))
         trial.rows()
         for number in range(NODES):
@@ -136,7 +143,8 @@ class TestSharing:
         trial.place("n4")
         trial.place("n4")
         answer = trial.answers.failures(trial.predicate, trial.cycle())
-        before, answer.shared = answer.answer, True
+        before = answer.answer
+        answer.shared = True
         assert before is not None
         trial.place("n5")
         trial.place("n5")
@@ -147,7 +155,9 @@ class TestSharing:
 class TestEarlyCutoff:
     def test_no_objection_again_is_no_change(self):
         """A predicate that is evaluated for all rows and still objects to nothing does not move its revision."""
-        trial = Trial(Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 1))
+        trial = Trial(
+            Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 1)
+        )
         answer = trial.answers.failures(trial.predicate, trial.cycle())
         revision = answer.revision
         trial.place("n4", app="a")

@@ -20,7 +20,8 @@ SMALL = {"cpu": "500m", "memory": "64Mi"}
 @pytest.fixture(autouse=True, params=["rows", "classes"])
 def form(request, monkeypatch):
     """Rows are looked at one by one, or in classes from the first time on: both say the same."""
-    whole, by_rows = Board.refresh, request.param == "rows"
+    whole = Board.refresh
+    by_rows = request.param == "rows"
 
     def refresh(board, *given, **named):
         board._revision = max(board._revision, 0)
@@ -64,7 +65,8 @@ class Asked:
     def asked(self, incoming, *, window=False):
         """The board of *incoming*, and whether it can be brought up to date."""
         cycle = self.cycle(incoming)
-        board, rows = self.known.of(cycle), sorted(cycle.table.row_of.values())
+        board = self.known.of(cycle)
+        rows = sorted(cycle.table.row_of.values())
         return board, board.refresh(cycle, np.array(rows, np.intp), cycle.table.rows_version, window=window)
 
     def named(self, rows):
@@ -85,7 +87,8 @@ class Asked:
 
     def totals(self, incoming, rows=None, *, window=False):
         """The totals of the nodes that fit, or of those *rows* that are feasible, by row."""
-        board, cycle = self.of(incoming, window=window), self.cycle(incoming)
+        board = self.of(incoming, window=window)
+        cycle = self.cycle(incoming)
         feasible = board.order[board.fits[board.order]] if rows is None else np.array(rows)
         return dict(zip(feasible.tolist(), board.totals(cycle, feasible).tolist(), strict=True))
 
@@ -110,9 +113,15 @@ class TestSharing:
 
 class TestWindow:
     def test_reduced_scores_are_those_among_the_feasible(self):
-        """A score in proportion to the greatest one is so among those that were found, not among all that fit."""
-        prefers = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}, "weight": 1}
-        incoming = small(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}})
+        """A score in proportion to the greatest one is so among those that were found, not among all that
+        fit."""
+        prefers = {
+            "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]},
+            "weight": 1,
+        }
+        incoming = small(
+            affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}}
+        )
         boards = Asked(cluster())
         plain = boards.totals(small(), window=True)
         with_preferred, without = (boards.totals(incoming, rows, window=True) for rows in ([0, 1], [0, 2]))
@@ -123,9 +132,19 @@ class TestWindow:
 class TestGivingUp:
     def test_an_error_of_a_predicate_needs_the_long_way(self):
         """Which nodes count its error depends on the rules before it, so no board tells."""
-        service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+        service = obj(
+            {
+                "kind": "Service",
+                "metadata": {"name": "s", "namespace": "default"},
+                "spec": {"selector": {"app": "a"}},
+            }
+        )
         argument = {"serviceAffinity": {"labels": ["region"]}}
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "CheckServiceAffinity", "argument": argument}]}
+        policy = {
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "predicates": [{"name": "CheckServiceAffinity", "argument": argument}],
+        }
         gone = pod("1", on="absent", labels={"app": "a"})
         boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
         incoming = small(labels={"app": "a"})
@@ -134,9 +153,12 @@ class TestGivingUp:
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
 
     def test_a_priority_that_cannot_be_computed_ends_the_cycle(self):
-        """The error is the reader's to handle, and the board is right as soon as the priority can be computed."""
+        """The error is the reader's to handle, and the board is right as soon as the priority can be
+        computed."""
         constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
-        invalid = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}}
+        invalid = {
+            "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+        }
         incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
         there = pod("1", on="n1")
         boards = Asked(cluster(there, gates={"EvenPodsSpread": True}))

@@ -17,7 +17,9 @@ from tests.support.examples import examples
 
 VALUES = st.integers(0, 2) | st.sampled_from([-(1 << 61), 1 << 61, 1 << 40])
 RELEASES = ("1.12", "1.16", "1.34", "1.36")
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
+SERVICE = obj(
+    {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}}
+)
 STEP = st.tuples(st.sampled_from(["small", "small", "peer", "apart", "leave"]), st.integers(0, 3))
 
 
@@ -41,7 +43,13 @@ def cluster(release):
     for number in range(9):
         zone = f"z{number % 3}"  # under both names that releases know
         zones = {"failure-domain.beta.kubernetes.io/zone": zone, "topology.kubernetes.io/zone": zone}
-        EventFeed(made).put(node(f"n{number}", cpu=str(2 + number % 2), labels={"kubernetes.io/hostname": f"n{number}", **zones}))
+        EventFeed(made).put(
+            node(
+                f"n{number}",
+                cpu=str(2 + number % 2),
+                labels={"kubernetes.io/hostname": f"n{number}", **zones},
+            )
+        )
     EventFeed(made).put(SERVICE)
     return made
 
@@ -53,7 +61,13 @@ def incoming(number, kind):
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
         more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     labels = {"app": "b" if kind == "small" else "a"}
-    return pod(f"p{number}", labels=labels, requests={"cpu": "300m", "memory": "64Mi"}, metadata={"uid": f"u{number}"}, **more)
+    return pod(
+        f"p{number}",
+        labels=labels,
+        requests={"cpu": "300m", "memory": "64Mi"},
+        metadata={"uid": f"u{number}"},
+        **more,
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -62,7 +76,9 @@ def incoming(number, kind):
 def test_hosts_are_those_of_a_look_at_all_rows(release, steps):
     """Pods of three kinds come and go: a scheduler with classes, verified, places them as one without does."""
     with pytest.MonkeyPatch.context() as patch, verifying():
-        by_classes, by_rows, placed = cluster(release), cluster(release), list[Any]()
+        by_classes = cluster(release)
+        by_rows = cluster(release)
+        placed = list[Any]()
         for number, (kind, which) in enumerate(steps):
             if kind == "leave":
                 for gone in placed[which : which + 1]:

@@ -1,4 +1,5 @@
-"""What rules answer for one pod is kept by their keys: a pod that differs in what a rule reads gets an answer of its own."""
+"""What rules answer for one pod is kept by their keys: a pod that differs in what a rule reads gets an answer
+of its own."""
 
 import pytest
 from msgspec.structs import replace
@@ -8,7 +9,18 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
-from tests.support.volumebuild import BOUND, EPHEMERAL, WAIT, bound, claim, csi_node, made_for, storage_class, using, volume
+from tests.support.volumebuild import (
+    BOUND,
+    EPHEMERAL,
+    WAIT,
+    bound,
+    claim,
+    csi_node,
+    made_for,
+    storage_class,
+    using,
+    volume,
+)
 
 CLOSED = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
 TAINTED = [node(name, taints=[{"key": name, "effect": "NoSchedule"}]) for name in "ab"]
@@ -27,14 +39,33 @@ def with_claim(name, disk):
 
 
 CASES = {
-    "who enters a closed node": ("1.16", [node("a", unschedulable=True), node("b", pods="0")], tolerant("p"), tolerant("q", CLOSED)),
-    "which taints": ("1.16", TAINTED, tolerant("p", {"key": "a", "operator": "Exists"}), tolerant("q", {"key": "b", "operator": "Exists"})),
-    "whose ephemeral volume": (
-        "1.27", [node("n"), csi_node("n", d=1), *DISKS, bound("x", "pvx"), using("old", "x", on="n"),
-                 *with_claim("p", "pvx"), *with_claim("q", "pvy")],
-        using("p", EPHEMERAL), using("q", EPHEMERAL),
+    "who enters a closed node": (
+        "1.16",
+        [node("a", unschedulable=True), node("b", pods="0")],
+        tolerant("p"),
+        tolerant("q", CLOSED),
     ),
-}  # fmt: skip
+    "which taints": (
+        "1.16",
+        TAINTED,
+        tolerant("p", {"key": "a", "operator": "Exists"}),
+        tolerant("q", {"key": "b", "operator": "Exists"}),
+    ),
+    "whose ephemeral volume": (
+        "1.27",
+        [
+            node("n"),
+            csi_node("n", d=1),
+            *DISKS,
+            bound("x", "pvx"),
+            using("old", "x", on="n"),
+            *with_claim("p", "pvx"),
+            *with_claim("q", "pvy"),
+        ],
+        using("p", EPHEMERAL),
+        using("q", EPHEMERAL),
+    ),
+}
 
 
 def made(release, objects):
@@ -59,13 +90,21 @@ def test_one_after_the_other(case, is_swapped):
 
 
 def test_a_limit_that_rises():
-    """Where the emptiest of many domains gets a pod, all others may take one more, though nothing came to them."""
-    constraint = {"maxSkew": 1, "topologyKey": "host", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
+    """Where the emptiest of many domains gets a pod, all others may take one more, though nothing came to
+    them."""
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "host",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "a"}},
+    }
     names = [f"n{number:02}" for number in range(40)]
     objects = [node(name, labels={"host": name}) for name in names]
     objects += [pod(f"old-{name}", on=name, labels={"app": "a"}) for name in names[1:]]
     both = made("1.27", objects)
-    incoming = [pod(f"p{number}", labels={"app": "a"}, topologySpreadConstraints=[constraint]) for number in range(2)]
+    incoming = [
+        pod(f"p{number}", labels={"app": "a"}, topologySpreadConstraints=[constraint]) for number in range(2)
+    ]
     with verifying(False):
         assert both.schedule(incoming[0]).feasible == ["n00"]
         EventFeed(both).put(pod("last", on="n00", labels={"app": "a"}))
@@ -74,10 +113,13 @@ def test_a_limit_that_rises():
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
 def test_volumes_that_a_pod_finds(release):
-    """The volume that one pod takes is gone for the next one: its cycle is run, as its host is not all that comes of it."""
+    """The volume that one pod takes is gone for the next one: its cycle is run, as its host is not all that
+    comes of it."""
     waits = storage_class("wait", provisioner="kubernetes.io/no-provisioner", **WAIT)
     both = made(release, [node("a"), node("b"), waits, volume("pv"), claim("x"), claim("y")])
     first = both.schedule(using("p", "x"), details=False)
     assert first.host is not None
     both.assume(first.pod, first.host)
-    assert "didn't find available persistent volumes to bind" in str(both.schedule(using("q", "y"), details=False).error)
+    assert "didn't find available persistent volumes to bind" in str(
+        both.schedule(using("q", "y"), details=False).error
+    )

@@ -3,7 +3,15 @@
 import numpy as np
 
 from kubeclassic.core.incremental.cachedanswer import Unanswerable
-from kubeclassic.core.incremental.rows import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
+from kubeclassic.core.incremental.rows import (
+    HITS_TO_DEEPEN,
+    MAX_DEPTH,
+    MISSES_TO_LOOK,
+    MOST_EVENTS,
+    OUT,
+    Lookahead,
+    LookaheadStats,
+)
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
 
@@ -55,14 +63,16 @@ class TestHits:
         """The third pod fills the node; each worth that is another is told."""
         made = cluster()
         small = sized(made, "100m")
-        ahead, worth = looked(made, small), np.zeros(NODES, np.int64)
+        ahead = looked(made, small)
+        worth = np.zeros(NODES, np.int64)
         assert ahead.follow([(4, small.size)] * 3, small.size, worth) == ([], [4, 4, 4])
         assert worth.tolist() == [0, 0, 0, 0, OUT]
 
     def test_anything_else_has_to_be_judged(self):
         """Pods of another size and pods that leave are not foreseen, nor is what follows on that row."""
         made = cluster()
-        small, large = sized(made, "100m"), sized(made, "2")
+        small = sized(made, "100m")
+        large = sized(made, "2")
         ahead = looked(made, small)
         assert followed(ahead, (0, large), (1, None), (2, small), size=small)[0] == [0, 1]
         assert followed(ahead, (0, small), (1, small), (2, small), size=small)[0] == [0, 1]
@@ -79,7 +89,8 @@ class TestLooks:
     def test_misses_make_a_look_due(self):
         """So many times a look would have spared judging."""
         made = cluster()
-        small, large = sized(made, "100m"), sized(made, "2")
+        small = sized(made, "100m")
+        large = sized(made, "2")
         ahead = Lookahead()
         for _ in range(MISSES_TO_LOOK):
             assert not ahead.is_due
@@ -100,9 +111,11 @@ class TestLooks:
 
     def test_looks_that_do_not_pay_make_all_sizes_wait(self):
         """Another size of the same scheduler looks later, until a look pays."""
-        made, luck = cluster(), LookaheadStats()
+        made = cluster()
+        luck = LookaheadStats()
         small = sized(made, "100m")
-        ahead, other = looked(made, small, luck=luck), Lookahead(luck=luck, misses=MISSES_TO_LOOK)
+        ahead = looked(made, small, luck=luck)
+        other = Lookahead(luck=luck, misses=MISSES_TO_LOOK)
         assert other.is_due
         ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert not other.is_due
@@ -122,7 +135,12 @@ class TestLooks:
     def test_ports_are_not_foreseen(self):
         """A pod with a host port takes it from the next one, which no sum tells."""
         made = cluster()
-        ported = made.templates.of(pod("p", containers=[{"name": "c", "image": "img", "ports": [{"hostPort": 80, "containerPort": 80}]}]))
+        ported = made.templates.of(
+            pod(
+                "p",
+                containers=[{"name": "c", "image": "img", "ports": [{"hostPort": 80, "containerPort": 80}]}],
+            )
+        )
         ahead = Lookahead()
         ahead.look(ported, Reads.REQUESTS | Reads.PORTS, made.table, np.zeros(NODES, np.int64), judge)
         assert not ahead.depths

@@ -1,4 +1,5 @@
-"""Every rule declares what it reads: nothing else may be touched, and nothing that is declared is superfluous."""
+"""Every rule declares what it reads: nothing else may be touched, and nothing that is declared is
+superfluous."""
 
 import random
 
@@ -46,10 +47,16 @@ def worlds(name, count):
 
 
 def undeclared(rule, cycle, declared):
-    """Ask *rule* about the whole table, some of it and a copy of that; what it looks at besides *declared* for an answer that is kept."""
-    rows, watch = judged(cycle), Watch(declared)
+    """Ask *rule* about the whole table, some of it and a copy of that; what it looks at besides *declared*
+    for an answer that is kept."""
+    rows = judged(cycle)
+    watch = Watch(declared)
     table = watched_table(cycle, watch)
-    for nodes in (watched_batch(table, None), watched_batch(table, rows[::2]), watched_overlay(table, rows[::2], cycle)):
+    for nodes in (
+        watched_batch(table, None),
+        watched_batch(table, rows[::2]),
+        watched_overlay(table, rows[::2], cycle),
+    ):
         watch.undeclared.clear()
         with uncached(cycle) as anew:
             given = watched_cycle(anew, watch, table)
@@ -76,7 +83,8 @@ def incoming(name, rng):
 
 
 def is_remembered_wrongly(name, declared, count):
-    """Whether the memory, told that the rule called *name* reads *declared*, ever gives another answer than the rule."""
+    """Whether the memory, told that the rule called *name* reads *declared*, ever gives another answer than
+    the rule."""
     rule = attrs.evolve(RULES[name], reads=declared)
     for world, rng in worlds(name, count):
         memory = AnswerCache(world.engine.table)
@@ -86,7 +94,9 @@ def is_remembered_wrongly(name, declared, count):
             cycle = world.engine.begin(pod_form(subject_of(name), form))
             if cycle.has_metadata and AnswerCache.keeps(rule, cycle):
                 cycle.answers, rows = memory, judged(cycle)
-                if remembered(rule, cycle, rows) != answer(rule, attrs.evolve(cycle, notes=CycleState()), Batch(cycle.table), rows):
+                if remembered(rule, cycle, rows) != answer(
+                    rule, attrs.evolve(cycle, notes=CycleState()), Batch(cycle.table), rows
+                ):
                     return True
     return False
 
@@ -119,7 +129,9 @@ class TestTheWatch:
     def test_it_notes(self):
         """A look at what is not declared is noted, one at what is declared is not."""
         watch = Watch(Reads.NODE)
-        nodes = watched_batch(watched_table(classic_engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None)
+        nodes = watched_batch(
+            watched_table(classic_engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None
+        )
         assert len(nodes.has_node) == nodes.n
         assert not watch.undeclared
         assert len(nodes.pod_count) == nodes.n
@@ -127,5 +139,7 @@ class TestTheWatch:
 
 
 def _names_in(function):
-    code = getattr(getattr(function, "fget", None) or getattr(function, "func", None) or function, "__code__", None)
+    code = getattr(
+        getattr(function, "fget", None) or getattr(function, "func", None) or function, "__code__", None
+    )
     return code.co_names if code is not None else ()

@@ -16,7 +16,10 @@ def small(name, cpu="100m", **labels):
 
 def large_cluster(release="1.16"):
     """Forty nodes in two zones."""
-    return engine(*[node(f"n{number:02}", cpu="2", labels={"zone": f"z{number % 2}"}) for number in range(40)], release=release)
+    return engine(
+        *[node(f"n{number:02}", cpu="2", labels={"zone": f"z{number % 2}"}) for number in range(40)],
+        release=release,
+    )
 
 
 def row_scores(made, incoming):
@@ -41,7 +44,8 @@ class TestSharing:
         assert row_scores(made, small("a", app="a")) is row_scores(made, small("b", app="b"))
 
     def test_templates_that_differ_in_node_selectors_alone_share_them(self):
-        """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are asked one by one."""
+        """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are
+        asked one by one."""
         made = large_cluster()
         here = pod("b", requests={"cpu": "100m", "memory": "64Mi"}, nodeSelector={"zone": "z1"})
         place(made, small("a"))
@@ -62,7 +66,8 @@ class TestTheLookahead:
 class TestOnce:
     def test_it_is_worked_out_again_when_a_node_changes(self):
         """What comes of node objects alone is kept until one of them changes, not until a pod comes."""
-        made, asked = large_cluster(), []
+        made = large_cluster()
+        asked = []
         made.snapshot.refresh()
 
         def ask():

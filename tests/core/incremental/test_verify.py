@@ -60,7 +60,10 @@ class TestBoards:
         """The error names the predicate that turns it down."""
         made, _ = trial
         made.table.pod_count[2] = 110  # a change that nothing is told of
-        with pytest.raises(StaleError, match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down"):
+        with pytest.raises(
+            StaleError,
+            match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down",
+        ):
             decide(made)
 
     def test_a_row_that_should_fit_is_found(self, trial):
@@ -91,17 +94,25 @@ class TestAnswers:
         answers = AnswerCache(cycle.table)
         answers.failures(predicate, cycle)
         cycle.table.pod_count[0] = 110
-        with pytest.raises(StaleError, match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out"):
+        with pytest.raises(
+            StaleError,
+            match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out",
+        ):
             answers.failures(predicate, cycle)
 
     def test_stale_scores_are_found(self):
         """So are raw scores."""
         cycle = cluster().begin(INCOMING)
-        priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
+        priority = next(
+            rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority"
+        )
         answers = AnswerCache(cycle.table)
         answers.scores(priority, cycle)
         cycle.table.nonzero[:, 0] += 1 << 40
-        with pytest.raises(StaleError, match=r"answer of priority LeastRequestedPriority .* is stale on 1 rows: 0 \(a\): kept \d+, worked"):
+        with pytest.raises(
+            StaleError,
+            match=r"answer of priority LeastRequestedPriority .* is stale on 1 rows: 0 \(a\): kept \d+, worked",
+        ):
             answers.scores(priority, cycle)
 
 

@@ -35,9 +35,11 @@ class TestServices:
     def test_by_name_within_the_namespace(self):
         """The services of the pod's namespace whose pairs all match, in order of name."""
         made = cycle(
-            owner("Service", "b", {"app": "a"}), owner("Service", "a", {"app": "a"}), owner("Service", "c", {"app": "x"}),
+            owner("Service", "b", {"app": "a"}),
+            owner("Service", "a", {"app": "a"}),
+            owner("Service", "c", {"app": "x"}),
             owner("Service", "far", {"app": "a"}, "far"),
-        )  # fmt: skip
+        )
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
     def test_finding_does_not_validate(self):
@@ -54,7 +56,9 @@ class TestServices:
 
 
 class TestControllers:
-    @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
+    @pytest.mark.parametrize(
+        ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
+    )
     def test_one_invalid_selector_hides_the_whole_kind(self, kind, find):
         """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
         made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
@@ -65,9 +69,11 @@ class TestSelectors:
     def test_all_kinds_together(self):
         """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
         made = cycle(
-            owner("Service", "a", {"app": "a"}), owner("ReplicationController", "a", {"app": "a"}),
-            owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}), owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
-        )  # fmt: skip
+            owner("Service", "a", {"app": "a"}),
+            owner("ReplicationController", "a", {"app": "a"}),
+            owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}),
+            owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
+        )
         assert len(owner_selectors(made.template, made.listings)) == 2
 
     def test_an_invalid_pair_counts_every_pod(self):

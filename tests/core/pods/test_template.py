@@ -13,17 +13,27 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
-REQUIRED = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": []}]}}}
+REQUIRED = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": []}]}
+    }
+}
 RESTARTS = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
 TOLERATION = {"key": "k", "operator": "Gt", "value": "1"}
 VARIANTS = {
-    "plain": {}, "users of the host": {"hostNetwork": True, "hostUsers": False}, "selector": {"nodeSelector": {"disk": "ssd"}},
+    "plain": {},
+    "users of the host": {"hostNetwork": True, "hostUsers": False},
+    "selector": {"nodeSelector": {"disk": "ssd"}},
     "affinity": {"affinity": REQUIRED},
-    "toleration": {"tolerations": [TOLERATION]}, "another": {"tolerations": [{**TOLERATION, "value": "2"}]},
-    "image": {"volumes": [{"name": "v", "image": {"reference": "big"}}]}, "emptyDir": {"volumes": [{"name": "v", "emptyDir": {}}]},
-    "gate": {"schedulingGates": [{"name": "g"}]}, "restarts": {"containers": [{"name": "c", "image": "i", "restartPolicyRules": RESTARTS}]},
-    "requests": {"resources": {"requests": {"cpu": "1"}}}, "overhead": {"overhead": {"cpu": "1"}},
-}  # fmt: skip
+    "toleration": {"tolerations": [TOLERATION]},
+    "another": {"tolerations": [{**TOLERATION, "value": "2"}]},
+    "image": {"volumes": [{"name": "v", "image": {"reference": "big"}}]},
+    "emptyDir": {"volumes": [{"name": "v", "emptyDir": {}}]},
+    "gate": {"schedulingGates": [{"name": "g"}]},
+    "restarts": {"containers": [{"name": "c", "image": "i", "restartPolicyRules": RESTARTS}]},
+    "requests": {"resources": {"requests": {"cpu": "1"}}},
+    "overhead": {"overhead": {"cpu": "1"}},
+}
 """What is said of a pod -> fields of its spec, each of which a rule of 1.36 reads."""
 
 
@@ -36,7 +46,8 @@ def test_each_field_that_a_rule_reads_tells_pods_apart():
 
 @pytest.mark.parametrize("first", [False, True])
 def test_a_pod_is_not_judged_as_the_one_before(first):
-    """A pod that needs a feature of its node finds none, and one that does not finds one, whichever comes first."""
+    """A pod that needs a feature of its node finds none, and one that does not finds one, whichever comes
+    first."""
     made = engine_for("1.36", {})
     EventFeed(made).put(node("a"))
     pods = [pod("plain"), pod("needing", **VARIANTS["users of the host"])]
@@ -52,15 +63,19 @@ def test_fields_that_no_rule_reads_do_not():
         assert templates.of(pod("a", **one)) is templates.of(pod("b", **other))
 
 
-# --- Which claims a pod's volumes have ------------------------------------------------------------------------------
+# --- Which claims a pod's volumes have ----------------------------------------------------------------------
 
 
-VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+VOLUMES = [
+    {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
+    {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+]
 
 
 class TestClaimKeys:
     def test_ephemeral_volumes_have_claims_where_they_count(self):
-        """Their claims are named for pod and volume; releases that do not know of them see the named claims alone."""
+        """Their claims are named for pod and volume; releases that do not know of them see the named claims
+        alone."""
         assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
         assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
 
@@ -74,9 +89,14 @@ class TestClaimKeys:
 
 
 NAMELESS = [
-    {"projected": {"sources": []}}, {"emptyDir": {}}, {"configMap": {"name": "c"}}, {"secret": {"secretName": "s"}},
-    {"hostPath": {"path": "/x"}}, {"downwardAPI": {"items": []}}, {"persistentVolumeClaim": {"claimName": "c"}},
-]  # fmt: skip
+    {"projected": {"sources": []}},
+    {"emptyDir": {}},
+    {"configMap": {"name": "c"}},
+    {"secret": {"secretName": "s"}},
+    {"hostPath": {"path": "/x"}},
+    {"downwardAPI": {"items": []}},
+    {"persistentVolumeClaim": {"claimName": "c"}},
+]
 
 
 class TestVolumesThatRulesRead:
@@ -88,14 +108,19 @@ class TestVolumesThatRulesRead:
         assert one is other
 
     def test_what_rules_read_does(self):
-        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases asks."""
+        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases
+        asks."""
         templates = Templates(RELEASES["1.16"], {})
-        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [{"csi": {"driver": "d"}}, NAMELESS[-1], NAMELESS[0]]
+        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [
+            {"csi": {"driver": "d"}},
+            NAMELESS[-1],
+            NAMELESS[0],
+        ]
         pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
         assert len({templates.of(each) for each in pods}) == len(pods)
 
 
-# --- Notes: a dict in which slots are keys of their own, and which a copy leaves out of templates -------------------
+# --- Notes: a dict in which slots are keys of their own, and which a copy leaves out of templates -----------
 
 
 PORTS = StateKey("ports")
@@ -118,7 +143,8 @@ def test_no_python_call():
 
 
 def test_a_slot_that_is_pickled_with_its_owner_stays_the_key():
-    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another one."""
+    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another
+    one."""
     notes = CycleState()
     notes[PORTS] = 1
     owned, found = pickle.loads(pickle.dumps((PORTS, notes)))
@@ -132,7 +158,7 @@ def test_a_copy_leaves_notes_out():
     assert pickle.loads(pickle.dumps(template)).notes == {}
 
 
-# --- Which requests of a pod count while it is resized in place, by example and against a naive choice --------------
+# --- Which requests of a pod count while it is resized in place, by example and against a naive choice ------
 
 
 ON = {"InPlacePodVerticalScaling": True}
@@ -142,10 +168,23 @@ PENDING = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
 
 def running(asked, status, *, infeasible=False, sidecar=None):
     """A pod of one container that asks for this cpu, with a status, and a sidecar of 100m with one."""
-    first = [] if sidecar is None else [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+    first = (
+        []
+        if sidecar is None
+        else [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+    )
     more = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
-    states = {"containerStatuses": [{"name": "c", "ready": True, **status}], "initContainerStatuses": [{"name": "s", **(sidecar or {})}]}
-    return pod("p", on="n", requests={"cpu": asked}, initContainers=first, status={"phase": "Running", **states, **more})
+    states = {
+        "containerStatuses": [{"name": "c", "ready": True, **status}],
+        "initContainerStatuses": [{"name": "s", **(sidecar or {})}],
+    }
+    return pod(
+        "p",
+        on="n",
+        requests={"cpu": asked},
+        initContainers=first,
+        status={"phase": "Running", **states, **more},
+    )
 
 
 def reported(cpu):
@@ -162,7 +201,10 @@ class TestRules:
     def test_sidecars(self):
         """From 1.33 on sidecars are resized too."""
         new = running("1", reported("1"), sidecar=reported("3"))
-        assert resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value() == 3000
+        assert (
+            resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value()
+            == 3000
+        )
         assert resized.by_reported(new, ON) is new
 
     @pytest.mark.parametrize("release", RULES)
@@ -176,11 +218,13 @@ class TestTemplates:
     def test_a_pod_that_is_not_resized_is_like_others(self):
         """A status that says what the spec says, in other words, makes no other template."""
         templates = Templates(ALL_RELEASES["1.33"], ON)
-        plain, same = running("1", {}), running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
+        plain = running("1", {})
+        same = running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
         assert templates.entry(plain).template is templates.entry(same).template
 
     def test_a_resized_pod_counts_its_status_on_a_node_alone(self):
-        """It counts what it has on a node and for the balance of resources; for room and in NodeResourcesFit's score its spec counts."""
+        """It counts what it has on a node and for the balance of resources; for room and in
+        NodeResourcesFit's score its spec counts."""
         templates = Templates(ALL_RELEASES["1.33"], ON)
         found = templates.entry(running("1", reported("3"))).template
         assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)

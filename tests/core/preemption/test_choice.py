@@ -17,10 +17,18 @@ PODS = 4
 @st.composite
 def choices(draw, fewest):
     """The pods of some nodes, which may differ in nothing but when their pods started."""
-    traits = st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.sampled_from([False, False, True])), min_size=PODS, max_size=PODS)
-    shared, starts = draw(st.none() | traits), st.sampled_from(draw(st.sampled_from([STARTS, STARTS[:3]])))
+    traits = st.lists(
+        st.tuples(st.integers(0, 1), st.booleans(), st.sampled_from([False, False, True])),
+        min_size=PODS,
+        max_size=PODS,
+    )
+    shared = draw(st.none() | traits)
+    starts = st.sampled_from(draw(st.sampled_from([STARTS, STARTS[:3]])))
     return [
-        [(priority, draw(starts), leaves, guarded) for priority, leaves, guarded in (draw(traits) if shared is None else shared)]
+        [
+            (priority, draw(starts), leaves, guarded)
+            for priority, leaves, guarded in (draw(traits) if shared is None else shared)
+        ]
         for _ in range(draw(st.integers(fewest, 4)))
     ]
 
@@ -29,8 +37,9 @@ def made_of(nodes, release):
     """A scheduler of nodes with such pods, and their rows in descending order of name."""
     pods = [
         pod(f"e{i}{j}", on=f"n{i}", priority=priority, status={"startTime": start})
-        for i, there in enumerate(nodes) for j, (priority, start, _, _) in enumerate(there)
-    ]  # fmt: skip
+        for i, there in enumerate(nodes)
+        for j, (priority, start, _, _) in enumerate(there)
+    ]
     made = engine(*[node(f"n{i}") for i in range(len(nodes))], *pods, release=release)
     made.snapshot.refresh()
     return made, np.array([made.table.row_of[f"n{i}"] for i in reversed(range(len(nodes)))], np.intp)
@@ -38,13 +47,17 @@ def made_of(nodes, release):
 
 def candidates_of(nodes, made, rows, sorts_again=False):
     """Candidates with the victims that were drawn."""
-    potential = PodLayout(made.table, made.algorithm.release.preemption.by_start_time, sorts_again).lower_than(5, rows)
+    potential = PodLayout(
+        made.table, made.algorithm.release.preemption.by_start_time, sorts_again
+    ).lower_than(5, rows)
     protected, victim = np.zeros((2, *potential.there.shape), np.bool_)
     for i, entries in enumerate(potential.entries):
         for place, name in enumerate(entry.pod.name for entry in entries):
             _, _, victim[place, i], protected[place, i] = nodes[int(name[1])][int(name[2])]
     ordered = potential.protecting(protected)
-    return Candidates.of(ordered, victim if ordered.order is None else np.take_along_axis(victim, ordered.order, axis=0))
+    return Candidates.of(
+        ordered, victim if ordered.order is None else np.take_along_axis(victim, ordered.order, axis=0)
+    )
 
 
 class TestPick:
@@ -75,7 +88,7 @@ class TestPick:
         nodes = [
             [(1, None, True, False), (0, None, True, True)],
             [(1, None, True, True), (0, None, False, False)],
-        ]  # fmt: skip
+        ]
         candidates = candidates_of(nodes, *made_of(nodes, "1.16"))
         assert told(candidates) == {"n0": ["e01", "e00"], "n1": ["e10"]}
         assert candidates.name(candidates.pick()) == "n0"
@@ -85,22 +98,30 @@ class TestSortedAgain:
     @examples(2)
     @given(choices(1))
     def test_victims_are_sorted_by_importance_at_the_end(self, nodes):
-        """From 1.30 on victims are in the order of a stable sort by importance of those with the protected ones first."""
+        """From 1.30 on victims are in the order of a stable sort by importance of those with the protected
+        ones first."""
         made, rows = made_of(nodes, "1.16")
-        before, after = candidates_of(nodes, made, rows), candidates_of(nodes, made, rows, sorts_again=True)
+        before = candidates_of(nodes, made, rows)
+        after = candidates_of(nodes, made, rows, sorts_again=True)
         for name, victims in before.spelled_out().items():
-            wanted = sorted(victims.pods, key=lambda pod: (-pod.priority, pod.status.start_time or NEVER_STARTED))
+            wanted = sorted(
+                victims.pods, key=lambda pod: (-pod.priority, pod.status.start_time or NEVER_STARTED)
+            )
             assert [pod.name for pod in after.spelled_out()[name].pods] == [pod.name for pod in wanted]
         assert after.violations.tolist() == before.violations.tolist()
 
     def test_the_most_important_victim_comes_first(self):
-        """A protected victim of low priority no longer hides one of high priority, so that another node is chosen."""
+        """A protected victim of low priority no longer hides one of high priority, so that another node is
+        chosen."""
         nodes = [
             [(1, None, True, False), (0, None, True, True)],
             [(0, None, True, True), (0, None, False, False)],
-        ]  # fmt: skip
+        ]
         made, rows = made_of(nodes, "1.16")
-        assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {"n0": ["e00", "e01"], "n1": ["e10"]}
+        assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {
+            "n0": ["e00", "e01"],
+            "n1": ["e10"],
+        }
 
 
 def told(candidates):

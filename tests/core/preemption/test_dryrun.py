@@ -20,20 +20,27 @@ RESOURCES_FIRST = {"plugins": {"filter": enabled("NodeResourcesFit")}}
 def tried(cycle, made, *, by_arrays):
     """The candidates, what stands against other nodes, and which node would be chosen, over all nodes."""
     rows = np.array([made.table.row_of[name] for name in sorted(made.table.row_of)], np.intp)
-    potential = PodLayout(made.table, cycle.release.preemption.by_start_time).lower_than(cycle.pod.priority, rows)
+    potential = PodLayout(made.table, cycle.release.preemption.by_start_time).lower_than(
+        cycle.pod.priority, rows
+    )
     overlays = OverlayTrial.of(cycle, made.nominations, potential)
     trial = ArrayTrial.of(cycle, coming_pods(cycle, made.nominations), potential) if by_arrays else overlays
     protection = counted_down if isinstance(cycle, FrameworkCycle) else exhausted
     found, verdict = dry_run(trial, protection(cycle.listings.budgets))
     candidates = {name: ([p.key for p in v.pods], v.violations) for name, v in found.spelled_out().items()}
-    return candidates, verdict.tally(np.flatnonzero(~verdict.fits)), found.name(found.pick()) if len(found) else None
+    return (
+        candidates,
+        verdict.tally(np.flatnonzero(~verdict.fits)),
+        found.name(found.pick()) if len(found) else None,
+    )
 
 
 class TestBothBackings:
     @examples(0.6)
     @given(crowds(), st.sampled_from(RELEASES), st.booleans())
     def test_arrays_find_what_overlays_find(self, crowd, release, resources_first):
-        """The same candidates, victims in the same order, violations, reasons and choice, also where the pod would fit as it is."""
+        """The same candidates, victims in the same order, violations, reasons and choice, also where the pod
+        would fit as it is."""
         made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
         cycle = begun(made, crowd.incoming)
         assert is_plain(cycle, coming_pods(cycle, made.nominations))
@@ -58,12 +65,17 @@ class TestWhereSumsAreEnough:
     def cycle(self, incoming, *there, release="1.16"):
         """A cycle for *incoming* on a node with pods."""
         objects = (node("n0", labels={"kubernetes.io/hostname": "n0"}), *there)
-        made = scheduler(*objects) if release == RELEASES[-1] else engine(*objects, release=release, gates={"EvenPodsSpread": True})
+        made = (
+            scheduler(*objects)
+            if release == RELEASES[-1]
+            else engine(*objects, release=release, gates={"EvenPodsSpread": True})
+        )
         return begun(made, incoming), made.nominations
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
     def test_ports_and_terms_go_the_long_way(self, release):
-        """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by sums."""
+        """A pod that asks for a host port, or that other pods' anti-affinity is about, cannot be judged by
+        sums."""
         ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
         shy = pod("shy", on="n0", affinity=refusing("p"))
         assert not are_enough(*self.cycle(pod("p", containers=ports), shy, release=release))
@@ -79,14 +91,29 @@ class TestWhereSumsAreEnough:
     def test_nominated_pods_can_be_what_is_counted(self):
         """Nobody there is counted by a spread constraint, but a nominated pod would be."""
         constraint = {
-            "maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "DoNotSchedule",
             "labelSelector": {"matchLabels": {"app": "a"}},
-        }  # fmt: skip
-        cycle, nominations = self.cycle(pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint]))
+        }
+        cycle, nominations = self.cycle(
+            pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint])
+        )
         assert are_enough(cycle, nominations)
-        nominations.add(pod("other", labels={"app": "b"}, priority=9, status={"nominatedNodeName": "n0"}), "n0")
+        nominations.add(
+            pod("other", labels={"app": "b"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
+        )
         assert are_enough(cycle, nominations)
-        nominations.add(pod("peer", labels={"app": "a"}, priority=9, metadata={"uid": "u"}, status={"nominatedNodeName": "n0"}), "n0")
+        nominations.add(
+            pod(
+                "peer",
+                labels={"app": "a"},
+                priority=9,
+                metadata={"uid": "u"},
+                status={"nominatedNodeName": "n0"},
+            ),
+            "n0",
+        )
         assert not are_enough(cycle, nominations)
 
     def test_nominated_pods_can_refuse(self):
@@ -113,9 +140,12 @@ class TestNominations:
     def test_a_nominated_pod_takes_its_room(self):
         """Room that a pod of higher priority waits for is not counted as free."""
         made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
-        made.nominations.add(pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0")
+        made.nominations.add(
+            pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
+        )
         cycle = begun(made, pod("p", requests={"cpu": "1"}, priority=5))
-        fast, slow = tried(cycle, made, by_arrays=True), tried(cycle, made, by_arrays=False)
+        fast = tried(cycle, made, by_arrays=True)
+        slow = tried(cycle, made, by_arrays=False)
         assert fast == slow
         assert "n0" not in fast[0]
 
@@ -124,7 +154,10 @@ def test_rows_that_were_never_laid_out():
     """Where nobody may have to leave, a dry run needs no layout of the rows, however many there are."""
     made = engine(*(node(f"n{number}") for number in range(20)))
     cycle = made.begin(pod("new", requests={"cpu": "1"}))
-    layout, rows = PodLayout(made.table, by_start_time=True), np.arange(20)
-    found, _ = dry_run(ArrayTrial.of(cycle, [], PotentialVictims.none(layout, rows)), exhausted(cycle.listings.budgets))
+    layout = PodLayout(made.table, by_start_time=True)
+    rows = np.arange(20)
+    found, _ = dry_run(
+        ArrayTrial.of(cycle, [], PotentialVictims.none(layout, rows)), exhausted(cycle.listings.budgets)
+    )
     assert found.rows.tolist() == rows.tolist()
     assert all(victims.pods == [] for victims in found.spelled_out().values())

@@ -1,4 +1,5 @@
-"""Kept outcomes of dry runs: whatever happens between two attempts, the next one finds what a new scheduler finds."""
+"""Kept outcomes of dry runs: whatever happens between two attempts, the next one finds what a new scheduler
+finds."""
 
 import numpy as np
 import pytest
@@ -16,9 +17,13 @@ from tests.support.examples import examples
 from tests.support.frameworkbuild import scheduler
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["come", "go", "nominate", "withdraw", "budget", "node", "wait"]), st.integers(0, 7), st.integers(0, 5)),
+    st.tuples(
+        st.sampled_from(["come", "go", "nominate", "withdraw", "budget", "node", "wait"]),
+        st.integers(0, 7),
+        st.integers(0, 5),
+    ),
     max_size=5,
-)  # fmt: skip
+)
 
 
 @pytest.fixture(autouse=True)
@@ -37,30 +42,66 @@ def plan_of(made, incoming):
 def take(made, step, number):
     """Let something happen to the cluster."""
     verb, which, more = step
-    feed, name = EventFeed(made), NAMES[which % len(NAMES)]
-    there = [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
+    feed = EventFeed(made)
+    name = NAMES[which % len(NAMES)]
+    there = (
+        [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
+    )
     waiting = made.nominations.on(name)
     if verb == "come":
-        feed.put(pod(f"new-{number}", on=name, requests=SIZES[more], priority=which - 4, labels={"app": APPS[more % 2]}))
+        feed.put(
+            pod(
+                f"new-{number}",
+                on=name,
+                requests=SIZES[more],
+                priority=which - 4,
+                labels={"app": APPS[more % 2]},
+            )
+        )
     elif verb == "go" and there:
         feed.delete(there[more % len(there)])
     elif verb == "nominate":
         status = {"nominatedNodeName": name}
-        made.nominations.add(pod(f"w-{number}", requests=SIZES[more], priority=which, metadata={"uid": f"w{number}"}, status=status), name)
+        made.nominations.add(
+            pod(
+                f"w-{number}",
+                requests=SIZES[more],
+                priority=which,
+                metadata={"uid": f"w{number}"},
+                status=status,
+            ),
+            name,
+        )
     elif verb == "withdraw" and waiting:
         made.nominations.remove(waiting[0])
     elif verb == "budget":
-        spec, meta = {"selector": {"matchLabels": {"app": APPS[more % 2]}}}, {"name": "late", "namespace": "default"}
-        feed.put(obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": spec, "status": {"disruptionsAllowed": which % 3}}))
+        spec = {"selector": {"matchLabels": {"app": APPS[more % 2]}}}
+        meta = {"name": "late", "namespace": "default"}
+        feed.put(
+            obj(
+                {
+                    "kind": "PodDisruptionBudget",
+                    "metadata": meta,
+                    "spec": spec,
+                    "status": {"disruptionsAllowed": which % 3},
+                }
+            )
+        )
     elif verb == "node":
-        feed.put(node(name, cpu="4", memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd"}))
+        feed.put(
+            node(
+                name, cpu="4", memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd"}
+            )
+        )
 
 
 @examples(0.6)
 @given(crowds(), st.sampled_from(RELEASES), STEPS, st.booleans())
 def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd, release, steps, tight):
-    """The same candidates, victims, choice and text after each step, also where there is room for the outcomes of one pod alone."""
-    made, plain = crowd.engine(release), crowd.engine(release, memory_bytes=0)
+    """The same candidates, victims, choice and text after each step, also where there is room for the
+    outcomes of one pod alone."""
+    made = crowd.engine(release)
+    plain = crowd.engine(release, memory_bytes=0)
     others = pod("q", requests={"cpu": "2"}, priority=3, metadata={"uid": "uid-q"})
     if tight:
         made.flow.runs.limit = 0
@@ -75,8 +116,14 @@ def full(release, nodes=3):
     """Nodes that are full of two pods of low priority each."""
     names = [f"n{i}" for i in range(nodes)]
     machines = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in names]
-    pods = [pod(f"{name}-{j}", on=name, requests={"cpu": "1"}, status={"startTime": STARTS[j]}) for name in names for j in range(2)]
-    return scheduler(*machines, *pods) if release == RELEASES[-1] else engine(*machines, *pods, release=release)
+    pods = [
+        pod(f"{name}-{j}", on=name, requests={"cpu": "1"}, status={"startTime": STARTS[j]})
+        for name in names
+        for j in range(2)
+    ]
+    return (
+        scheduler(*machines, *pods) if release == RELEASES[-1] else engine(*machines, *pods, release=release)
+    )
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
@@ -94,8 +141,10 @@ class TestWhatIsTried:
         return found
 
     def test_only_rows_that_changed_are_tried_again(self, monkeypatch, release):
-        """All nodes once, none for the same pod again, then that where a pod left, and that to which a pod is nominated."""
-        made, tried = full(release), self.tried(monkeypatch)
+        """All nodes once, none for the same pod again, then that where a pod left, and that to which a pod is
+        nominated."""
+        made = full(release)
+        tried = self.tried(monkeypatch)
         incoming = pod("p", requests={"cpu": "1"}, priority=5, metadata={"uid": "p"})
         row_of = made.table.row_of
         with verifying(False):
@@ -105,7 +154,9 @@ class TestWhatIsTried:
             EventFeed(made).delete(made.table.pods[row_of["n1"]][0].pod)
             EventFeed(made).put(pod("other", on="n1", requests={"cpu": "1"}))
             made.schedule(incoming)
-            made.nominations.add(pod("w", requests={"cpu": "1"}, priority=9, status={"nominatedNodeName": "n2"}), "n2")
+            made.nominations.add(
+                pod("w", requests={"cpu": "1"}, priority=9, status={"nominatedNodeName": "n2"}), "n2"
+            )
             made.schedule(incoming)
         assert tried[1:] == [[row_of["n1"]], [row_of["n2"]]]
 

@@ -34,7 +34,13 @@ def every_attempt_is_verified():
 
 def machine(name, cpu="2"):
     """A node that the pods of these tests do not fit on."""
-    return node(name, cpu=cpu, memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd" if name < "n2" else "hdd"})
+    return node(
+        name,
+        cpu=cpu,
+        memory="4Gi",
+        pods="5",
+        labels={"kubernetes.io/hostname": name, "disk": "ssd" if name < "n2" else "hdd"},
+    )
 
 
 def made_for(release, **options):
@@ -49,16 +55,31 @@ def made_for(release, **options):
 def take(made, step, number):
     """Let something happen to the cluster."""
     verb, which, more = step
-    feed, name = EventFeed(made), NAMES[which % len(NAMES)]
-    there = [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
+    feed = EventFeed(made)
+    name = NAMES[which % len(NAMES)]
+    there = (
+        [entry.pod for entry in made.table.pods[made.table.row_of[name]]] if name in made.table.row_of else []
+    )
     if verb in ("come", "apart", "first"):
-        affinity, priority = (APART if verb == "apart" else None), (-1 if verb == "first" else 0)
+        affinity = APART if verb == "apart" else None
+        priority = -1 if verb == "first" else 0
         labels = {"app": APPS[more % 2]}
-        feed.put(pod(f"new-{number}", on=name, requests=SIZES[more], priority=priority, labels=labels, affinity=affinity))
+        feed.put(
+            pod(
+                f"new-{number}",
+                on=name,
+                requests=SIZES[more],
+                priority=priority,
+                labels=labels,
+                affinity=affinity,
+            )
+        )
     elif verb == "go" and there:
         feed.delete(there[more % len(there)])
     elif verb == "nominate":
-        made.nominations.add(pod(f"w-{number}", requests=SIZES[more], priority=which, metadata={"uid": f"w{number}"}), name)
+        made.nominations.add(
+            pod(f"w-{number}", requests=SIZES[more], priority=which, metadata={"uid": f"w{number}"}), name
+        )
     elif verb == "withdraw" and (waiting := made.nominations.on(name)):
         made.nominations.remove(waiting[0])
     elif verb == "node":
@@ -72,7 +93,15 @@ def attempt(made, incoming):
     found = made.schedule(incoming, details=False)
     plan = None if found.preemption is None else (found.preemption.record(), found.preemption.drops_own)
     made.schedule(pod("small"), details=False)
-    return found.host, found.error, found.is_fit_error, plan, found.nominated, found.plugins, made.flow.order.position
+    return (
+        found.host,
+        found.error,
+        found.is_fit_error,
+        plan,
+        found.nominated,
+        found.plugins,
+        made.flow.order.position,
+    )
 
 
 INCOMING = [
@@ -86,7 +115,8 @@ INCOMING = [
 @given(st.sampled_from([*RELEASES, "1.34"]), STEPS)
 def test_an_attempt_says_what_one_that_keeps_nothing_says(release, steps):
     """The same text, plan, plugins and visiting order after each step."""
-    made, plain = made_for(release), made_for(release, memory_bytes=0)
+    made = made_for(release)
+    plain = made_for(release, memory_bytes=0)
     for number, step in enumerate([("wait", 0, 0), ("wait", 0, 0), *steps]):
         for either in (made, plain):
             take(either, step, number)
@@ -98,7 +128,8 @@ def test_an_attempt_says_what_one_that_keeps_nothing_says(release, steps):
 class TestWhatIsJudged:
     def test_it_is_counted_again_where_something_moved(self, monkeypatch, release):
         """Not for the same state again, but after a pod came."""
-        made, counted = made_for(release), []
+        made = made_for(release)
+        counted = []
         monkeypatch.setattr(refusals, "judge", lambda *given: counted.append(given) or judge(*given))
         with verifying(False):
             for _ in range(3):
@@ -110,7 +141,8 @@ class TestWhatIsJudged:
 
     def test_a_pod_that_fits_now_is_placed(self, release):
         """Once a pod has left a node, the pod that waited for it fits there."""
-        made, large = made_for(release), pod("p", requests={"cpu": "2"})
+        made = made_for(release)
+        large = pod("p", requests={"cpu": "2"})
         for name in NAMES:
             EventFeed(made).put(pod(f"on-{name}", on=name, requests={"cpu": "1"}))
         assert [made.schedule(large, details=False).host for _ in range(2)] == [None, None]
@@ -118,7 +150,8 @@ class TestWhatIsJudged:
         assert made.schedule(large, details=False).host == "n3"
 
     def test_what_happens_elsewhere_counts(self, release):
-        """Once the pod is gone that keeps others out of its zone, they fit on nodes to which nothing happened."""
+        """Once the pod is gone that keeps others out of its zone, they fit on nodes to which nothing
+        happened."""
         made = made_for(release)
         for name in NAMES:
             EventFeed(made).put(node(name, cpu="1" if name == "n0" else "4", labels={"zone": "z"}))

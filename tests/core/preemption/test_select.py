@@ -24,18 +24,37 @@ def plan(made, incoming):
     found = made.schedule(incoming).preemption
     if found is None:
         return None, [], []
-    return found.node, [one.name for one in found.victims], sorted(one.name for one in found.clear_nominations)
+    return (
+        found.node,
+        [one.name for one in found.victims],
+        sorted(one.name for one in found.clear_nominations),
+    )
 
 
 def leaving(name, priority, **status):
     """A pod on node n that is being deleted."""
-    return pod(name, on="n", priority=priority, requests=SLOT, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
+    return pod(
+        name,
+        on="n",
+        priority=priority,
+        requests=SLOT,
+        metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+        status=status,
+    )
 
 
 def budget(name, allowed, **labels):
     """A disruption budget for the pods with *labels*."""
     spec = {"selector": {"matchLabels": labels}}
-    return obj(manifest("PodDisruptionBudget", name, namespace="default", spec=spec, status={"disruptionsAllowed": allowed}))  # fmt: skip
+    return obj(
+        manifest(
+            "PodDisruptionBudget",
+            name,
+            namespace="default",
+            spec=spec,
+            status={"disruptionsAllowed": allowed},
+        )
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -43,9 +62,16 @@ class TestPriorities:
     """What is of equal priority is not lower."""
 
     def test_sums_of_many_are_above_those_of_few(self, release):
-        """Of equal first victims two matter more than one, whatever the second one's priority, as 2^31 is added to each."""
+        """Of equal first victims two matter more than one, whatever the second one's priority, as 2^31 is
+        added to each."""
         first = [pod("a0", on="a", priority=1, requests=SLOT), pod("a1", on="a", priority=-9, requests=SLOT)]
-        made = engine(release, node("a", cpu="2"), node("b", cpu="2"), *first, pod("b0", on="b", priority=1, requests={"cpu": "2"}))
+        made = engine(
+            release,
+            node("a", cpu="2"),
+            node("b", cpu="2"),
+            *first,
+            pod("b0", on="b", priority=1, requests={"cpu": "2"}),
+        )
         assert plan(made, pod("p", priority=5, requests={"cpu": "2"}))[:2] == ("b", ["b0"])
 
     def test_many_ties(self, release):
@@ -57,31 +83,53 @@ class TestPriorities:
 
     def test_who_loses_a_nomination(self, release):
         """Pods of lower priority lose their nomination to the node; one of equal priority keeps it."""
-        made = engine(release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3)))
+        made = engine(
+            release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3))
+        )
         for name, priority in (("lower", 4), ("equal", 5)):
-            nominee = pod(name, priority=priority, requests=SLOT, metadata={"uid": name}, status={"nominatedNodeName": "n"})
+            nominee = pod(
+                name,
+                priority=priority,
+                requests=SLOT,
+                metadata={"uid": name},
+                status={"nominatedNodeName": "n"},
+            )
             made.nominations.add(nominee, "n")
         node_name, victims, cleared = plan(made, pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}))
         assert (node_name, bool(victims), cleared) == ("n", True, ["lower"])
 
     def test_who_blocks_another_attempt(self, release):
-        """A pod of lower priority that is leaving the nominated node is waited for; one of equal priority is not."""
+        """A pod of lower priority that is leaving the nominated node is waited for; one of equal priority is
+        not."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        nominated = pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}, status={"nominatedNodeName": "n"})
+        nominated = pod(
+            "p", priority=5, requests=SLOT, metadata={"uid": "p"}, status={"nominatedNodeName": "n"}
+        )
         for priority, wanted in ((4, None), (5, "n")):
-            others = leaving("leaves", priority, conditions=[condition]), pod("low", on="n", priority=0, requests=SLOT)
+            others = (
+                leaving("leaves", priority, conditions=[condition]),
+                pod("low", on="n", priority=0, requests=SLOT),
+            )
             assert plan(engine(release, node("n", cpu="2"), *others), nominated)[0] == wanted
 
 
 def test_nominations_outlast_a_victim_that_leaves():
     """With SchedulerAsyncPreemption nominations end unless all victims are leaving already."""
-    for first, cleared in ((leaving("a", 0), ["lower"]), (pod("a", on="n", priority=0, requests=SLOT), ["lower"])):
+    for first, cleared in (
+        (leaving("a", 0), ["lower"]),
+        (pod("a", on="n", priority=0, requests=SLOT), ["lower"]),
+    ):
         made = engine("1.34", node("n", cpu="2"), first, pod("b", on="n", priority=0, requests=SLOT))
-        nominee = pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"})
+        nominee = pod(
+            "lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}
+        )
         made.nominations.add(nominee, "n")
         assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == cleared
     made = engine("1.34", node("n", cpu="2"), leaving("a", 0), leaving("b", 0))
-    made.nominations.add(pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}), "n")
+    made.nominations.add(
+        pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}),
+        "n",
+    )
     assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == []
 
 
@@ -98,7 +146,8 @@ class TestBudgets:
         assert {name: one.violations for name, one in found.candidates.items()} == violations
 
     def test_a_protected_pod_takes_from_no_later_budget(self):
-        """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second one."""
+        """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second
+        one."""
         labels = {"x": "1", "y": "1"}
         both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
         there = [both, pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"})]
@@ -129,7 +178,10 @@ class TestSinceTheLastAttempt:
         """So does one that comes to another node of the zone, whose own row alone changes."""
         zone = "failure-domain.beta.kubernetes.io/zone"
         nodes = [node(name, cpu="2", labels={zone: name[0]}) for name in ("a", "b", "a2")]
-        there = [pod(f"on-{name}", on=name, priority=priority, requests={"cpu": "2"}) for name, priority in (("a", 0), ("b", 1), ("a2", 9))]
+        there = [
+            pod(f"on-{name}", on=name, priority=priority, requests={"cpu": "2"})
+            for name, priority in (("a", 0), ("b", 1), ("a2", 9))
+        ]
         made = engine(release, *nodes, *there)
         incoming = pod("p", priority=5, requests=SLOT, labels={"app": "p"}, metadata={"uid": "p"})
         with verifying(False):
@@ -141,17 +193,25 @@ class TestSinceTheLastAttempt:
 
     def test_a_pod_between_two_priorities(self, release):
         """Whom the more important one may evict, the less important one may not."""
-        there = [pod("low", on="n", priority=3, requests=SLOT), pod("high", on="n", priority=7, requests=SLOT)]
+        there = [
+            pod("low", on="n", priority=3, requests=SLOT),
+            pod("high", on="n", priority=7, requests=SLOT),
+        ]
         made = engine(release, node("n", cpu="2"), *there)
         with verifying(False):
-            found = [plan(made, pod(f"p{priority}", priority=priority, requests={"cpu": "2"}))[0] for priority in (9, 5, 9)]
+            found = [
+                plan(made, pod(f"p{priority}", priority=priority, requests={"cpu": "2"}))[0]
+                for priority in (9, 5, 9)
+            ]
         assert found == ["n", None, "n"]
 
     def test_another_priority(self, release):
         """Pods that are equal but for their priority have outcomes of their own."""
         made = engine(release, node("n", cpu="1"), pod("e", on="n", priority=5, requests=SLOT))
         with verifying(False):
-            found = [plan(made, pod(f"p{priority}", priority=priority, requests=SLOT))[0] for priority in (9, 5, 9)]
+            found = [
+                plan(made, pod(f"p{priority}", priority=priority, requests=SLOT))[0] for priority in (9, 5, 9)
+            ]
         assert found == ["n", None, "n"]
 
     def test_a_budget(self, release):

@@ -15,7 +15,8 @@ from tests.support.refusals import refusal_text
 
 class TestActiveOrder:
     def test_equal_priorities_go_by_the_times_that_pods_bear(self):
-        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of an update is the new one."""
+        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of
+        an update is the new one."""
         conditions = {
             "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
             "changed": {"lastTransitionTime": "2020-01-01T00:00:03Z"},
@@ -33,7 +34,8 @@ class TestActiveOrder:
 class TestAddUnschedulable:
     @pytest.mark.parametrize("release", ALL)
     def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
-        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle number."""
+        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle
+        number."""
         made = bench(release)
         for name in ("a", "b"):
             made.queue.add(pod(name))
@@ -59,7 +61,10 @@ class TestAddUnschedulable:
         """A pod that is in the queue already is refused with upstream's words."""
         made = parked(release, failed("a"))
         made.queue.add(pod("b"))
-        texts = {"a": "pod is already present in unschedulableQ", "b": "pod is already present in the activeQ"}
+        texts = {
+            "a": "pod is already present in unschedulableQ",
+            "b": "pod is already present in the activeQ",
+        }
         if release in WITH_BACKOFF:
             made.fail(pod("c"), -1)
             texts["c"] = "pod is already present in the backoffQ"
@@ -71,7 +76,8 @@ class TestAddUnschedulable:
 class TestDelete:
     @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
     def test_the_wait_of_an_active_pod_is_kept(self, was_active, wait):
-        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on with it."""
+        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on
+        with it."""
         made = bench("1.16")
         made.fail(pod("a"))
         made.clock.now = nanoseconds(3.0)
@@ -85,7 +91,8 @@ class TestDelete:
 class TestNominations:
     @pytest.mark.parametrize("release", ALL)
     def test_by_preemption(self, release):
-        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status alone."""
+        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status
+        alone."""
         made = bench(release)
         made.queue.nominate(pod("a"), "n")
         assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})
@@ -93,7 +100,7 @@ class TestNominations:
         assert made.nominated() == {}
 
 
-# --- The scheduling queue with gate PodPriority off -----------------------------------------------------------------
+# --- The scheduling queue with gate PodPriority off ---------------------------------------------------------
 
 
 class TestFifo:
@@ -141,7 +148,7 @@ class TestFifo:
         assert ([found.name for found in queue.pods()], queue.next_due()) == (["b", "a"], None)
 
 
-# --- The heap's own order -------------------------------------------------------------------------------------------
+# --- The heap's own order -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -187,7 +194,7 @@ def test_an_item_that_becomes_better_goes_first():
     assert heap.peek() == 0
 
 
-# --- How long a failed pod waits, and the timers that look ----------------------------------------------------------
+# --- How long a failed pod waits, and the timers that look --------------------------------------------------
 
 
 class TestBackoff:
@@ -198,7 +205,8 @@ class TestBackoff:
         assert [backoff.is_waiting("a", now) for now in (SECOND - 1, SECOND)] == [True, False]
 
     def test_a_failure_at_the_very_end_begins_no_wait(self):
-        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as long."""
+        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as
+        long."""
         backoff = Backoff(20 * SECOND)
         for now, until in ((0, SECOND), (SECOND, SECOND), (SECOND + 1, 3 * SECOND + 1)):
             backoff.fail("a", now)
@@ -217,20 +225,28 @@ class TestTimer:
     @pytest.mark.parametrize(
         ("start", "period", "spent", "wanted", "after", "tick"),
         [
-            (5, 10, None, 0, False, 15), (5, 10, None, 15, False, 15), (5, 10, None, 15, True, 25),
-            (5, 10, None, 17, False, 25), (5, 10, None, 75, True, 85), (3, 30, None, 0, False, 33),
-            (0, 10, 40, 20, False, 50), (0, 10, 40, 40, False, 50), (0, 10, 40, 45, False, 50), (0, 10, 40, float("-inf"), False, 50),
+            (5, 10, None, 0, False, 15),
+            (5, 10, None, 15, False, 15),
+            (5, 10, None, 15, True, 25),
+            (5, 10, None, 17, False, 25),
+            (5, 10, None, 75, True, 85),
+            (3, 30, None, 0, False, 33),
+            (0, 10, 40, 20, False, 50),
+            (0, 10, 40, 40, False, 50),
+            (0, 10, 40, 45, False, 50),
+            (0, 10, 40, float("-inf"), False, 50),
         ],
-    )  # fmt: skip
+    )
     def test_next(self, start, period, spent, wanted, after, tick):
-        """The next tick is on the timer's own grid, later than its start and what is spent, and not before what is wanted."""
+        """The next tick is on the timer's own grid, later than its start and what is spent, and not before
+        what is wanted."""
         timer = Timer(start=start, period=period)
         if spent is not None:
             timer.spent = spent
         assert timer.next(wanted, after=after) == tick
 
 
-# --- What moves the pods of a scheduling queue: events, and time ----------------------------------------------------
+# --- What moves the pods of a scheduling queue: events, and time --------------------------------------------
 
 
 class TestFlushes:
@@ -255,5 +271,12 @@ class TestFlushes:
     def test_the_clock_says_when_it_began(self):
         """The times of objects are dates, and the clock has the date of its 0."""
         made = bench("1.13", origin=86400)
-        made.fail(failed("a", status={"conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]}))
+        made.fail(
+            failed(
+                "a",
+                status={
+                    "conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]
+                },
+            )
+        )
         assert made.queue.next_due() == 90 * SECOND

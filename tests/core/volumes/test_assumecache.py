@@ -8,7 +8,8 @@ from kubeclassic.core.volumes.assumecache import AssumeCache, VolumeError
 
 def volume(name, version="1", kind="", **labels):
     return PersistentVolume(
-        metadata=ObjectMeta(name=name, resource_version=version, labels=Map(labels)), spec=PersistentVolumeSpec(storage_class_name=kind)
+        metadata=ObjectMeta(name=name, resource_version=version, labels=Map(labels)),
+        spec=PersistentVolumeSpec(storage_class_name=kind),
     )
 
 
@@ -21,12 +22,17 @@ class TestAssumeCache:
     @pytest.mark.parametrize(
         ("known", "event", "mark"),
         [
-            ("5", "4", "assumed"), ("5", "5", "assumed"), ("5", "x", "assumed"),
-            ("5", "6", "event"), ("9", "10", "event"), ("", "", "event"),
+            ("5", "4", "assumed"),
+            ("5", "5", "assumed"),
+            ("5", "x", "assumed"),
+            ("5", "6", "event"),
+            ("9", "10", "event"),
+            ("", "", "event"),
         ],
-    )  # fmt: skip
+    )
     def test_only_a_newer_event_ends_an_assumption(self, cache, known, event, mark):
-        """An event that is not newer, as a number, or has an odd version is dropped; manifests have none, and the last one counts."""
+        """An event that is not newer, as a number, or has an odd version is dropped; manifests have none, and
+        the last one counts."""
         cache.put(volume("a", known))
         cache.assume(volume("a", known, mark="assumed"))
         cache.put(volume("a", event, mark="event"))

@@ -7,7 +7,19 @@ from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.core.volumes.binder import basic_checks, claim_keys
 from tests.support.build import obj
 from tests.support.manifests import manifest
-from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, pod, storage_class, volume
+from tests.support.volumebuild import (
+    BOUND,
+    SELECTED,
+    WAIT,
+    batch,
+    binder,
+    claim,
+    flags,
+    node,
+    pod,
+    storage_class,
+    volume,
+)
 
 
 def decided(found, incoming, host, nodes):
@@ -19,7 +31,9 @@ def decided(found, incoming, host, nodes):
 class TestBasicChecks:
     def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self):
         """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-        going = obj(manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}))
+        going = obj(
+            manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+        )
         claims = binder(claim("there"), going).listings.claims
         assert basic_checks(pod("there"), claims) is None
         assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
@@ -37,7 +51,8 @@ class TestAssume:
 
     @pytest.mark.parametrize("release", list(RELEASES))
     def test_a_matched_volume_is_assumed_to_be_the_claims(self, release):
-        """The volume gets a reference to the claim and the mark of the controller, so that other claims pass it over."""
+        """The volume gets a reference to the claim and the mark of the controller, so that other claims pass
+        it over."""
         found = binder(claim("c"), claim("d"), volume("v"), storage_class("wait", **WAIT), release=release)
         nodes = batch(node("n1"))
         assert decided(found, pod("c"), "n1", nodes) is False
@@ -66,7 +81,8 @@ class TestAssume:
         assert binder(claim("c"), release="1.13", VolumeScheduling=False).assume(pod("c"), "n1") is True
 
     def test_decisions_of_earlier_cycles_remain_before_1_14(self):
-        """A binding that a later cycle does not replace is still assumed in 1.13: out of sync with its volume, which went back."""
+        """A binding that a later cycle does not replace is still assumed in 1.13: out of sync with its
+        volume, which went back."""
         found = binder(claim("c"), volume("v"), self.CLASS, release="1.13")
         nodes = batch(node("n1"))
         found.remember(pod("c"), ["default/c"], nodes)
@@ -115,5 +131,6 @@ class TestAssume:
         assert found.version > before
         found.drop(claim("c"))
         assert (
-            flags(found, batch(node("n1")), "c")[0] == 'error getting PVC "default/c": could not find v1.PersistentVolumeClaim "default/c"'
+            flags(found, batch(node("n1")), "c")[0]
+            == 'error getting PVC "default/c": could not find v1.PersistentVolumeClaim "default/c"'
         )

@@ -53,7 +53,8 @@ class TestHandles:
         ],
     )
     def test_gce_disks_are_named_by_zone_or_region(self, zone, place):
-        """A disk in several zones is named by the region that they share, and has no name where they share none."""
+        """A disk in several zones is named by the region that they share, and has no name where they share
+        none."""
         found = handle(GCE_PD, zone, gcePersistentDisk={"pdName": "d"})
         assert found == (None if place is None else f"projects/UNSPECIFIED/zones/{place}/disks/d")
 
@@ -67,23 +68,35 @@ class TestHandles:
         ],
     )
     def test_others_keep_their_ids(self, plugin, source, found):
-        """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes over."""
+        """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes
+        over."""
         made = volume("v", **source)
         assert plugin_of(made.spec.source) == plugin
         assert (plugin and handle_of(plugin, made, (BETA_ZONE,))) == found
 
     @pytest.mark.parametrize(("image", "short"), [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
     def test_ceph_volumes_are_named_by_monitors_image_and_pool(self, image, short):
-        """The handle has a hash of the monitors and the pool in hexadecimal digits; a handle in the annotations goes before it."""
+        """The handle has a hash of the monitors and the pool in hexadecimal digits; a handle in the
+        annotations goes before it."""
         disk = {"rbd": {"monitors": ["a", "b"], "image": image, "pool": "rbd"}}
         digest = hashlib.md5(b"a,b").hexdigest()
         assert handle(RBD, **disk) == f"mig_mons-{digest}_image-{short}_726264"
-        assert handle_of(RBD, volume("v", meta={"annotations": {RBD_HANDLE: "known"}}, **disk), (BETA_ZONE,)) == "known"
+        assert (
+            handle_of(RBD, volume("v", meta={"annotations": {RBD_HANDLE: "known"}}, **disk), (BETA_ZONE,))
+            == "known"
+        )
 
     def test_the_first_label_that_says_anything_names_the_zone(self):
         """The newer label counts where the older one is absent or empty, for releases that look at both."""
-        made = volume("v", meta={"labels": {BETA_ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}}, gcePersistentDisk={"pdName": "d"})
-        assert handle_of(GCE_PD, made, (BETA_ZONE, TOPOLOGY_ZONE)) == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
+        made = volume(
+            "v",
+            meta={"labels": {BETA_ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}},
+            gcePersistentDisk={"pdName": "d"},
+        )
+        assert (
+            handle_of(GCE_PD, made, (BETA_ZONE, TOPOLOGY_ZONE))
+            == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
+        )
         assert handle_of(GCE_PD, made, (BETA_ZONE,)) == "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
 
 
@@ -92,7 +105,8 @@ EBS = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
 
 
 def translated(labels=None, **wanted):
-    """Label -> values, a term each, of an EBS volume with these *labels* and an affinity for these labels of nodes."""
+    """Label -> values, a term each, of an EBS volume with these *labels* and an affinity for these labels of
+    nodes."""
     made = volume("v", meta={"labels": labels or {}}, **EBS, **(on(**wanted) if wanted else {}))
     affinity = translated_affinity(AWS_EBS, made)
     terms = affinity.node_selector_terms if affinity else ()
@@ -113,7 +127,9 @@ class TestTranslatedAffinity:
 
     def test_older_regions_become_newer_ones(self):
         """Nodes that have only the newer label must be in reach."""
-        assert translated(**{BETA_ZONE: "a", BETA_REGION: "r"}) == [{EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}]
+        assert translated(**{BETA_ZONE: "a", BETA_REGION: "r"}) == [
+            {EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}
+        ]
 
     def test_a_volume_without_zone_stays_everywhere(self):
         """Without zone labels nothing is added; a driver without a label of its own changes nothing."""

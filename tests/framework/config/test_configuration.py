@@ -24,12 +24,26 @@ class TestDefaults:
         """Without a document there is one profile, called default-scheduler, and percentage 0."""
         config = read_configuration()
         assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
-        assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (16, 0, 1, 10)
+        assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (
+            16,
+            0,
+            1,
+            10,
+        )
 
     def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self):
         """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
-        strategies = [{"type": "MostAllocated"}, {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]}]
-        found = [read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args for s in strategies]
+        strategies = [
+            {"type": "MostAllocated"},
+            {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]},
+        ]
+        found = [
+            read_configuration(with_args("NodeResourcesFit", scoringStrategy=s))
+            .profiles[0]
+            .plugin_config[0]
+            .args
+            for s in strategies
+        ]
         listed = [[(r.name, r.weight) for r in args.scoring_strategy.resources] for args in found]
         assert listed == [[("cpu", 1), ("memory", 1)], [("cpu", 1)]]
 
@@ -37,12 +51,22 @@ class TestDefaults:
 class TestMerging:
     def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self):
         """A user's entry replaces the default in place, its missing weight included."""
-        plugins = configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}}).profiles[0].plugins["multiPoint"]
+        plugins = (
+            configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}})
+            .profiles[0]
+            .plugins["multiPoint"]
+        )
         assert plugins.enabled[4] == PluginEntry("NodeAffinity", 0)
 
     def test_a_star_drops_all_defaults(self):
         """With ``*`` disabled only the user's own entries remain."""
-        plugins = configuration({"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}}).profiles[0].plugins
+        plugins = (
+            configuration(
+                {"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}}
+            )
+            .profiles[0]
+            .plugins
+        )
         assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
 
 
@@ -50,14 +74,17 @@ class TestDecoding:
     def test_unknown_fields_are_refused_with_their_path(self):
         """An unknown field is a strict decoding error, whatever its depth or case."""
         assert refusal(document({}, foo=1)) == 'strict decoding error: unknown field "foo"'
-        assert refusal(document({"plugins": {"Filter": {}}})) == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
+        assert (
+            refusal(document({"plugins": {"Filter": {}}}))
+            == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
+        )
 
     def test_unknown_fields_of_arguments(self):
         """Unknown fields of arguments are told with the entry and the plugin."""
-        text = (
-            "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
+        text = "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
+        assert (
+            refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
         )
-        assert refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
 
     def test_arguments_of_another_plugin(self):
         """Arguments of a wrong kind are refused."""
@@ -71,9 +98,18 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("more", "text"),
         [
-            ({"parallelism": 0}, "parallelism: Invalid value: 0: should be an integer value greater than zero"),
-            ({"percentageOfNodesToScore": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
-            ({"podInitialBackoffSeconds": 0}, "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0"),
+            (
+                {"parallelism": 0},
+                "parallelism: Invalid value: 0: should be an integer value greater than zero",
+            ),
+            (
+                {"percentageOfNodesToScore": 101},
+                "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+            ),
+            (
+                {"podInitialBackoffSeconds": 0},
+                "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
+            ),
             (
                 {"podInitialBackoffSeconds": 5, "podMaxBackoffSeconds": 4},
                 "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
@@ -103,7 +139,11 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("plugin", "args", "text"),
         [
-            ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
+            (
+                "InterPodAffinity",
+                {"hardPodAffinityWeight": 101},
+                "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
+            ),
             (
                 "DefaultPreemption",
                 {"minCandidateNodesAbsolute": -1},

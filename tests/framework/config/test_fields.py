@@ -8,7 +8,11 @@ from kubeclassic.algorithmprovider.policy import Policy, PriorityArgument
 from kubeclassic.api.reading.unknownfields import TYPE_META, fields_of
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config import args as a
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_fields, read_configuration
+from kubeclassic.framework.config.configuration import (
+    KubeSchedulerConfiguration,
+    configuration_fields,
+    read_configuration,
+)
 from kubeclassic.framework.config.profiles import PluginEntry, ProfileConfig
 from kubeclassic.framework.status import POINTS
 from tests.support.frameworkbuild import document
@@ -26,7 +30,10 @@ FIELDS = [
         " delayCacheUntilActive",
     ),
     (ProfileConfig, "schedulerName percentageOfNodesToScore plugins pluginConfig"),
-    (Policy, "kind apiVersion predicates priorities extenders hardPodAffinitySymmetricWeight alwaysCheckAllPredicates"),
+    (
+        Policy,
+        "kind apiVersion predicates priorities extenders hardPodAffinitySymmetricWeight alwaysCheckAllPredicates",
+    ),
     (PriorityArgument, "serviceAntiAffinity labelPreference requestedToCapacityRatioArguments"),
     (
         AlgorithmConfiguration,
@@ -62,7 +69,9 @@ def fields(kind):
     return {*own, *(TYPE_META if kind.__name__.endswith("Args") else ())}
 
 
-@pytest.mark.parametrize(("kind", "names"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else "")
+@pytest.mark.parametrize(
+    ("kind", "names"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else ""
+)
 def test_names(kind, names):
     """A class has just the fields that upstream's has."""
     assert fields(kind) == set(names.split())
@@ -78,18 +87,30 @@ def test_certificates_of_extenders():
     """The certificates of an extender may stand in the file itself, in base64."""
     tls = read_configuration(document(extenders=[{"tlsConfig": {"certData": "eHk="}}])).extenders[0].tls
     assert tls == TlsConfig(cert_data=b"xy")
-    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: expected bytes in base64, got "(hidden)"'
+    assert (
+        refusal(extenders=[{"tlsConfig": {"caData": "?"}}])
+        == 'extenders[0].tlsConfig.caData: expected bytes in base64, got "(hidden)"'
+    )
 
 
 def test_timeouts_of_extenders():
     """A timeout is a duration; 0 stands for five seconds, and an empty text for none that could be read."""
-    times = [read_configuration(document(extenders=[{"httpTimeout": written}])).extenders[0].timeout for written in ("1m30s", "0s", "0")]
+    times = [
+        read_configuration(document(extenders=[{"httpTimeout": written}])).extenders[0].timeout
+        for written in ("1m30s", "0s", "0")
+    ]
     assert times == [90.0, 5.0, 5.0]
-    assert refusal(extenders=[{"httpTimeout": ""}]) == 'extenders[0].httpTimeout: expected a duration such as 5s or 1m30s, got ""'
+    assert (
+        refusal(extenders=[{"httpTimeout": ""}])
+        == 'extenders[0].httpTimeout: expected a duration such as 5s or 1m30s, got ""'
+    )
 
 
 def test_errors_name_the_extension_point():
     """What is wrong with a plugin is told with its extension point."""
     wrong = document({"plugins": {"score": {"enabled": [{"weight": "1"}]}}})
-    with pytest.raises(PolicyError, match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: expected a whole number, got "1"$'):
+    with pytest.raises(
+        PolicyError,
+        match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: expected a whole number, got "1"$',
+    ):
         read_configuration(wrong)

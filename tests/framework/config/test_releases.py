@@ -14,7 +14,9 @@ from tests.support.configbuild import GROUP, arguments, built, configuration, re
 from tests.support.refusals import refusal_text
 
 ALL = tuple(FRAMEWORK_RELEASES)
-VERSIONS = tuple(version for version, release in FRAMEWORK_RELEASES.items() if "v1" in release.configuration.api_versions)
+VERSIONS = tuple(
+    version for version, release in FRAMEWORK_RELEASES.items() if "v1" in release.configuration.api_versions
+)
 """The releases that read version v1 of the configuration."""
 NO_PLUGINS = "config.PluginSet{Enabled:[]config.Plugin(nil), Disabled:[]config.Plugin(nil)}"
 LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
@@ -22,7 +24,11 @@ LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
 
 def defaults(version, gates=""):
     """The plugins of a profile that says nothing, in the newest version of the configuration."""
-    points = configuration(version, FRAMEWORK_RELEASES[version].configuration.api_versions[-1], gates=gates).profiles[0].plugins
+    points = (
+        configuration(version, FRAMEWORK_RELEASES[version].configuration.api_versions[-1], gates=gates)
+        .profiles[0]
+        .plugins
+    )
     return list(dict.fromkeys(plugin.name for found in points.values() for plugin in found.enabled))
 
 
@@ -45,7 +51,10 @@ class TestEachRelease:
         assert not set(defaults(release.version)) & cells.gone_plugins
         assert release.version not in VERSIONS or not set(defaults(release.version)) & cells.refused_plugins
         assert cells.default_version == cells.api_versions[-1]
-        assert cells.capacity_gate in release.gates or ("VolumeBinding", "score") in release.framework.points_lacked
+        assert (
+            cells.capacity_gate in release.gates
+            or ("VolumeBinding", "score") in release.framework.points_lacked
+        )
 
     def test_settled_gates_are_gone(self, release):
         """No gate is settled that the release still has."""
@@ -56,12 +65,17 @@ class TestVersions:
     @pytest.mark.parametrize(
         ("api", "first", "last"),
         [
-            ("v1alpha1", "1.17", "1.18"), ("v1alpha2", "1.18", "1.18"), ("v1beta1", "1.19", "1.22"), ("v1beta2", "1.22", "1.27"),
-            ("v1beta3", "1.23", "1.28"), ("v1", "1.25", "1.36"),
+            ("v1alpha1", "1.17", "1.18"),
+            ("v1alpha2", "1.18", "1.18"),
+            ("v1beta1", "1.19", "1.22"),
+            ("v1beta2", "1.22", "1.27"),
+            ("v1beta3", "1.23", "1.28"),
+            ("v1", "1.25", "1.36"),
         ],
-    )  # fmt: skip
+    )
     def test_api_versions(self, api, first, last):
-        """Each version is read by some releases; earlier and later a configuration of theirs is refused as unknown."""
+        """Each version is read by some releases; earlier and later a configuration of theirs is refused as
+        unknown."""
         for version in ALL:
             if ALL.index(first) <= ALL.index(version) <= ALL.index(last):
                 assert configuration(version, api).api_version == f"{GROUP}/{api}"
@@ -71,13 +85,19 @@ class TestVersions:
                 )
 
     def test_fields(self):
-        """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's percentage of v1 alone."""
-        assert refusal("1.27", "v1", delayCacheUntilActive=True) == 'strict decoding error: unknown field "delayCacheUntilActive"'
+        """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's
+        percentage of v1 alone."""
+        assert (
+            refusal("1.27", "v1", delayCacheUntilActive=True)
+            == 'strict decoding error: unknown field "delayCacheUntilActive"'
+        )
         assert configuration("1.28", "v1beta3", delayCacheUntilActive=True)
         assert configuration("1.27", "v1beta2", healthzBindAddress="")
         assert "healthzBindAddress" in refusal("1.27", "v1", healthzBindAddress="")
         assert configuration("1.28", "v1", {"percentageOfNodesToScore": 5}).profiles[0].percentage == 5
-        assert 'unknown field "profiles[0].percentageOfNodesToScore"' in refusal("1.28", "v1beta3", {"percentageOfNodesToScore": 5})
+        assert 'unknown field "profiles[0].percentageOfNodesToScore"' in refusal(
+            "1.28", "v1beta3", {"percentageOfNodesToScore": 5}
+        )
 
 
 class TestPlugins:
@@ -90,14 +110,17 @@ class TestPlugins:
         assert not any("SchedulingGates" in defaults(version) for version in ALL[:first])
 
     def test_limits_of_disks(self):
-        """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and gone since 1.32."""
+        """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and
+        gone since 1.32."""
         assert [set(LIMITS) <= set(defaults(version)) for version in ALL] == [True] * 14 + [False] * 6
         assert "EBSLimits" in built("1.31", "v1", enabled("multiPoint", "EBSLimits")).plugins()
         assert refusal("1.31", "v1", enabled("filter", "EBSLimits")) == (
             'profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1"'
             f' (KubeSchedulerConfiguration is version "{GROUP}/v1")'
         )
-        assert refusal("1.32", "v1", enabled("multiPoint", "CinderLimits")).endswith('PreFilterPlugin "CinderLimits" does not exist')
+        assert refusal("1.32", "v1", enabled("multiPoint", "CinderLimits")).endswith(
+            'PreFilterPlugin "CinderLimits" does not exist'
+        )
         assert "was invalid" in refusal("1.34", "v1", arguments("GCEPDLimits"))
 
     def test_selector_spread(self):
@@ -105,8 +128,12 @@ class TestPlugins:
         assert "SelectorSpread" in built("1.28", "v1", enabled("multiPoint", "SelectorSpread")).plugins()
         assert 'was invalid in version "v1"' in refusal("1.28", "v1", enabled("score", "SelectorSpread"))
         assert "SelectorSpread" in built("1.28", "v1beta3", enabled("score", "SelectorSpread")).plugins()
-        assert refusal("1.29", "v1", enabled("score", "SelectorSpread")).endswith('ScorePlugin "SelectorSpread" does not exist')
-        assert refusal("1.29", "v1", enabled("multiPoint", "SelectorSpread")).endswith('PreFilterPlugin "SelectorSpread" does not exist')
+        assert refusal("1.29", "v1", enabled("score", "SelectorSpread")).endswith(
+            'ScorePlugin "SelectorSpread" does not exist'
+        )
+        assert refusal("1.29", "v1", enabled("multiPoint", "SelectorSpread")).endswith(
+            'PreFilterPlugin "SelectorSpread" does not exist'
+        )
 
 
 class TestArguments:
@@ -114,17 +141,23 @@ class TestArguments:
         ("release", "kind", "text"),
         [
             ("1.35", "LeastAllocated", ""),
-            ("1.35", "RequestedToCapacityRatio", "scoringStrategy.shape: Required value: at least one point must be specified"),
             (
-                "1.36", "LeastAllocated",
+                "1.35",
+                "RequestedToCapacityRatio",
+                "scoringStrategy.shape: Required value: at least one point must be specified",
+            ),
+            (
+                "1.36",
+                "LeastAllocated",
                 "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio",
             ),
             (
-                "1.36", "RequestedToCapacityRatio",
+                "1.36",
+                "RequestedToCapacityRatio",
                 "scoringStrategy.requestedToCapacityRatio.shape: Required value: at least one point must be specified",
             ),
         ],
-    )  # fmt: skip
+    )
     def test_shapes_of_ratios(self, release, kind, text):
         """Since 1.36 a shape belongs to the type of strategy that reads it, which has to have one."""
 
@@ -140,12 +173,19 @@ class TestArguments:
         assert kind == "LeastAllocated" or "must be specified when type" in refusal(release, "v1", asked())
 
     def test_capacity_of_volumes(self):
-        """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is StorageCapacityScoring, and the shape falls."""
+        """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is
+        StorageCapacityScoring, and the shape falls."""
         older = (
-            configuration("1.32", "v1", arguments("VolumeBinding"), gates="VolumeCapacityPriority=true").profiles[0].plugin_config[0].args
+            configuration("1.32", "v1", arguments("VolumeBinding"), gates="VolumeCapacityPriority=true")
+            .profiles[0]
+            .plugin_config[0]
+            .args
         )
         newer = (
-            configuration("1.33", "v1", arguments("VolumeBinding"), gates="StorageCapacityScoring=true").profiles[0].plugin_config[0].args
+            configuration("1.33", "v1", arguments("VolumeBinding"), gates="StorageCapacityScoring=true")
+            .profiles[0]
+            .plugin_config[0]
+            .args
         )
         assert older.shape == (ShapePoint(0, 0), ShapePoint(100, 10))
         assert newer.shape == (ShapePoint(0, 10), ShapePoint(100, 0))
@@ -161,17 +201,29 @@ class TestArguments:
         """The text about points that do not rise is shorter since 1.34; each resource weighs 100 at most."""
         points = [{"utilization": 50, "score": 1}, {"utilization": 50, "score": 2}]
         resources = [{"name": "cpu", "weight": 101}]
-        strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": points}, "resources": resources}
-        profile, weight = arguments("NodeResourcesFit", scoringStrategy=strategy), "resource weight of cpu not in valid range (0, 100]"
+        strategy = {
+            "type": "RequestedToCapacityRatio",
+            "requestedToCapacityRatio": {"shape": points},
+            "resources": resources,
+        }
+        profile = arguments("NodeResourcesFit", scoringStrategy=strategy)
+        weight = "resource weight of cpu not in valid range (0, 100]"
         for version, text in (("1.33", "utilization values"), ("1.34", "values")):
-            assert f"Invalid value: 50: {text} must be sorted in increasing order" in refusal(version, "v1", profile)
+            assert f"Invalid value: 50: {text} must be sorted in increasing order" in refusal(
+                version, "v1", profile
+            )
             assert weight in refusal(version, "v1", profile)
 
     def test_time_for_devices(self):
         """DynamicResources has a time since 1.34, 10 seconds by default; with its gate off none may be given."""
         args = configuration("1.34", "v1", arguments("DynamicResources")).profiles[0].plugin_config[0].args
         assert args == DynamicResourcesArgs(10.0)
-        args = configuration("1.34", "v1", arguments("DynamicResources", filterTimeout="1m0s")).profiles[0].plugin_config[0].args
+        args = (
+            configuration("1.34", "v1", arguments("DynamicResources", filterTimeout="1m0s"))
+            .profiles[0]
+            .plugin_config[0]
+            .args
+        )
         assert args == DynamicResourcesArgs(60.0)
         path = "profiles[0].pluginConfig[0].args.filterTimeout: "
         assert (
@@ -179,22 +231,27 @@ class TestArguments:
             == f'{path}Invalid value: "-1.5s": must be zero or positive'
         )
         off = "DRASchedulerFilterTimeout=false"
-        assert configuration("1.34", "v1", arguments("DynamicResources"), gates=off).profiles[0].plugin_config[
+        assert configuration("1.34", "v1", arguments("DynamicResources"), gates=off).profiles[
             0
-        ].args == DynamicResourcesArgs(None)
+        ].plugin_config[0].args == DynamicResourcesArgs(None)
         assert refusal("1.34", "v1", arguments("DynamicResources", filterTimeout="1s"), gates=off) == (
             f"{path}Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
         )
 
     def test_arguments_for_devices_in_older_releases(self):
         """Up to 1.33 DynamicResources has no arguments: what is given stays as it is."""
-        assert configuration("1.33", "v1", arguments("DynamicResources", any=1)).profiles[0].plugin_config[0].args == {"any": 1}
+        assert configuration("1.33", "v1", arguments("DynamicResources", any=1)).profiles[0].plugin_config[
+            0
+        ].args == {"any": 1}
 
 
 class TestProfilesTogether:
     DIFFERENT = (
         {"schedulerName": "a"},
-        {"schedulerName": "b", "plugins": {"queueSort": {"enabled": [{"name": "Mine"}], "disabled": [{"name": "*"}]}}},
+        {
+            "schedulerName": "b",
+            "plugins": {"queueSort": {"enabled": [{"name": "Mine"}], "disabled": [{"name": "*"}]}},
+        },
     )
 
     @pytest.mark.parametrize(
@@ -212,11 +269,19 @@ class TestProfilesTogether:
             'Name:"*", Weight:0}}}',
             "JSON": '{"Enabled":[{"Name":"Mine","Weight":0}],"Disabled":[{"Name":"*","Weight":0}]}',
         }[shown]
-        assert refusal(version, "v1", profiles=list(self.DIFFERENT)) == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
+        assert (
+            refusal(version, "v1", profiles=list(self.DIFFERENT))
+            == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
+        )
 
     @pytest.mark.parametrize(
         ("version", "api", "shown"),
-        [("1.18", "v1alpha2", '"null"'), ("1.20", "v1beta1", '"null"'), ("1.21", "v1beta1", NO_PLUGINS), ("1.22", "v1beta1", None)],
+        [
+            ("1.18", "v1alpha2", '"null"'),
+            ("1.20", "v1beta1", '"null"'),
+            ("1.21", "v1beta1", NO_PLUGINS),
+            ("1.22", "v1beta1", None),
+        ],
     )
     def test_queue_sort_as_given(self, version, api, shown):
         """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
@@ -229,19 +294,36 @@ class TestProfilesTogether:
         text = f"profiles[1].plugins.queueSort: Invalid value: {shown}: has to match for all profiles"
         assert told.endswith(text)
 
-    @pytest.mark.parametrize(("version", "api"), [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")])
+    @pytest.mark.parametrize(
+        ("version", "api"),
+        [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")],
+    )
     def test_when_queue_sort_plugins_are_counted(self, version, api):
-        """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then too many."""
-        told = refusal_text(PolicyError, built, version, api, profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}])
+        """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then
+        too many."""
+        told = refusal_text(
+            PolicyError,
+            built,
+            version,
+            api,
+            profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}],
+        )
         text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
         begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
         assert told.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
-        told = refusal_text(PolicyError, built, version, api, profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}])
+        told = refusal_text(
+            PolicyError,
+            built,
+            version,
+            api,
+            profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}],
+        )
         late = version in ("1.18", "1.21")
         assert told.endswith(text if late else "only one queue sort plugin can be enabled")
 
     def test_arguments_up_to_1_21(self):
-        """Different arguments of the plugin are refused when the second profile is made; policy check has it as a fault."""
+        """Different arguments of the plugin are refused when the second profile is made; policy check has it
+        as a fault."""
         profiles = [{"schedulerName": name, **arguments("PrioritySort", by=name)} for name in "ab"]
         assert configuration("1.21", "v1beta1", profiles=profiles)
         text = 'different queue sort plugin args for profile "b"'

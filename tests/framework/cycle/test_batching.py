@@ -43,7 +43,8 @@ def full(name, **fields):
 @examples(2.0)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
 def test_the_top_of_a_heap(totals):
-    """Without a heap the node that would be on top of one is found; nodes are popped with their totals in order."""
+    """Without a heap the node that would be on top of one is found; nodes are popped with their totals in
+    order."""
     found = np.array(totals)
     cycle = SimpleNamespace(table=SimpleNamespace(names=[str(place) for place in range(len(totals))]))
     heap = _heap(cycle, np.arange(len(totals)), found)
@@ -59,11 +60,17 @@ def test_the_top_of_a_heap(totals):
 @pytest.mark.parametrize(
     ("other", "is_equal"),
     [
-        ({}, True), ({"namespace": "other"}, True), ({"priority": 5}, True), ({"labels": {"app": "x"}}, False),
-        ({"tolerations": [{"operator": "Exists"}]}, False), ({"nodeSelector": {}}, False), ({"volumes": [DISK]}, False),
-        ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True), ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
+        ({}, True),
+        ({"namespace": "other"}, True),
+        ({"priority": 5}, True),
+        ({"labels": {"app": "x"}}, False),
+        ({"tolerations": [{"operator": "Exists"}]}, False),
+        ({"nodeSelector": {}}, False),
+        ({"volumes": [DISK]}, False),
+        ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True),
+        ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
     ],
-)  # fmt: skip
+)
 def test_pods_that_are_equal(other, is_equal):
     """Only a pod with the signature of the pod before it is offered the node that came next."""
     made = run()
@@ -73,8 +80,13 @@ def test_pods_that_are_equal(other, is_equal):
 
 @pytest.mark.parametrize(
     ("release", "plugins", "counts"),
-    [("1.36", None, [3, 1, 1]), ("1.35", None, [3, 1, 1]), ("1.34", None, [3, 2, 1]), ("1.36", {}, [3, 2, 1])],
-)  # fmt: skip
+    [
+        ("1.36", None, [3, 1, 1]),
+        ("1.35", None, [3, 1, 1]),
+        ("1.34", None, [3, 2, 1]),
+        ("1.36", {}, [3, 2, 1]),
+    ],
+)
 def test_profiles_that_batch(release, plugins, counts):
     """From 1.35 on, and not by default: PodTopologySpread has constraints of the system."""
     made = run(release, plugins)
@@ -90,7 +102,9 @@ def test_a_node_with_room_for_more():
 def test_a_pod_between_them():
     """A pod that is tried between two equal ones ends the batch."""
     made = run()
-    assert [len(feasible(made, one)) for one in (full("one"), pod("small", requests={"cpu": "100m"}), full("two"))] == [3, 2, 1]
+    assert [
+        len(feasible(made, one)) for one in (full("one"), pod("small", requests={"cpu": "100m"}), full("two"))
+    ] == [3, 2, 1]
 
 
 def test_trials_leave_nothing():

@@ -1,4 +1,5 @@
-"""The binding cycle step by step: Permit and its wait, what follows, and that nothing stays reserved after a failure."""
+"""The binding cycle step by step: Permit and its wait, what follows, and that nothing stays reserved after a
+failure."""
 
 import pytest
 
@@ -25,7 +26,8 @@ def reserved(engine, new):
 class TestPermit:
     def test_a_wait(self):
         """A pod that a plugin makes wait keeps its node, and nothing else happens to it."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10")
         assert reserved(engine, new) is None
         assert names(waits_of(engine)) == ["p"]
         assert engine.flow.binding.waiting(new) is the_one(engine)
@@ -50,11 +52,13 @@ class TestPermit:
         assert wait("for others") == Status(wait().code, ("for others",), timeout=float("inf"))
 
     @pytest.mark.parametrize(
-        ("said", "text", "is_rejection"), [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)]
+        ("said", "text", "is_rejection"),
+        [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)],
     )
     def test_a_later_no_ends_the_wait_of_an_earlier_plugin(self, said, text, is_rejection):
         """If one plugin wants to wait and another rejects or fails, the pod does not wait."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10", Second=said)
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10", Second=said)
         failure = reserved(engine, new)
         assert (failure.text, failure.is_rejection) == (text, is_rejection)
         assert names(waits_of(engine)) == []
@@ -64,12 +68,15 @@ class TestPermit:
     def test_profiles_know_their_own_waiting_pods(self):
         """Each profile has a list of its own."""
         other = {"schedulerName": "other", "plugins": {"multiPoint": enabled("Doorman")}}
-        engine = scheduler(node("a"), profile={"schedulerName": "default-scheduler"}, profiles=[other], plugins=(Doorman,))
+        engine = scheduler(
+            node("a"), profile={"schedulerName": "default-scheduler"}, profiles=[other], plugins=(Doorman,)
+        )
         new = pod("p", schedulerName="other", metadata={"annotations": {"Doorman": "10"}})
         assert reserved(engine, new) is None
         assert {name: names(profile.waiting_pods) for name, profile in engine.flow.profiles.items()} == {
-            "default-scheduler": [], "other": ["p"],
-        }  # fmt: skip
+            "default-scheduler": [],
+            "other": ["p"],
+        }
 
 
 class Closed(Plugin):
@@ -95,21 +102,38 @@ class TestWordsOfRejections:
         ],
     )
     def test_reserve(self, release, failure):
-        """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one node."""
-        engine = scheduler(node("a"), node("b"), plugins=(Closed,), profile={"plugins": {"multiPoint": enabled("Closed")}}, release=release)
+        """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one
+        node."""
+        engine = scheduler(
+            node("a"),
+            node("b"),
+            plugins=(Closed,),
+            profile={"plugins": {"multiPoint": enabled("Closed")}},
+            release=release,
+        )
         assert reserved(engine, pod("p")) == failure
 
     @pytest.mark.parametrize(
-        ("release", "text"), [("1.27", "no"), ("1.28", "0/1 nodes are available: 1 no."), ("1.32", "0/1 nodes are available: 1 no.")]
+        ("release", "text"),
+        [
+            ("1.27", "no"),
+            ("1.28", "0/1 nodes are available: 1 no."),
+            ("1.32", "0/1 nodes are available: 1 no."),
+        ],
     )
     def test_permit(self, release, text):
         """So do those of Permit from 1.28 on."""
-        assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(text, "Unschedulable")
+        assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(
+            text, "Unschedulable"
+        )
 
-    @pytest.mark.parametrize(("release", "text"), [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")])
+    @pytest.mark.parametrize(
+        ("release", "text"), [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")]
+    )
     def test_a_wait_that_ends(self, release, text):
         """And those that end a wait from 1.29 on."""
-        engine, new = waiting_scheduler(node("a"), release=release), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"), release=release)
+        new = asking(Doorman="10")
         reserved(engine, new)
         the_one(engine).reject("Doorman", "late")
         assert engine.flow.binding.permitted(new, "a") == Failure(text, "Unschedulable")
@@ -118,17 +142,23 @@ class TestWordsOfRejections:
 class TestTheEndOfAWait:
     def test_an_allowed_pod_is_bound(self):
         """After the last word the binding goes on, and nobody waits any more."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10")
         reserved(engine, new)
         the_one(engine).allow("Doorman")
         binding = engine.flow.binding
-        assert (binding.permitted(new, "a"), binding.begin(new, "a"), binding.bind(new, "a")) == (None, None, None)
+        assert (binding.permitted(new, "a"), binding.begin(new, "a"), binding.bind(new, "a")) == (
+            None,
+            None,
+            None,
+        )
         assert names(waits_of(engine)) == []
         assert (engine.cache.is_assumed(new), doorman(engine).reserved) == (True, {"p"})
 
     def test_a_rejected_pod_gives_everything_back(self):
         """Reservations are undone in reverse order, the pod is forgotten and is Unschedulable."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10")
         reserved(engine, new)
         the_one(engine).reject("Second", "no room for you")
         failure = engine.flow.binding.permitted(new, "a")
@@ -139,7 +169,8 @@ class TestTheEndOfAWait:
 
     def test_a_pod_that_somebody_else_bound(self):
         """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
-        engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"), node("b"))
+        new = asking(Doorman="10")
         reserved(engine, new)
         EventFeed(engine).put(new.bound_to("b"))
         assert engine.flow.binding.removed(new)
@@ -151,7 +182,9 @@ class TestTheEndOfAWait:
 
     def test_giving_back_drops_the_wait(self):
         """A pod that is given up while it waits does not wait any more, and nobody is told."""
-        engine, new, told = waiting_scheduler(node("a")), asking(Doorman="10"), []
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10")
+        told = []
         reserved(engine, new)
         the_one(engine).on_end = lambda: told.append("end")
         engine.flow.binding.give_back(new, "a")
@@ -159,7 +192,8 @@ class TestTheEndOfAWait:
 
     def test_a_waiting_victim_is_rejected(self):
         """A victim of preemption that waits is rejected as preempted, and need not be deleted."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10")
         reserved(engine, new)
         assert engine.flow.binding.preempt(new, pod("important"))
         assert engine.flow.binding.permitted(new, "a") == Failure("preempted", "Unschedulable")
@@ -168,16 +202,19 @@ class TestTheEndOfAWait:
 
 class TestBind:
     def test_if_all_skip_the_binding_fails(self):
-        """Upstream: the last plugin's Skip is no success, so the pod is given back with a SchedulerError and no word."""
+        """Upstream: the last plugin's Skip is no success, so the pod is given back with a SchedulerError and
+        no word."""
         plugins = {"multiPoint": enabled("Doorman", "Second"), "bind": disabled("DefaultBinder")}
-        engine, new = scheduler(node("a"), profile={"plugins": plugins}, plugins=(Doorman, Second)), asking()
+        engine = scheduler(node("a"), profile={"plugins": plugins}, plugins=(Doorman, Second))
+        new = asking()
         reserved(engine, new)
         assert engine.flow.binding.bind(new, "a") == Failure("", "SchedulerError")
         assert doorman(engine).reserved == set()
 
     def test_a_rejection_on_the_way(self):
         """A PreBind plugin that rejects makes the pod Unschedulable, after an allowed wait as well."""
-        engine, new = waiting_scheduler(node("a")), asking(Doorman="10", preBind="no")
+        engine = waiting_scheduler(node("a"))
+        new = asking(Doorman="10", preBind="no")
         reserved(engine, new)
         the_one(engine).allow("Doorman")
         assert engine.flow.binding.permitted(new, "a") is None
@@ -188,7 +225,8 @@ class TestBind:
 class TestDeletion:
     def test_a_waiting_pod_that_is_deleted(self):
         """The event rejects it as removed and lets others be tried; its reservation ends with its wait."""
-        engine, new = waiting_scheduler(node("a", pods="1")), asking(Doorman="10")
+        engine = waiting_scheduler(node("a", pods="1"))
+        new = asking(Doorman="10")
         queue = engine.flow.queue(Clock())
         events = engine.flow.router(queue, "default-scheduler")
         events.put(new)
@@ -208,8 +246,10 @@ class TestDeletion:
         assert not engine.cache.is_assumed(new)
 
     def test_a_waiting_pod_that_somebody_else_binds(self):
-        """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself stays where it is."""
-        engine, new = waiting_scheduler(node("a"), node("b")), asking(Doorman="10")
+        """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself
+        stays where it is."""
+        engine = waiting_scheduler(node("a"), node("b"))
+        new = asking(Doorman="10")
         events = engine.flow.router(engine.flow.queue(Clock()), "default-scheduler")
         events.put(new)
         events.queue.pop()
@@ -228,7 +268,9 @@ class Waker(Plugin):
 
     def permit(self, pod, node_name, cycle):
         """Say so."""
-        cycle.pods_to_activate |= {other.key: other for other in (known("parked"), known("gated"), known("unknown"))}
+        cycle.pods_to_activate |= {
+            other.key: other for other in (known("parked"), known("gated"), known("unknown"))
+        }
         return
 
     def bind(self, pod, node_name, cycle):
@@ -243,7 +285,8 @@ def known(name):
 
 class TestActivation:
     def test_a_plugin_wakes_parked_pods(self):
-        """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or unknown, is not."""
+        """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or
+        unknown, is not."""
         engine = scheduler(node("a"), profile={"plugins": {"multiPoint": enabled("Waker")}}, plugins=(Waker,))
         queue = engine.flow.queue(Clock())
         for name in ("parked", "gated"):

@@ -20,7 +20,9 @@ NO_CLAIMS = {"postFilter": {"disabled": [{"name": "*"}]}}
 
 def named(*names):
     """A pod whose node affinity names nodes."""
-    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in names]
+    terms = [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]} for name in names
+    ]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     return pod("p", affinity={"nodeAffinity": required})
 
@@ -28,7 +30,9 @@ def named(*names):
 def three(release, **options):
     """Three nodes, the first of which has a taint."""
     tainted = node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
-    return scheduler(tainted, node("b"), node("c"), release=release, profile={"plugins": NO_CLAIMS}, **options)
+    return scheduler(
+        tainted, node("b"), node("c"), release=release, profile={"plugins": NO_CLAIMS}, **options
+    )
 
 
 class TestOutside:
@@ -37,14 +41,20 @@ class TestOutside:
         [
             (("1.27",), ", 2 node is filtered out by the prefilter result", ["a", "b", "c"]),
             (("1.28", "1.29", "1.30", "1.31"), "", ["a"]),
-            (("1.32", "1.33", "1.34"), ", 2 node(s) didn't satisfy plugin(s) [NodeAffinity]", ["a", "b", "c"]),
+            (
+                ("1.32", "1.33", "1.34"),
+                ", 2 node(s) didn't satisfy plugin(s) [NodeAffinity]",
+                ["a", "b", "c"],
+            ),
         ],
     )
     def test_nodes_that_the_pod_does_not_name(self, releases, text, failed):
         """Nodes outside a PreFilter result have a status of their own, none, or one that they share."""
         for release in releases:
             decision = three(release).schedule(named("a"))
-            assert decision.error == f"0/3 nodes are available: 1 node(s) had untolerated taint {{k: }}{text}.", release
+            assert (
+                decision.error == f"0/3 nodes are available: 1 node(s) had untolerated taint {{k: }}{text}."
+            ), release
             assert sorted(decision.details.failed) == failed
 
     @pytest.mark.parametrize("release", RELEASES[1:])
@@ -68,12 +78,16 @@ class TestNominated:
         [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
     )
     def test_the_plugin_that_rejects_the_nominated_node_is_named(self, release, text):
-        """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is made of it."""
+        """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
+        made of it."""
         asks = named("b")
         spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
         asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
         decision = three(release).schedule(asks)
-        assert decision.error == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
+        assert (
+            decision.error
+            == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
+        )
 
 
 class TestFullStop:
@@ -101,7 +115,9 @@ def plugins(**answers):
 def decided(release, **answers):
     """The decision on a pod for which PreFilter plugins of a user give *answers*, in this order."""
     profile = {"plugins": {"preFilter": enabled(*answers), **NO_CLAIMS}}
-    return scheduler(node("a"), node("b"), profile=profile, plugins=plugins(**answers), release=release).schedule(pod("p"))
+    return scheduler(
+        node("a"), node("b"), profile=profile, plugins=plugins(**answers), release=release
+    ).schedule(pod("p"))
 
 
 class TestPreFilter:
@@ -126,16 +142,25 @@ class TestPreFilter:
         ],
     )
     def test_no_node_is_left(self, release, names, code):
-        """Plugins that together leave no node are named, from 1.31 on in ascending order; from 1.30 on nothing helps."""
+        """Plugins that together leave no node are named, from 1.31 on in ascending order; from 1.30 on
+        nothing helps."""
         decision = decided(release, Z=PreFilterResult(frozenset("a")), A=PreFilterResult(frozenset("b")))
-        assert decision.error == f"0/2 nodes are available: node(s) didn't satisfy plugin(s) {names} simultaneously."
+        assert (
+            decision.error
+            == f"0/2 nodes are available: node(s) didn't satisfy plugin(s) {names} simultaneously."
+        )
         assert {refusal.code for refusal in decision.details.refusals().values()} == {code}
 
 
 class TestOneIsEnough:
     @pytest.mark.parametrize("details", [True, False])
-    @pytest.mark.parametrize(("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])])
+    @pytest.mark.parametrize(
+        ("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])]
+    )
     def test_without_scores_the_first_node_is_taken(self, release, hosts, details):
-        """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind it."""
-        made = scheduler(node("a"), node("b"), node("c"), profile={"plugins": {"score": disabled("*")}}, release=release)
+        """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind
+        it."""
+        made = scheduler(
+            node("a"), node("b"), node("c"), profile={"plugins": {"score": disabled("*")}}, release=release
+        )
         assert [made.schedule(pod(name), details=details).host for name in ("p", "q")] == hosts

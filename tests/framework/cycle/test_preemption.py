@@ -16,9 +16,19 @@ BIG = {"cpu": "3"}
 
 def budget(name, allowed, *disrupted, app="a"):
     """A disruption budget for pods with label app."""
-    status = {"disruptionsAllowed": allowed, "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z")}
+    status = {
+        "disruptionsAllowed": allowed,
+        "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z"),
+    }
     meta = {"name": name, "namespace": "default"}
-    return obj({"kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": {"matchLabels": {"app": app}}}, "status": status})
+    return obj(
+        {
+            "kind": "PodDisruptionBudget",
+            "metadata": meta,
+            "spec": {"selector": {"matchLabels": {"app": app}}},
+            "status": status,
+        }
+    )
 
 
 def plan(engine, new):
@@ -30,14 +40,18 @@ def plan(engine, new):
 class TestEligibility:
     def leaving(self, **status):
         """A pod of lower priority on node a that is being deleted."""
-        return pod("low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
+        return pod(
+            "low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status
+        )
 
     def test_victims_that_still_leave_block(self):
         """While a victim is leaving the nominated node, no other pod is preempted."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
         engine = scheduler(node("a"), self.leaving(conditions=[condition]))
-        assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
+        assert "not eligible due to a terminating pod on the nominated node." in str(
+            decided(engine, new).error
+        )
 
     def test_a_pod_that_a_user_deletes_does_not(self):
         """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
@@ -49,8 +63,11 @@ class TestEligibility:
 
 class TestVictims:
     def test_allowances_are_used_up(self):
-        """Each victim uses up its budgets: the second of two violates an allowance of one, and violating victims are listed first."""
-        there = [pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)]
+        """Each victim uses up its budgets: the second of two violates an allowance of one, and violating
+        victims are listed first."""
+        there = [
+            pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)
+        ]
         engine = scheduler(node("a"), *there, budget("b", 1))
         decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
         assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
@@ -59,7 +76,11 @@ class TestVictims:
 class TestShortlist:
     def nodes(self):
         """150 nodes, the last of which is the best to preempt on."""
-        return [item for i in range(150) for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))]
+        return [
+            item
+            for i in range(150)
+            for item in (node(f"n{i:03}"), pod(f"e{i}", on=f"n{i:03}", priority=150 - i, requests=BIG))
+        ]
 
     def test_not_all_nodes_are_tried(self):
         """The dry run ends with the hundredth candidate."""
@@ -72,7 +93,8 @@ class TestShortlist:
         assert plan(engine, pod("p", priority=999, requests=BIG)) == ("n149", ["e149"])
 
     def test_each_kind_has_a_list_of_its_own(self):
-        """As many candidates are kept that violate a budget as that do not, and it ends with so many together if one does not."""
+        """As many candidates are kept that violate a budget as that do not, and it ends with so many together
+        if one does not."""
         assert kept([0, 1, 0], 2) == ([0, 1], True)
         assert kept([2, 1, 3], 2) == ([0, 1], False)
         assert kept([2, 1, 3, 0, 0], 2) == ([0, 1, 3], True)
@@ -80,8 +102,18 @@ class TestShortlist:
 
     def test_a_list_without_places(self):
         """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
-        config = [{"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0}}]
-        nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", requests={"cpu": "1"})]
+        config = [
+            {
+                "name": "DefaultPreemption",
+                "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0},
+            }
+        ]
+        nodes = [
+            node("a"),
+            node("b", cpu="1"),
+            pod("x", on="a", requests=BIG),
+            pod("y", on="b", requests={"cpu": "1"}),
+        ]
         engine = scheduler(*nodes, profile={"pluginConfig": config})
         decision = decided(engine, pod("p", priority=9, requests=BIG))
         assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")
@@ -96,14 +128,27 @@ def kept(violations, wanted):
 class TestStates:
     def test_pods_cannot_be_followed_after_an_empty_intersection(self):
         """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
-        meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+        meta = {
+            "name": "c",
+            "namespace": "default",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        }
         claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
         term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
-        volume = manifest("PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}})
+        volume = manifest(
+            "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
+        )
         engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
         field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
-        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}}
-        new = pod("p", priority=5, affinity=affinity, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+        affinity = {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
+        }
+        new = pod(
+            "p",
+            priority=5,
+            affinity=affinity,
+            volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+        )
         assert decided(engine, new).error == (
             "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."
             ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'
@@ -114,10 +159,13 @@ class TestStates:
 class TestGhosts:
     """Nodes that are gone while pods remain on them."""
 
-    @pytest.mark.parametrize(("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))])
+    @pytest.mark.parametrize(
+        ("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))]
+    )
     def test_1_17_tries_them(self, release, wanted):
         """1.17 tries such a node as it was last seen, until its pods have left or it is back."""
-        gone, low = node("gone"), pod("low", on="gone", priority=0, requests=BIG)
+        gone = node("gone")
+        low = pod("low", on="gone", priority=0, requests=BIG)
         engine = engine_for(release, {"percentageOfNodesToScore": 100})
         feed = EventFeed(engine)
         feed.put_all([node("full", cpu="1"), gone, low])

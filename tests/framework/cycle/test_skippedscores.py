@@ -1,4 +1,5 @@
-"""Score plugins that skip pods: absent from the scores, while hosts, details and the quick path are as if they had been asked."""
+"""Score plugins that skip pods: absent from the scores, while hosts, details and the quick path are as if
+they had been asked."""
 
 import random
 
@@ -17,16 +18,30 @@ SKIPPED = {
     "1.30": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
     "1.34": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
 }
-LIKED = {"podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}, "weight": 10}
+LIKED = {
+    "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}},
+    "weight": 10,
+}
 LIKES = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIKED]}}
-SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {"matchLabels": {"app": "x"}}}
+SPREAD = {
+    "topologyKey": "zone",
+    "maxSkew": 1,
+    "whenUnsatisfiable": "ScheduleAnyway",
+    "labelSelector": {"matchLabels": {"app": "x"}},
+}
 
 
 def cluster(release, at_once=False, nodes=6):
     made = engine_for(release, {"percentageOfNodesToScore": 100})
     feed = EventFeed(made)
     for number in range(nodes):
-        feed.put(node(f"n{number}", cpu=str(2 + number % 3), labels={"zone": f"z{number % 2}", "kubernetes.io/hostname": f"n{number}"}))
+        feed.put(
+            node(
+                f"n{number}",
+                cpu=str(2 + number % 3),
+                labels={"zone": f"z{number % 2}", "kubernetes.io/hostname": f"n{number}"},
+            )
+        )
     made.transient_details = at_once
     return made
 
@@ -78,14 +93,19 @@ class TestWhoSkips:
 @pytest.mark.parametrize("release", ["1.28", "1.34"])
 class TestAllWaysAgree:
     def test_quick_read_off_and_long(self, release):
-        """While pods that like others come and go, hosts are the same on the quick path, and details have the scores of whole cycles."""
-        made, read, quick = cluster(release), cluster(release, at_once=True), cluster(release)
-        draw, shapes = random.Random(7), ({}, {}, {"affinity": LIKES}, {"topologySpreadConstraints": [SPREAD]})
+        """While pods that like others come and go, hosts are the same on the quick path, and details have the
+        scores of whole cycles."""
+        made = cluster(release)
+        read = cluster(release, at_once=True)
+        quick = cluster(release)
+        draw = random.Random(7)
+        shapes = ({}, {}, {"affinity": LIKES}, {"topologySpreadConstraints": [SPREAD]})
         with verifying():
             for number in range(60):
                 new = plain(f"p{number}", **draw.choice(shapes))
                 wanted = made.schedule(new)
-                details, host = read.schedule(new).record(details=True), quick.schedule(new, details=False).host
+                details = read.schedule(new).record(details=True)
+                host = quick.schedule(new, details=False).host
                 assert details == wanted.record(details=True)
                 assert host is not None
                 assert host == wanted.host

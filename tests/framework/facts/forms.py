@@ -14,16 +14,30 @@ from tests.support.devicebuild import DRIVER, device, either, exactly
 Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 CONFIGURATION = "kubescheduler.config.k8s.io"
-REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-# --- cases ----------------------------------------------------------------------------------------------------------
+# --- cases --------------------------------------------------------------------------------------------------
 
 
-def case(objects: Sequence[Json], *pending: Json, nominated: Json | None = None, extenders: Json | None = None, **config: Any) -> Json:
-    """A cluster of *objects* on which *pending* are scheduled; *config*: ``gates``, ``policy``, ``profile`` and the like."""
+def case(
+    objects: Sequence[Json],
+    *pending: Json,
+    nominated: Json | None = None,
+    extenders: Json | None = None,
+    **config: Any,
+) -> Json:
+    """A cluster of *objects* on which *pending* are scheduled; *config*: ``gates``, ``policy``, ``profile``
+    and the like."""
     settings = {"percentageOfNodesToScore": 100, "featureGates": config.pop("gates", {}), **config}
-    found = {"name": "cluster", "config": settings, "objects": list(objects), "pending": list(pending), "nominated": nominated or {}}
+    found = {
+        "name": "cluster",
+        "config": settings,
+        "objects": list(objects),
+        "pending": list(pending),
+        "nominated": nominated or {},
+    }
     return found if extenders is None else {**found, "extenders": extenders}
 
 
@@ -34,11 +48,19 @@ def policy(*predicates: str | Json, priorities: Sequence[str | Json] = (), **mor
     return {"apiVersion": "v1", "kind": "Policy", "predicates": entries, "priorities": scores, **more}
 
 
-def profile(version: str = "v1", args: Json | None = None, *, head: Json | None = None, **points: Json) -> Json:
-    """A configuration with one profile: *args* of plugins by name, *points* with what they enable and disable; *head*: its other fields."""
+def profile(
+    version: str = "v1", args: Json | None = None, *, head: Json | None = None, **points: Json
+) -> Json:
+    """A configuration with one profile: *args* of plugins by name, *points* with what they enable and
+    disable; *head*: its other fields."""
     own: Json = {"schedulerName": "default-scheduler", "plugins": points}
     own["pluginConfig"] = [{"name": plugin, "args": its} for plugin, its in (args or {}).items()]
-    return {"apiVersion": f"{CONFIGURATION}/{version}", "kind": "KubeSchedulerConfiguration", "profiles": [own], **(head or {})}
+    return {
+        "apiVersion": f"{CONFIGURATION}/{version}",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [own],
+        **(head or {}),
+    }
 
 
 def enabled(*plugins: str, only: bool = False) -> Json:
@@ -56,23 +78,37 @@ def event(verb: str, item: Json) -> Json:
     return {"event": verb, "object": item}
 
 
-# --- nodes and pods -------------------------------------------------------------------------------------------------
+# --- nodes and pods -----------------------------------------------------------------------------------------
 
 
 def node(name: str, *, cpu: str = "4", labels: Json | None = None, **allocatable: str) -> Json:
     """A node with room for ten pods; *allocatable*: what else it has, with ``_`` for ``-``."""
-    room = {"cpu": cpu, "memory": "8Gi", "pods": "10", **{resource.replace("_", "-"): much for resource, much in allocatable.items()}}
+    room = {
+        "cpu": cpu,
+        "memory": "8Gi",
+        "pods": "10",
+        **{resource.replace("_", "-"): much for resource, much in allocatable.items()},
+    }
     meta = {"name": name, "labels": {HOSTNAME: name, **(labels or {})}}
     return {"kind": "Node", "metadata": meta, "spec": {}, "status": {"allocatable": room, "capacity": room}}
 
 
-def pod(name: str, host: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any) -> Json:
-    """A pod, bound with *host*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among them."""
+def pod(
+    name: str, host: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any
+) -> Json:
+    """A pod, bound with *host*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among
+    them."""
     requests = {**({"cpu": cpu} if cpu else {}), **spec.pop("requests", {})}
     containers = spec.pop("containers", [{"name": "main", "resources": {"requests": requests}}])
-    status, volumes = spec.pop("status", {}), [*spec.pop("volumes", []), *map(_use, spec.pop("claims", ()))]
+    status = spec.pop("status", {})
+    volumes = [*spec.pop("volumes", []), *map(_use, spec.pop("claims", ()))]
     spec = {"containers": containers, "volumes": volumes, **({"nodeName": host} if host else {}), **spec}
-    return {"kind": "Pod", "metadata": {"name": name, "namespace": ns, "labels": labels or {}}, "spec": spec, "status": status}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": ns, "labels": labels or {}},
+        "spec": spec,
+        "status": status,
+    }
 
 
 def _use(claim_name: str) -> Json:
@@ -96,7 +132,9 @@ def apart(*terms: Json) -> Json:
 
 def named(*terms: Sequence[str]) -> Json:
     """Required node affinity with a term for each list of *terms*, all of whose names a node must have."""
-    fields = [[{"key": "metadata.name", "operator": "In", "values": [name]} for name in names] for names in terms]
+    fields = [
+        [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names] for names in terms
+    ]
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": found} for found in fields]}}}
 
 
@@ -105,82 +143,169 @@ def leaning(term: Json, weight: int = 5) -> Json:
     return {"podAffinity": {PREFERRED: [{"weight": weight, "podAffinityTerm": term}]}}
 
 
-def spread(key: str = HOSTNAME, *, soft: bool = False, skew: int = 1, selector: Json | None = None, **labels: str) -> Json:
+def spread(
+    key: str = HOSTNAME, *, soft: bool = False, skew: int = 1, selector: Json | None = None, **labels: str
+) -> Json:
     """A topology spread constraint over pods with these *labels*."""
     when = "ScheduleAnyway" if soft else "DoNotSchedule"
-    return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector or {"matchLabels": labels}}
+    return {
+        "maxSkew": skew,
+        "topologyKey": key,
+        "whenUnsatisfiable": when,
+        "labelSelector": selector or {"matchLabels": labels},
+    }
 
 
 def service(name: str, **selector: str) -> Json:
     """A service of the pods with these labels."""
-    return {"kind": "Service", "metadata": {"name": name, "namespace": "default"}, "spec": {"selector": selector}}
+    return {
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": selector},
+    }
 
 
-# --- volumes --------------------------------------------------------------------------------------------------------
+# --- volumes ------------------------------------------------------------------------------------------------
 
 
-def storage_class(name: str, provisioner: str = "kubernetes.io/no-provisioner", *, waits: bool = True) -> Json:
+def storage_class(
+    name: str, provisioner: str = "kubernetes.io/no-provisioner", *, waits: bool = True
+) -> Json:
     """A class whose volumes are bound with their pod, or with *waits* off at once."""
     mode = "WaitForFirstConsumer" if waits else "Immediate"
-    return {"kind": "StorageClass", "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode}
+    return {
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+    }
 
 
-def claim(name: str, kind: str = "local", volume: str = "", *, mode: str = "ReadWriteOnce", phase: str = "", **spec: Any) -> Json:
+def claim(
+    name: str,
+    kind: str = "local",
+    volume: str = "",
+    *,
+    mode: str = "ReadWriteOnce",
+    phase: str = "",
+    **spec: Any,
+) -> Json:
     """A claim of class *kind*, bound to *volume* if that is given."""
-    meta = {"name": name, "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
-    spec = {"storageClassName": kind, "volumeName": volume, "accessModes": [mode], "volumeMode": "Filesystem", **spec}
+    meta = {
+        "name": name,
+        "namespace": "default",
+        "annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {},
+    }
+    spec = {
+        "storageClassName": kind,
+        "volumeName": volume,
+        "accessModes": [mode],
+        "volumeMode": "Filesystem",
+        **spec,
+    }
     spec["resources"] = {"requests": {"storage": "1Gi"}}
     status = {"phase": phase or ("Bound" if volume else "Pending")}
     return {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status}
 
 
-def volume(name: str, kind: str = "local", claim_name: str = "", *, host: str = "", labels: Json | None = None, **spec: Any) -> Json:
+def volume(
+    name: str,
+    kind: str = "local",
+    claim_name: str = "",
+    *,
+    host: str = "",
+    labels: Json | None = None,
+    **spec: Any,
+) -> Json:
     """A volume of class *kind*, of a claim if its name is given, and on node *host* alone if that is given."""
     spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
     spec.setdefault("capacity", {"storage": "1Gi"})
     if claim_name:
-        spec["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim_name, "uid": f"default/{claim_name}"}
+        spec["claimRef"] = {
+            "kind": "PersistentVolumeClaim",
+            "namespace": "default",
+            "name": claim_name,
+            "uid": f"default/{claim_name}",
+        }
     if host:
         here = {"key": HOSTNAME, "operator": "In", "values": [host]}
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
     phase = "Bound" if claim_name else "Available"
-    return {"kind": "PersistentVolume", "metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": {"phase": phase}}
+    return {
+        "kind": "PersistentVolume",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": spec,
+        "status": {"phase": phase},
+    }
 
 
 def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
     """The CSINode of a node: its *drivers* with their limits, and the in-tree plugins that *moved*."""
     annotations = {"storage.alpha.kubernetes.io/migrated-plugins": moved} if moved else {}
     listed = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in drivers]
-    return {"kind": "CSINode", "metadata": {"name": name, "annotations": annotations}, "spec": {"drivers": listed}}
+    return {
+        "kind": "CSINode",
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"drivers": listed},
+    }
 
 
-# --- devices --------------------------------------------------------------------------------------------------------
+# --- devices ------------------------------------------------------------------------------------------------
 
 
 def thing(kind: str, name: str, spec: Json, **metadata: Any) -> Json:
     """An object of the API of devices."""
-    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, **metadata}, "spec": spec}
+    return {
+        "kind": kind,
+        "apiVersion": "resource.k8s.io/v1",
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+    }
 
 
 def devices(*devices: Json, name: str = "s", count: int = 1, **spec: Any) -> Json:
     """The slice of a pool with *count* slices, which node a reaches."""
     pool = {"name": "p", "generation": 1, "resourceSliceCount": count}
-    return thing("ResourceSlice", name, {"driver": DRIVER, "nodeName": "a", "pool": pool, "devices": list(devices), **spec})
+    return thing(
+        "ResourceSlice",
+        name,
+        {"driver": DRIVER, "nodeName": "a", "pool": pool, "devices": list(devices), **spec},
+    )
 
 
 def asking(name: str, *requests: Any, constraints: Sequence[Json] = (), **metadata: Any) -> Json:
     """A claim for devices."""
-    asked = [{"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one} for i, one in enumerate(requests)]
+    asked = [
+        {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
+        for i, one in enumerate(requests)
+    ]
     spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
     return thing("ResourceClaim", name, spec, namespace="default", **metadata)
 
 
-# --- as they are written --------------------------------------------------------------------------------------------
+# --- as they are written ------------------------------------------------------------------------------------
 
 FORMS: Mapping[str, Callable[..., Any]] = {
     form.__name__: form
     for form in (
-        *(policy, profile, enabled, disabled, event, node, pod, peers, near, apart, named, leaning, spread, service, storage_class, claim),
+        *(
+            policy,
+            profile,
+            enabled,
+            disabled,
+            event,
+            node,
+            pod,
+            peers,
+            near,
+            apart,
+            named,
+            leaning,
+            spread,
+            service,
+            storage_class,
+            claim,
+        ),
         *(volume, csi_node, thing, devices, asking, device, exactly, either),
     )
 }
@@ -198,7 +323,8 @@ def made(written: Any) -> Any:
         return parts
     more = parts.pop("and", {})
     known = signature(form).parameters
-    first, several = next(iter(known)), [name for name, one in known.items() if one.kind is one.VAR_POSITIONAL]
+    first = next(iter(known))
+    several = [name for name, one in known.items() if one.kind is one.VAR_POSITIONAL]
     parts = {first: parts.pop(form.__name__), **parts}
     alone = [parts.pop(first)] if several and several != [first] else []
     listed = parts.pop(several[0], ()) if several else ()
@@ -208,13 +334,22 @@ def made(written: Any) -> Any:
 def _with(whole: Any, more: Json) -> Any:
     if not isinstance(whole, dict):
         return whole
-    return {**whole, **{key: _with(whole.get(key, {}), value) if isinstance(value, dict) else value for key, value in more.items()}}
+    return {
+        **whole,
+        **{
+            key: _with(whole.get(key, {}), value) if isinstance(value, dict) else value
+            for key, value in more.items()
+        },
+    }
 
 
 WRITTEN, SENTENCES = (
-    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")) for name in ("clusters", "sentences")
+    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
+    for name in ("clusters", "sentences")
 )
-ANSWERS: Mapping[str, tuple[str, Any, Any]] = {fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found}
+ANSWERS: Mapping[str, tuple[str, Any, Any]] = {
+    fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found
+}
 """Fact -> what its cluster shows: a field, its value without the fact, and with it."""
 
 

@@ -1,4 +1,5 @@
-"""Facts of releases: the table of releases and the facts say the same, and each fact has a cluster that shows it."""
+"""Facts of releases: the table of releases and the facts say the same, and each fact has a cluster that shows
+it."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -7,7 +8,15 @@ import pytest
 
 from kubeclassic.core.release import CellGroup, fact
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
-from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
+from kubeclassic.framework.facts.facttable import (
+    BY_ID,
+    FACTS,
+    facts_between,
+    facts_of,
+    life_of,
+    release_before,
+    undone,
+)
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade.traits import TRAITS
@@ -18,9 +27,20 @@ from tests.support.factshows import answer_of, answers, cut_down, differs, sides
 AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
 """Cells of what is around a decision: the queue, events and the API server."""
 NAMED = (
-    *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates", "priorities", "default_priorities"),
+    *(
+        "version",
+        "ordering",
+        "predicates",
+        "default_predicates",
+        "mandatory_predicates",
+        "priorities",
+        "default_priorities",
+    ),
     *("gates", "gate_effects", "policies"),
-    *(f"configuration.{name}" for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins")),
+    *(
+        f"configuration.{name}"
+        for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins")
+    ),
     *(f"configuration.{name}" for name in ("settled_gates", "gate_needs", "not_modelled", "versions")),
 )
 """Names, gates and defaults, which are no cells."""
@@ -28,14 +48,16 @@ PAIRS = list(pairwise(ALL_RELEASES))
 CLUSTERS = {**cut_down(), **forms.CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
 BETWEEN_KINDS = "1.17"
-"""The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
+"""The first release with plugins: hardly any cell says what it does otherwise than the last with predicates.
+"""
 
 
 def cells(part, path=""):
     """The cells of a release that decide, by their paths."""
     found = {}
     for name in type(part).__struct_fields__:
-        value, place = getattr(part, name), f"{path}{name}"
+        value = getattr(part, name)
+        place = f"{path}{name}"
         if isinstance(value, CellGroup):
             found |= cells(value, f"{place}.")
         elif isinstance(value, Mapping) and place not in NAMED:
@@ -55,13 +77,16 @@ class TestFacts:
     def test_they_are_in_the_order_of_releases(self):
         """Facts come oldest first."""
         known = list(ALL_RELEASES)
-        assert [known.index(fact.release) for fact in FACTS] == sorted(known.index(fact.release) for fact in FACTS)
+        assert [known.index(fact.release) for fact in FACTS] == sorted(
+            known.index(fact.release) for fact in FACTS
+        )
 
     @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
     def test_its_cells_differ_from_the_release_before(self, fact):
         """Each cell of a fact has another value in its release than in the one before."""
         assert isinstance(fact, type(FACTS[0]))
-        release, before = ALL_RELEASES[fact.release], release_before(fact.release)
+        release = ALL_RELEASES[fact.release]
+        before = release_before(fact.release)
         assert [cell for cell in fact.cells if value_of(release, cell) == value_of(before, cell)] == []
 
     def test_their_needs_are_traits(self):
@@ -70,8 +95,14 @@ class TestFacts:
 
     def test_they_are_about_rules(self):
         """A fact is about a plugin of the framework, a rule of older releases, or a subject."""
-        older = {name for release in ALL_RELEASES.values() for name in (*release.predicates, *release.priorities, *release.ordering)}
-        gated = {effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects}
+        older = {
+            name
+            for release in ALL_RELEASES.values()
+            for name in (*release.predicates, *release.priorities, *release.ordering)
+        }
+        gated = {
+            effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects
+        }
         assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
 
     @pytest.mark.parametrize(("before", "after"), PAIRS)
@@ -80,10 +111,13 @@ class TestFacts:
         if after == BETWEEN_KINDS:
             assert facts_of(after)
             return
-        one, other = cells(ALL_RELEASES[before]), cells(ALL_RELEASES[after])
+        one = cells(ALL_RELEASES[before])
+        other = cells(ALL_RELEASES[after])
         told = {cell for fact in facts_of(after) for cell in fact.cells}
         differing = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-        assert [name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)] == []
+        assert [
+            name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)
+        ] == []
 
     def test_undone_facts_leave_the_release_before(self):
         """A release without all of its facts has every cell of the one before."""
@@ -149,10 +183,16 @@ class TestShows:
 SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENTENCES.items() for row in rows]
 
 
-@pytest.mark.parametrize(("release", "written"), [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES])
+@pytest.mark.parametrize(
+    ("release", "written"), [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES]
+)
 def test_each_sentence_on_a_cluster(release, written):
     """What the newest releases do otherwise than those before them shows on a small cluster."""
-    case = CLUSTERS[written] if isinstance(written, str) else forms.cluster({key: written[key] for key in written if key != "shows"})
+    case = (
+        CLUSTERS[written]
+        if isinstance(written, str)
+        else forms.cluster({key: written[key] for key in written if key != "shows"})
+    )
     both = [answer_of(case, one) for one in (release_before(release), ALL_RELEASES[release])]
     if isinstance(written, str):
         assert both[0] != both[1]

@@ -1,4 +1,5 @@
-"""What the spec says of hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not do it."""
+"""What the spec says of hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not
+do it."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ from kubeclassic.simulation.conform import engine_for
 from tests.framework.queue.test_queue_releases import Bench, named
 from tests.support.build import node
 
-APART = {"requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}]}
-ANTI, WANTS = {"podAntiAffinity": APART}, {"podAffinity": APART}
+APART = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+    ]
+}
+ANTI = {"podAntiAffinity": APART}
+WANTS = {"podAffinity": APART}
 WEB = {"app": "web"}
 
 
 def waking(release: str, waiting: Pod, before: list[Any], change: Any) -> bool:
-    """Whether *waiting*, which InterPodAffinity rejected, wakes by *change*: an object that comes, or one of *before* that goes."""
+    """Whether *waiting*, which InterPodAffinity rejected, wakes by *change*: an object that comes, or one of
+    *before* that goes."""
     bench = Bench.of(release)
     bench.router.put(node("n", labels={"zone": "a"}))
     bench.failed(waiting, frozenset({"InterPodAffinity"}))
@@ -31,15 +38,21 @@ def waking(release: str, waiting: Pod, before: list[Any], change: Any) -> bool:
 
 HINTS: dict[str, tuple[Pod, list[Any], Any]] = {
     "an update of the waiting pod's own labels queues it": (
-        named("p", labels={"app": "db"}, affinity=WANTS), [], named("p", labels={"app": "x"}, affinity=WANTS),
+        named("p", labels={"app": "db"}, affinity=WANTS),
+        [],
+        named("p", labels={"app": "x"}, affinity=WANTS),
     ),
     "a deleted pod whose anti-affinity matched the waiting pod queues it": (
-        named("p", labels=WEB, affinity=WANTS), [avoids := named("other", on="n", affinity=ANTI)], avoids,
+        named("p", labels=WEB, affinity=WANTS),
+        [avoids := named("other", on="n", affinity=ANTI)],
+        avoids,
     ),
     "pods that are nominated count like bound ones": (
-        named("p", affinity=ANTI), [nominated := named("other", labels=WEB, status={"nominatedNodeName": "n"})], nominated,
+        named("p", affinity=ANTI),
+        [nominated := named("other", labels=WEB, status={"nominatedNodeName": "n"})],
+        nominated,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("sentence", HINTS)
@@ -48,8 +61,11 @@ def test_hints_of_1_36(sentence: str) -> None:
     assert [waking(release, *HINTS[sentence]) for release in ("1.35", "1.36")] == [False, True]
 
 
-@pytest.mark.parametrize(("release", "gates"), [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))])
+@pytest.mark.parametrize(
+    ("release", "gates"), [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))]
+)
 def test_gangs_are_refused(release: str, gates: tuple[str, ...]) -> None:
-    """Gangs are not built: a scheduler that was asked for them would decide otherwise than the original, so none is made."""
+    """Gangs are not built: a scheduler that was asked for them would decide otherwise than the original, so
+    none is made."""
     with pytest.raises(PolicyError, match="this is not modelled"):
         engine_for(release, {"featureGates": dict.fromkeys(gates, True)})

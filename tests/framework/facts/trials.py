@@ -1,4 +1,5 @@
-"""Facts that no case shows: what a release does with a user's plugins, in a race, or for a caller of its parts. One function a fact."""
+"""Facts that no case shows: what a release does with a user's plugins, in a race, or for a caller of its
+parts. One function a fact."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def _plain(release: Release, *objects: Json, **config: Any) -> Engine:
     return build(case(objects, **config) | {"version": release.version}, {}, release=release)
 
 
-def _configured(release: Release, document: Json, *objects: Json, plugins: tuple[type[Plugin], ...] = ()) -> Run:
+def _configured(
+    release: Release, document: Json, *objects: Json, plugins: tuple[type[Plugin], ...] = ()
+) -> Run:
     """The same by a configuration, with a user's *plugins*."""
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     run = Run(framework_engine(read_configuration(document, None, release), registry=registry))
@@ -49,12 +52,13 @@ def _configured(release: Release, document: Json, *objects: Json, plugins: tuple
     return run
 
 
-# --- nominations and preemption -------------------------------------------------------------------------------------
+# --- nominations and preemption -----------------------------------------------------------------------------
 
 
 def own_nomination(release: Release) -> object:
     """A pod that is tried while the node that waits for it has room for one such pod."""
-    engine, waiting = _plain(release, node("n", cpu="1")), obj(pod("web", cpu="1"))
+    engine = _plain(release, node("n", cpu="1"))
+    waiting = obj(pod("web", cpu="1"))
     engine.nominations.add(waiting, "n")
     return engine.schedule(waiting).error
 
@@ -79,7 +83,8 @@ def nominated_at_once(release: Release) -> object:
 
 def cluster_as_seen(release: Release) -> object:
     """A pod leaves its node while an extender is asked about another."""
-    low, head = pod("low", "a", cpu="1", priority=0), {"urlPrefix": "http://one.test", "filterVerb": "filter", "nodeCacheCapable": True}
+    low = pod("low", "a", cpu="1", priority=0)
+    head = {"urlPrefix": "http://one.test", "filterVerb": "filter", "nodeCacheCapable": True}
     config = {"policy": policy("PodFitsResources", extenders=[head])}
     engine = engine_for(release.version, config, release=release)
     run = Run(engine)
@@ -98,13 +103,18 @@ def cluster_as_seen(release: Release) -> object:
 def sampled(release: Release) -> object:
     """Which node makes room where one candidate is enough, and the second would be better."""
     args = {"DefaultPreemption": {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}}
-    there = [node("a", cpu="1"), node("b", cpu="1"), pod("more", "a", cpu="1", priority=5), pod("less", "b", cpu="1", priority=1)]
+    there = [
+        node("a", cpu="1"),
+        node("b", cpu="1"),
+        pod("more", "a", cpu="1", priority=5),
+        pod("less", "b", cpu="1", priority=1),
+    ]
     run = _configured(release, profile("v1beta1", args), *there)
     plan = run.cycle(obj(pod("web", cpu="1", priority=9))).preemption
     return plan and plan.node
 
 
-# --- plugins --------------------------------------------------------------------------------------------------------
+# --- plugins ------------------------------------------------------------------------------------------------
 
 
 class OnlyA(Plugin):
@@ -152,7 +162,9 @@ def rejected_by(*plugins: type[Plugin]) -> Trial:
     document = profile(preFilter=enabled(*(plugin.name for plugin in plugins)))
 
     def trial(release: Release) -> object:
-        run = _configured(release, document, node("a"), node("b"), pod("low", "a", priority=0), plugins=plugins)
+        run = _configured(
+            release, document, node("a"), node("b"), pod("low", "a", priority=0), plugins=plugins
+        )
         return run.cycle(obj(pod("web", priority=9))).error
 
     return trial
@@ -180,7 +192,8 @@ def refused_at_the_door(release: Release) -> object:
 
 def refused_while_it_waits(release: Release) -> object:
     """The error of a pod that is rejected while it waits on Permit."""
-    run, visitor = _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,)), _visitor("60")
+    run = _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,))
+    visitor = _visitor("60")
     run.cycle(visitor)
     waiting = run.engine.flow.profiles["default-scheduler"].waiting_pods
     waiting.get(visitor.uid).reject(Doorman.name, "too late")
@@ -200,11 +213,16 @@ def seen_by_another_profile(release: Release) -> object:
 def affinity_to_no_label(release: Release) -> object:
     """A profile that filters by ServiceAffinity without labels, and without its PreFilter."""
     args = {"ServiceAffinity": {"antiAffinityLabelsPreference": ["region"]}}
-    return _configured(release, profile("v1beta1", args, filter=enabled("ServiceAffinity")), node("n")).cycle(obj(pod("web"))).error
+    return (
+        _configured(release, profile("v1beta1", args, filter=enabled("ServiceAffinity")), node("n"))
+        .cycle(obj(pod("web")))
+        .error
+    )
 
 
 def missing_claim(release: Release) -> object:
-    """What the binder of volumes says of a claim that is not there. A pod is refused for that before it is asked."""
+    """What the binder of volumes says of a claim that is not there. A pod is refused for that before it is
+    asked."""
     try:
         return _plain(release, node("n")).flow.binder.needs(["default/missing"])
     except VolumeError as error:
@@ -228,7 +246,9 @@ def naming_a_plugin(point: str) -> Trial:
 
     def refused(release: Release) -> object:
         config = AlgorithmConfiguration(plugins={point: ("Mine",)})
-        return refusal_text(PolicyError, config.validate, release) if point in release.missing_plugins else None
+        return (
+            refusal_text(PolicyError, config.validate, release) if point in release.missing_plugins else None
+        )
 
     return refused
 

@@ -1,4 +1,5 @@
-"""Hints may say no only where the pod would still be rejected: random small clusters, one event, and the pod tried once more."""
+"""Hints may say no only where the pod would still be rejected: random small clusters, one event, and the pod
+tried once more."""
 
 from __future__ import annotations
 
@@ -21,7 +22,12 @@ from tests.support.examples import examples
 
 WITH_HINTS = {f"1.{minor}": minor < 32 for minor in range(28, 37)}
 """Release -> whether the gate has to be set."""
-HARD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
+HARD = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "a"}},
+}
 TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
 WANTS = {
     "NodeAffinity": {"nodeSelector": {"disk": "fast"}},
@@ -30,8 +36,12 @@ WANTS = {
     "NodeUnschedulable": {},
     "NodeResourcesFit": {"requests": {"cpu": "2"}},
     "NodePorts": {"ports": 80},
-    "InterPodAffinity, affinity": {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}},
-    "InterPodAffinity, anti-affinity": {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}},
+    "InterPodAffinity, affinity": {
+        "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}
+    },
+    "InterPodAffinity, anti-affinity": {
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}
+    },
     "PodTopologySpread": {"labels": {"app": "a"}, "topologySpreadConstraints": [HARD]},
 }
 """What a pod wants of one plugin alone."""
@@ -40,9 +50,14 @@ GUESTS = st.sampled_from(("g0", "g1", "g2"))
 LABELS = st.sampled_from(({}, {"app": "a"}, {"app": "b"}))
 
 
-ZONES, DISKS = st.sampled_from(("x", "y", "")), st.sampled_from(("fast", ""))
-TAINTS = st.sampled_from(([], [], [{"key": "t", "effect": "NoSchedule"}], [{"key": "t", "effect": "NoExecute"}]))
-NODES = st.tuples(st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124"))
+ZONES = st.sampled_from(("x", "y", ""))
+DISKS = st.sampled_from(("fast", ""))
+TAINTS = st.sampled_from(
+    ([], [], [{"key": "t", "effect": "NoSchedule"}], [{"key": "t", "effect": "NoExecute"}])
+)
+NODES = st.tuples(
+    st.tuples(ZONES, DISKS), TAINTS, st.sampled_from((False, False, True)), st.sampled_from("124")
+)
 """What can change of a node: its labels, its taints, whether it is cordoned, its cpu."""
 PODS = st.tuples(LABELS, st.sampled_from("12"))
 """What can change of a pod on a node: its labels and its request of cpu."""
@@ -65,7 +80,9 @@ def pod_of(name, place, traits):
 
 def made(name, *, ports=(), requests=None, **spec):
     """A pod with host ports."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {}}, "ports": list(ports)}]
+    containers = [
+        {"name": "c", "image": "i", "resources": {"requests": requests or {}}, "ports": list(ports)}
+    ]
     return pod(name, containers=containers, **spec, metadata={"uid": f"uid-{name}"})
 
 
@@ -86,7 +103,8 @@ class Bench:
         assert isinstance(queue, FrameworkQueue)
         router = self.engine.flow.router(queue, "default-scheduler")
         assert isinstance(router, FrameworkEvents)
-        self.queue, self.router = queue, router
+        self.queue = queue
+        self.router = router
 
     def is_refused(self, pending):
         """Try *pending* for the first time; True if it is parked."""
@@ -113,7 +131,8 @@ class Bench:
 @given(data=st.data(), release=st.sampled_from(sorted(WITH_HINTS)))
 def test_who_stays_parked_fits_nowhere(plugin, data, release):
     """After any event a pod that is still parked would be rejected once more."""
-    bench, wants = Bench(release), dict(WANTS[plugin])
+    bench = Bench(release)
+    wants = dict(WANTS[plugin])
     ports = [{"containerPort": 1, "hostPort": wants.pop("ports")}] if "ports" in wants else []
     there = {name: data.draw(NODES) for name in sorted(data.draw(st.sets(NAMES)))}
     guests = {name: data.draw(PODS) for name in sorted(data.draw(st.sets(GUESTS)))}
@@ -132,23 +151,33 @@ def _happen(bench, data, there, guests, places, plugin):
     cells = bench.engine.algorithm.release.queueing
     every = {"n0", "n1", "n2"}
     spreads = plugin == "PodTopologySpread"
-    # The nodes that can help others, when they come or change: those with pods, and to PodTopologySpread each that is there.
+    # The nodes that can help others, when they come or change: those with pods, and to PodTopologySpread each
+    # that is there.
     felt = {places[name][0] for name in guests} | (set(there) if spreads else set())
-    # Upstream: a node that changes helps nobody where the pod does not fit on that node itself, unless hints decide.
+    # Upstream: a node that changes helps nobody where the pod does not fit on that node itself, unless hints
+    # decide.
     movers = sorted(every if cells.hints_replace_checks else every - felt)
-    # Upstream: from 1.32 on a node that is deleted is an event, for PodTopologySpread alone. The others' pods are deleted first.
+    # Upstream: from 1.32 on a node that is deleted is an event, for PodTopologySpread alone. The others' pods
+    # are deleted first.
     goers = sorted(every if spreads else every - felt) if cells.node_delete else []
-    possible = {"put node": bool(movers), "delete node": bool(goers), "put pod": True, "delete pod": bool(guests)}
+    possible = {
+        "put node": bool(movers),
+        "delete node": bool(goers),
+        "put pod": True,
+        "delete pod": bool(guests),
+    }
     event = data.draw(st.sampled_from([event for event, can in possible.items() if can]))
     if event == "put node":
-        name, new = data.draw(st.sampled_from(movers)), data.draw(NODES)
+        name = data.draw(st.sampled_from(movers))
+        new = data.draw(NODES)
         old = there.get(name)
         if old is not None and not cells.each_node_change:
             # Upstream: up to 1.29 an update of a node is one event, though more than one thing changes.
             at = data.draw(st.integers(0, len(new) - 1))
             new = (*old[:at], new[at], *old[at + 1 :])
         if plugin.startswith("InterPodAffinity") and "InterPodAffinity" not in cells.comparing_hints:
-            # Upstream: up to 1.32 the hint knows no node without the key of the term, on which anti-affinity holds.
+            # Upstream: up to 1.32 the hint knows no node without the key of the term, on which anti-affinity
+            # holds.
             (zone, disk), *rest = new
             new = ((zone or "x", disk), *rest)
         bench.router.put(node_of(name, new))
@@ -158,9 +187,11 @@ def _happen(bench, data, there, guests, places, plugin):
         name = data.draw(st.sampled_from(sorted(guests)))
         bench.router.delete(pod_of(name, places[name], guests[name]))
     else:
-        name, (labels, cpu) = data.draw(GUESTS), data.draw(PODS)
+        name = data.draw(GUESTS)
+        (labels, cpu) = data.draw(PODS)
         if name in guests and not cells.hints_for_pods:
-            # Upstream: up to 1.30 changed labels of a pod on a node wake only pods with a term of required affinity that matches.
+            # Upstream: up to 1.30 changed labels of a pod on a node wake only pods with a term of required
+            # affinity that matches.
             labels = guests[name][0]
         if name in guests and not bench.engine.gates.get("InPlacePodVerticalScaling"):
             # An API server refuses other requests of a pod then, and no plugin waits for them.
@@ -173,12 +204,17 @@ def test_room_of_what_is_asked_for_alone():
     smaller = [made("g", on="n0", requests={"cpu": number, "memory": "1Gi"}) for number in ("2", "1")]
     for cpu, wakes in (("0", False), ("1", True)):
         pending = made("p", requests={"cpu": cpu, "memory": "1Gi"})
-        assert hints.pod_leaves_room(pending, *smaller, requests=partial(exact_sums, gates={}), nominated=False) is wakes
+        assert (
+            hints.pod_leaves_room(pending, *smaller, requests=partial(exact_sums, gates={}), nominated=False)
+            is wakes
+        )
 
 
 def test_labels_that_matched_before():
     """Another label of a pod that matches a term of affinity already wakes nobody."""
     pending = made("p", **WANTS["InterPodAffinity, affinity"])
-    matches, still, never = (made("g", on="n0", labels=labels) for labels in ({"app": "a"}, {"app": "a", "b": "b"}, {"app": "b"}))
+    matches, still, never = (
+        made("g", on="n0", labels=labels) for labels in ({"app": "a"}, {"app": "a", "b": "b"}, {"app": "b"})
+    )
     assert not hints.affine_pod_changes(pending, matches, still)
     assert hints.affine_pod_changes(pending, never, still)

@@ -23,7 +23,12 @@ def claim(name, namespace="default"):
 
 @pytest.mark.parametrize(
     ("new", "used", "named"),
-    [(claim("c"), True, True), (claim("p-e"), True, False), (claim("x"), False, False), (claim("c", "other"), False, False)],
+    [
+        (claim("c"), True, True),
+        (claim("p-e"), True, False),
+        (claim("x"), False, False),
+        (claim("c", "other"), False, False),
+    ],
 )
 def test_claims(new, used, named):
     """A claim counts if a volume of the pod has it; for some plugins that of an ephemeral volume does not."""
@@ -32,9 +37,11 @@ def test_claims(new, used, named):
 
 
 def test_classes():
-    """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first consumer."""
+    """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first
+    consumer."""
     topology = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
-    first, other = some("StorageClass", "s"), some("StorageClass", "s", allowedTopologies=topology)
+    first = some("StorageClass", "s")
+    other = some("StorageClass", "s", allowedTopologies=topology)
     assert [hints.class_changes(PLAIN, old, other) for old in (None, first, other)] == [True, True, False]
     waits = some("StorageClass", "s", volumeBindingMode="WaitForFirstConsumer")
     assert [hints.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
@@ -43,17 +50,27 @@ def test_classes():
 def capacity(amount, largest=None):
     """A report of storage."""
     sizes = {"capacity": amount, "maximumVolumeSize": largest}
-    return some("CSIStorageCapacity", "c", storageClassName="s", **{key: value for key, value in sizes.items() if value is not None})
+    return some(
+        "CSIStorageCapacity",
+        "c",
+        storageClassName="s",
+        **{key: value for key, value in sizes.items() if value is not None},
+    )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "helps"),
     [
-        (None, capacity(None), True), (capacity("1Gi"), capacity("2Gi"), True), (capacity("2Gi"), capacity("1Gi"), False),
-        (capacity("1Gi"), capacity("1Gi"), False), (capacity(None), capacity("1Gi"), True), (capacity("1Gi"), capacity(None), False),
-        (capacity("5Gi", "1Gi"), capacity("1Gi", "2Gi"), True), (capacity("1Gi", "1Gi"), capacity("5Gi", "1Gi"), False),
+        (None, capacity(None), True),
+        (capacity("1Gi"), capacity("2Gi"), True),
+        (capacity("2Gi"), capacity("1Gi"), False),
+        (capacity("1Gi"), capacity("1Gi"), False),
+        (capacity(None), capacity("1Gi"), True),
+        (capacity("1Gi"), capacity(None), False),
+        (capacity("5Gi", "1Gi"), capacity("1Gi", "2Gi"), True),
+        (capacity("1Gi", "1Gi"), capacity("5Gi", "1Gi"), False),
     ],
-)  # fmt: skip
+)
 def test_capacities(old, new, helps):
     """What counts is the largest volume, or else the capacity, if it grows."""
     assert hints.capacity_grows(PLAIN, old, new) is helps
@@ -63,35 +80,55 @@ def test_limits():
     """The limit of a driver has to grow; without one it is 0."""
 
     def limits(**counts):
-        counted = {name: {} if count is None else {"allocatable": {"count": count}} for name, count in counts.items()}
-        return some("CSINode", "n", spec={"drivers": [{"name": name, "nodeID": "n", **more} for name, more in counted.items()]})
+        counted = {
+            name: {} if count is None else {"allocatable": {"count": count}} for name, count in counts.items()
+        }
+        return some(
+            "CSINode",
+            "n",
+            spec={"drivers": [{"name": name, "nodeID": "n", **more} for name, more in counted.items()]},
+        )
 
     cases = [
-        (limits(a=1), limits(a=2), True), (limits(a=2), limits(a=1), False), (limits(), limits(a=1), True),
+        (limits(a=1), limits(a=2), True),
+        (limits(a=2), limits(a=1), False),
+        (limits(), limits(a=1), True),
         (limits(a=1), limits(a=None), False),
-    ]  # fmt: skip
+    ]
     for old, new, helps in cases:
         assert hints.limit_grows(PLAIN, old, new) is helps
 
 
 def test_pods_that_go():
-    """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that counts."""
+    """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that
+    counts."""
     gone = pod("q", on="n", volumes=[OF_CLAIM])
     nominated = pod("q", volumes=[OF_CLAIM], status={"nominatedNodeName": "n"})
     assert hints.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
     assert not hints.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
-    assert [hints.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)] == [False, True]
+    assert [
+        hints.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)
+    ] == [False, True]
     assert hints.pod_leaves_disk(CLAIMED, gone, None)
     assert not hints.pod_leaves_disk(CLAIMED, pod("q", on="n", namespace="other", volumes=[OF_CLAIM]), None)
 
 
 def test_claims_to_devices():
-    """A claim that gives its devices back helps every pod with claims; another change only the pod that uses it."""
+    """A claim that gives its devices back helps every pod with claims; another change only the pod that uses
+    it."""
     spec = {"devices": {"requests": [{"name": "r", "exactly": exactly()}]}}
     mine = made("ResourceClaim", "c", spec, metadata={"namespace": "default", "uid": "1"})
     other = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"})
-    allocation = {"allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}}
-    held = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"}, status=allocation)
+    allocation = {
+        "allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}
+    }
+    held = made(
+        "ResourceClaim",
+        "d",
+        {"devices": {}},
+        metadata={"namespace": "default", "uid": "2"},
+        status=allocation,
+    )
 
     def hint(old, new, found=(mine,)):
         return hints.claim_changes(PLAIN, old, new, claims=lambda one: found)
@@ -102,10 +139,12 @@ def test_claims_to_devices():
 
 
 def test_anti_affinity_of_others():
-    """Upstream: a pod that goes counts only if the waiting pod's own terms match it, not if its terms matched the waiting pod."""
+    """Upstream: a pod that goes counts only if the waiting pod's own terms match it, not if its terms matched
+    the waiting pod."""
     terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    waiting, gone = pod("p", labels={"app": "a"}), pod("q", on="n", affinity=shy)
+    waiting = pod("p", labels={"app": "a"})
+    gone = pod("q", on="n", affinity=shy)
     assert not hints.affine_pod_changes(waiting, gone, None)
     assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
 
@@ -114,20 +153,28 @@ def test_wider_hints():
     """From 1.36 on pods count that avoided the pod, that are nominated, and its own labels."""
     terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    waiting, gone = pod("p", labels={"app": "a"}), pod("q", affinity=shy, status={"nominatedNodeName": "n"})
+    waiting = pod("p", labels={"app": "a"})
+    gone = pod("q", affinity=shy, status={"nominatedNodeName": "n"})
     changed = pod("p", labels={"app": "b"})
     for wider in (False, True):
         assert hints.affine_pod_changes(waiting, gone, None, wider=wider) is wider
         assert hints.affine_pod_changes(waiting, waiting, changed, wider=wider) is wider
     spread = hints.Spread("zone", lambda labels: True, False)
     for wider in (False, True):
-        found = hints.spread_pod_changes(waiting, gone, None, constraints=lambda asked: [spread], sees_itself=True, wider=wider)
+        found = hints.spread_pod_changes(
+            waiting, gone, None, constraints=lambda asked: [spread], sees_itself=True, wider=wider
+        )
         assert found is wider
 
 
 @pytest.mark.parametrize(
     ("compares", "old", "helps"),
-    [(True, {}, True), (True, {"zone": "x"}, False), (True, {"zone": "y"}, True), (False, {"zone": "x"}, True)],
+    [
+        (True, {}, True),
+        (True, {"zone": "x"}, False),
+        (True, {"zone": "y"}, True),
+        (False, {"zone": "x"}, True),
+    ],
 )
 def test_domains(compares, old, helps):
     """From 1.33 on a node has to change its domain, before it has to have one."""
@@ -143,7 +190,11 @@ def test_room():
     def asks(one):
         return {"cpu": 2000}
 
-    small, large, full = node("n", cpu="1"), node("n", cpu="4"), node("n", cpu="4", memory="64Gi")
+    small = node("n", cpu="1")
+    large = node("n", cpu="4")
+    full = node("n", cpu="4", memory="64Gi")
     cases = [(None, large, True), (None, small, False), (small, large, True), (large, full, False)]
-    assert [hints.node_has_room(PLAIN, old, new, requests=asks, compares=True) for old, new, _ in cases] == [helps for *_, helps in cases]
+    assert [hints.node_has_room(PLAIN, old, new, requests=asks, compares=True) for old, new, _ in cases] == [
+        helps for *_, helps in cases
+    ]
     assert hints.node_has_room(PLAIN, large, full, requests=asks, compares=False)

@@ -13,9 +13,12 @@ SERVICE = obj(manifest("Service", "s", namespace="default"))
 
 
 class TestEvents:
-    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)])
+    @pytest.mark.parametrize(
+        ("release", "moved"), [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)]
+    )
     def test_which_pods_an_event_moves(self, release, moved):
-        """Up to 1.20 any event moves any pod; later that of a service moves no pod that NodeResourcesFit rejected."""
+        """Up to 1.20 any event moves any pod; later that of a service moves no pod that NodeResourcesFit
+        rejected."""
         bench = Bench.of(release)
         bench.failed(named("p"), FIT)
         bench.router.put(SERVICE)
@@ -47,7 +50,8 @@ class TestEvents:
 
     @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False)])
     def test_an_update_of_a_node_while_no_pod_is_parked(self, release, moved):
-        """Up to 1.20 it counts as a move, even if nothing has changed, so a pod that is being tried backs off."""
+        """Up to 1.20 it counts as a move, even if nothing has changed, so a pod that is being tried backs
+        off."""
         bench = Bench.of(release)
         bench.router.put(node("n"))
         item = bench.tried(named("p"))
@@ -57,9 +61,12 @@ class TestEvents:
 
 
 class TestWaiting:
-    @pytest.mark.parametrize(("release", "seconds"), [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)])
+    @pytest.mark.parametrize(
+        ("release", "seconds"), [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)]
+    )
     def test_the_longest_time_without_a_try(self, release, seconds):
-        """Up to 1.23 a parked pod is tried again after a minute, later after five; this is checked every 30 seconds."""
+        """Up to 1.23 a parked pod is tried again after a minute, later after five; this is checked every 30
+        seconds."""
         bench = Bench.of(release)
         bench.failed(named("p"))
         for now, parked in ((seconds, 1), (seconds + 30, 0)):
@@ -76,9 +83,11 @@ class TestWaiting:
         assert bench.parts == ((1, 0, 0) if active else (0, 1, 0))
 
     def test_failures_by_name(self):
-        """In 1.17 failures are kept by the pod's name, and forgotten 20 seconds after the last; later the entry counts its attempts."""
+        """In 1.17 failures are kept by the pod's name, and forgotten 20 seconds after the last; later the
+        entry counts its attempts."""
         for release, first, then in (("1.17", 2, 1), ("1.18", 2, 4)):
-            bench, found = Bench.of(release), []
+            bench = Bench.of(release)
+            found = []
             item = bench.failed(named("p"))
             for now in (5.0, 40.0):
                 bench.clock.now = nanoseconds(now)

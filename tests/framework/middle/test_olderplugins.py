@@ -27,5 +27,7 @@ class TestAllocation:
         """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
         plugin = older.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
         assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}
-        with pytest.raises(PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"):
+        with pytest.raises(
+            PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"
+        ):
             older.RequestedToCapacityRatio(None, handle("1.22"))

@@ -23,7 +23,9 @@ NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` make
 def translated(release, gates="", weight=1, **policy):
     """What *release* makes of the Policy."""
     given = read_policy({**HEAD, **policy})
-    return configuration_of_policy(given, FRAMEWORK_RELEASES[release], gates=gates, hard_pod_affinity_weight=weight)
+    return configuration_of_policy(
+        given, FRAMEWORK_RELEASES[release], gates=gates, hard_pod_affinity_weight=weight
+    )
 
 
 def names(config, point):
@@ -52,10 +54,13 @@ def weighed(**rules):
 
 class TestFilters:
     def test_a_plugin_of_two_rules(self):
-        """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so first."""
+        """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so
+        first."""
         twice = named("GeneralPredicates", "HostName")
         assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
-        assert refusal("1.19", predicates=twice).endswith('default-scheduler: plugin "NodeName" already registered as "FilterPlugin"')
+        assert refusal("1.19", predicates=twice).endswith(
+            'default-scheduler: plugin "NodeName" already registered as "FilterPlugin"'
+        )
         expected = 'error initializing the scheduling framework: plugin "NodeName" already registered as "FilterPlugin"'
         assert refusal("1.17", predicates=twice) == expected
 
@@ -76,7 +81,9 @@ class TestArguments:
         rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
         found = translated(release, predicates=rules)
         assert found.profiles[0].args_of("NodeLabel", found.context).present_labels == labels
-        assert refusal("1.22", predicates=rules).endswith('plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>')
+        assert refusal("1.22", predicates=rules).endswith(
+            'plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>'
+        )
 
     @pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
     def test_resources_without_weight(self, release, weight):
@@ -84,7 +91,9 @@ class TestArguments:
         ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
         rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
         found = translated(release, priorities=rules)
-        assert found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
+        assert (
+            found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
+        )
         assert refusal("1.19", priorities=rules).endswith(
             'error initializing plugin "RequestedToCapacityRatio": resource cpu weight 0 must not be less than 1'
         )
@@ -112,7 +121,9 @@ class TestRefusals:
         rules = named("EvenPodsSpread")
         assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
         assert refusal("1.17", predicates=rules).endswith("Predicate type not found for EvenPodsSpread")
-        assert "PodTopologySpread" in names(translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter")
+        assert "PodTopologySpread" in names(
+            translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter"
+        )
 
     @pytest.mark.parametrize(
         ("release", "policy", "text"),
@@ -122,18 +133,42 @@ class TestRefusals:
                 {"hardPodAffinitySymmetricWeight": 101},
                 "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range [0-100]",
             ),
-            ("1.17", {"hardPodAffinitySymmetricWeight": 101}, "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"),
-            ("1.20", {"priorities": weighed(X=0)}, "priority X should have a positive weight applied to it or it has overflown"),
-            ("1.19", {"priorities": weighed(X=0)}, "Priority X should have a positive weight applied to it or it has overflown"),
-            ("1.19", {"priorities": [{"name": "X", "weight": 1, "argument": {}}]}, "No priority arguments set for priority X"),
+            (
+                "1.17",
+                {"hardPodAffinitySymmetricWeight": 101},
+                "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100",
+            ),
+            (
+                "1.20",
+                {"priorities": weighed(X=0)},
+                "priority X should have a positive weight applied to it or it has overflown",
+            ),
+            (
+                "1.19",
+                {"priorities": weighed(X=0)},
+                "Priority X should have a positive weight applied to it or it has overflown",
+            ),
+            (
+                "1.19",
+                {"priorities": [{"name": "X", "weight": 1, "argument": {}}]},
+                "No priority arguments set for priority X",
+            ),
             (
                 "1.22",
-                {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+                {
+                    "predicates": [
+                        {"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}
+                    ]
+                },
                 "exactly 1 predicate argument is required, numArgs: 2, predicate {X 0x0}",
             ),
             (
                 "1.20",
-                {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+                {
+                    "predicates": [
+                        {"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}
+                    ]
+                },
                 "Exactly 1 predicate argument is required, numArgs: 2, Predicate: X",
             ),
         ],
@@ -144,25 +179,40 @@ class TestRefusals:
 
     def test_weights_of_one_kind(self):
         """Label preferences share a plugin, so they have one weight; a second ratio is refused."""
-        prefer = [{"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)]
-        assert refusal("1.20", priorities=prefer) == 'LabelPreference  priority "p2" has a different weight with "p1"'
+        prefer = [
+            {"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)
+        ]
+        assert (
+            refusal("1.20", priorities=prefer)
+            == 'LabelPreference  priority "p2" has a different weight with "p1"'
+        )
         ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}]}}
         twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
-        assert refusal("1.19", priorities=twice) == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
+        assert (
+            refusal("1.19", priorities=twice)
+            == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
+        )
 
     def test_labels_that_exclude_each_other(self):
         """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
         absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
         rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
-        assert refusal("1.21", predicates=rules).endswith('presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]')
-        assert 'detecting at least one label (e.g., "disk") that exist in both the present([disk])' in refusal("1.20", predicates=rules)
+        assert refusal("1.21", predicates=rules).endswith(
+            'presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]'
+        )
+        assert (
+            'detecting at least one label (e.g., "disk") that exist in both the present([disk])'
+            in refusal("1.20", predicates=rules)
+        )
 
 
 class TestProviders:
     @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
     def test_the_autoscalers(self, release):
         """It fills nodes up, where the default one spreads."""
-        found = configuration_of_provider("ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7)
+        found = configuration_of_provider(
+            "ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7
+        )
         assert "NodeResourcesMostAllocated" in weights(found)
         assert "NodeResourcesLeastAllocated" not in weights(found)
         assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == 7
@@ -171,16 +221,26 @@ class TestProviders:
         """A provider that does not exist, and in 1.17 an affinity weight of 0."""
         with pytest.raises(PolicyError, match='algorithm provider "X" is not registered'):
             configuration_of_provider("X", FRAMEWORK_RELEASES["1.20"])
-        with pytest.raises(PolicyError, match="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"):
-            configuration_of_provider("DefaultProvider", FRAMEWORK_RELEASES["1.17"], hard_pod_affinity_weight=0)
-        assert configuration_of_provider("DefaultProvider", FRAMEWORK_RELEASES["1.18"], hard_pod_affinity_weight=0)
+        with pytest.raises(
+            PolicyError, match="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"
+        ):
+            configuration_of_provider(
+                "DefaultProvider", FRAMEWORK_RELEASES["1.17"], hard_pod_affinity_weight=0
+            )
+        assert configuration_of_provider(
+            "DefaultProvider", FRAMEWORK_RELEASES["1.18"], hard_pod_affinity_weight=0
+        )
 
 
 class TestOptions:
     @pytest.mark.parametrize("release", WITH_POLICIES)
     def test_a_policy_makes_the_profile(self, release, root):
         """From its JSON form or its file."""
-        rules = {**HEAD, "predicates": named("PodFitsResources"), "priorities": weighed(MostRequestedPriority=1)}
+        rules = {
+            **HEAD,
+            "predicates": named("PodFitsResources"),
+            "priorities": weighed(MostRequestedPriority=1),
+        }
         engine = SchedulerSpec.of(options_of({"release": release, "policy": rules})).read().engine()
         assert [rule.name for rule, _ in engine.algorithm.priorities] == ["NodeResourcesMostAllocated"]
 
@@ -188,23 +248,38 @@ class TestOptions:
         ("options", "message"),
         [
             ({"release": "1.23", "policy": {}}, f"{NO_POLICY}, got one, which release 1.23 does not have"),
-            ({"release": "1.22", "provider": "DefaultProvider"}, "provider: expected a profile, got DefaultProvider, which release 1.22"),
-            ({"release": "1.20", "policy": {}, "profile": {}}, "policy cannot be combined with profile: release 1.20 is started with one"),
-            ({"release": "1.20", "policy": {**HEAD, "predicates": named("X")}}, "Invalid configuration: Predicate type not found"),
+            (
+                {"release": "1.22", "provider": "DefaultProvider"},
+                "provider: expected a profile, got DefaultProvider, which release 1.22",
+            ),
+            (
+                {"release": "1.20", "policy": {}, "profile": {}},
+                "policy cannot be combined with profile: release 1.20 is started with one",
+            ),
+            (
+                {"release": "1.20", "policy": {**HEAD, "predicates": named("X")}},
+                "Invalid configuration: Predicate type not found",
+            ),
         ],
     )
     def test_what_does_not_go_together(self, options, message):
         """Options that the release lacks, or that exclude each other, are refused in one line."""
-        assert refusal_text(KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()).startswith(message)
+        assert refusal_text(
+            KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()
+        ).startswith(message)
 
 
 class TestCheck:
     def test_what_runs(self):
         """The plugins are shown with the predicates that bring them."""
-        found = check_translated({**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"])
+        found = check_translated(
+            {**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"]
+        )
         assert [(rule.name, rule.origin) for rule in found.predicates] == [
-            ("NodeUnschedulable", "mandatory"), ("NodeName", "Policy: HostName"), ("TaintToleration", "mandatory"),
-        ]  # fmt: skip
+            ("NodeUnschedulable", "mandatory"),
+            ("NodeName", "Policy: HostName"),
+            ("TaintToleration", "mandatory"),
+        ]
         assert found.warnings == (
             "plugin NodeResourcesFit does not run: nothing checks what pods request",
             "no priorities and no extenders: every node scores 1",
@@ -214,13 +289,18 @@ class TestCheck:
         """Arguments that are lost, preemption that is not there, and weights that do not count are told."""
         rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}, {"name": "GeneralPredicates"}]
         told = check_translated({**HEAD, "predicates": rules}, FRAMEWORK_RELEASES["1.19"]).warnings
-        assert any(text.startswith("predicate CheckNodeLabelPresence: its argument is not read") for text in told)
+        assert any(
+            text.startswith("predicate CheckNodeLabelPresence: its argument is not read") for text in told
+        )
         assert any(text.startswith("no pod preempts others") for text in told)
         first = check_translated(
-            {**HEAD, "alwaysCheckAllPredicates": True, "predicates": named("PodFitsPorts")}, FRAMEWORK_RELEASES["1.17"]
+            {**HEAD, "alwaysCheckAllPredicates": True, "predicates": named("PodFitsPorts")},
+            FRAMEWORK_RELEASES["1.17"],
         )
         assert any(text.startswith("alwaysCheckAllPredicates: no effect") for text in first.warnings)
-        assert any(text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings)
+        assert any(
+            text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings
+        )
 
     def test_a_refusal_is_part_of_it(self):
         """With where another rule can come from."""
@@ -231,5 +311,8 @@ class TestCheck:
     def test_releases_without_policies(self):
         """The error says which have them."""
         assert release_with_policies("1.22.6").version == "1.22"
-        with pytest.raises(UnknownNameError, match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22"):
+        with pytest.raises(
+            UnknownNameError,
+            match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22",
+        ):
             release_with_policies("1.23", ", or a profile")

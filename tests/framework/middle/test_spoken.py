@@ -10,20 +10,37 @@ TWO = [node("a", labels={"zone": "x"}), node("b", labels={"zone": "y"})]
 WEB = {"app": "web"}
 
 
-@pytest.mark.parametrize(("release", "begins"), [("1.20", ""), ("1.21", "[0].matchExpressions[0].values: Invalid value: []string{}: ")])
+@pytest.mark.parametrize(
+    ("release", "begins"),
+    [("1.20", ""), ("1.21", "[0].matchExpressions[0].values: Invalid value: []string{}: ")],
+)
 def test_a_selector_that_cannot_be_read(release, begins):
     """The fault of a selector names the field from 1.21 on."""
     term = {"weight": 1, "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": []}]}}
-    pending = pod("new", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}})
-    assert answer(release, TWO, [pending])["error"].endswith(f": {begins}for 'in', 'notin' operators, values set can't be empty")
+    pending = pod(
+        "new", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
+    )
+    assert answer(release, TWO, [pending])["error"].endswith(
+        f": {begins}for 'in', 'notin' operators, values set can't be empty"
+    )
 
 
 @pytest.mark.parametrize(("release", "full"), [("1.26", ["a"]), ("1.27", [])])
 def test_label_keys_alone(release, full):
     """matchLabelKeys select without a selector until 1.26."""
-    constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "matchLabelKeys": ["app"]}
+    constraint = {
+        "topologyKey": "zone",
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "matchLabelKeys": ["app"],
+    }
     pending = pod("new", labels=WEB, topologySpreadConstraints=[constraint])
-    found = answer(release, [*TWO, pod("p", on="a", labels=WEB)], [pending], gates={"MatchLabelKeysInPodTopologySpread": True})
+    found = answer(
+        release,
+        [*TWO, pod("p", on="a", labels=WEB)],
+        [pending],
+        gates={"MatchLabelKeysInPodTopologySpread": True},
+    )
     assert sorted(found["failed"]) == full
 
 
@@ -32,15 +49,22 @@ def test_constraints_of_one_key(release, full):
     """Two constraints of one key both count a node's pods until 1.23; from 1.24 on the later one does."""
     constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
     both = [{**constraint, "labelSelector": {"matchLabels": {"app": app}}} for app in ("web", "none")]
-    found = answer(release, [*TWO, pod("p", on="a", labels=WEB)], [pod("new", labels=WEB, topologySpreadConstraints=both)])
+    found = answer(
+        release,
+        [*TWO, pod("p", on="a", labels=WEB)],
+        [pod("new", labels=WEB, topologySpreadConstraints=both)],
+    )
     assert sorted(found["failed"]) == full
 
 
 @pytest.mark.parametrize("release", ["1.21", "1.22"])
 def test_ephemeral_volumes_without_the_gate(release):
-    """In 1.21 and 1.22 an ephemeral volume beside a claim is an error while the gate is off, and alone it is ignored."""
+    """In 1.21 and 1.22 an ephemeral volume beside a claim is an error while the gate is off, and alone it is
+    ignored."""
     off = {"GenericEphemeralVolume": False}
-    found = answer(release, [node("n"), volume("v"), bound("c", "v")], [using("p", EPHEMERAL, "c")], gates=off)
+    found = answer(
+        release, [node("n"), volume("v"), bound("c", "v")], [using("p", EPHEMERAL, "c")], gates=off
+    )
     text = "volume v0 is a generic ephemeral volume, but that feature is disabled in kube-scheduler"
     assert found["error"] == f'running PreFilter plugin "VolumeBinding": {text}'
     assert answer(release, [node("n")], [using("p", EPHEMERAL)], gates=off)["host"] == "n"

@@ -24,14 +24,22 @@ USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
 
 def document(api, *profiles, **fields):
     """A configuration in version *api*."""
-    own = dict(profiles[0]) if api == "v1alpha1" and profiles else {"profiles": list(profiles)} if profiles else {}
+    own = (
+        dict(profiles[0])
+        if api == "v1alpha1" and profiles
+        else {"profiles": list(profiles)}
+        if profiles
+        else {}
+    )
     return {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **own, **fields}
 
 
 def to(found, release):
     """The profiles of what became of it, which *release* accepts."""
     wanted = FRAMEWORK_RELEASES[release]
-    return list(build_profiles(read_configuration(found.document, None, wanted), registry_of(wanted)).values())
+    return list(
+        build_profiles(read_configuration(found.document, None, wanted), registry_of(wanted)).values()
+    )
 
 
 def moved(given, first, target):
@@ -46,26 +54,45 @@ def told(found):
 
 def scored(name, weight=1, *off):
     """A profile that scores by a plugin, and not by others."""
-    return {"plugins": {"score": {"enabled": [{"name": name, "weight": weight}], "disabled": [{"name": one} for one in off]}}}
+    return {
+        "plugins": {
+            "score": {
+                "enabled": [{"name": name, "weight": weight}],
+                "disabled": [{"name": one} for one in off],
+            }
+        }
+    }
 
 
 def test_what_1_17_disabled_in_vain():
-    """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note says so."""
+    """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note
+    says so."""
     given = document("v1alpha1", {"plugins": {"filter": {"disabled": [{"name": "*"}]}}})
     (before,) = to(moved(given, "1.17", "1.17"), "1.17")
     for release in ("1.18", "1.20", "1.27"):
         found = moved(given, "1.17", release)
         (built,) = to(found, release)
         assert {one.name for one in before.points["filter"]} <= {one.name for one in built.points["filter"]}
-        assert told(found)["plugins.filter.disabled"] == "not disabled: nothing is by the configuration of this release"
+        assert (
+            told(found)["plugins.filter.disabled"]
+            == "not disabled: nothing is by the configuration of this release"
+        )
     assert moved(given, "1.17", "1.17").document == given
 
 
 @pytest.mark.parametrize(
-    ("api", "first"), [("v1alpha1", "1.17"), ("v1alpha2", "1.18"), ("v1beta1", "1.20"), ("v1beta2", "1.23"), ("v1beta3", "1.24")]
+    ("api", "first"),
+    [
+        ("v1alpha1", "1.17"),
+        ("v1alpha2", "1.18"),
+        ("v1beta1", "1.20"),
+        ("v1beta2", "1.23"),
+        ("v1beta3", "1.24"),
+    ],
 )
 def test_every_later_release_takes_it(api, first):
-    """A profile that says nothing is taken by each later release, with the weights that it has by default where plugins are written out."""
+    """A profile that says nothing is taken by each later release, with the weights that it has by default
+    where plugins are written out."""
     weights = to(moved(document(api), first, first), first)[0].weights
     later = list(FRAMEWORK_RELEASES)[list(FRAMEWORK_RELEASES).index(first) :]
     for release in later:
@@ -79,7 +106,9 @@ CARRIED = json.loads((Path(__file__).parent / "carried.json").read_text())
 """Configurations with what they become and the notes on it; ``says`` is what each of them shows."""
 
 
-@pytest.mark.parametrize("case", CARRIED, ids=[f"{case['says']} {case['from']} to {case['to']}" for case in CARRIED])
+@pytest.mark.parametrize(
+    "case", CARRIED, ids=[f"{case['says']} {case['from']} to {case['to']}" for case in CARRIED]
+)
 def test_carried(case):
     """What is written down for each configuration is what it becomes, which the release accepts."""
     found = moved(case["given"], case["from"], case["to"])
@@ -90,18 +119,23 @@ def test_carried(case):
 
 def test_backwards():
     """Plugins of all points at once cannot be listed for a release without multiPoint."""
-    with pytest.raises(PolicyError, match=r"to: 1\.22 has no multiPoint, by which this profile names its plugins"):
+    with pytest.raises(
+        PolicyError, match=r"to: 1\.22 has no multiPoint, by which this profile names its plugins"
+    ):
         moved(document("v1"), "1.27", "1.22")
 
 
 ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
 ARGUMENTS = {
     "PodTopologySpread": st.fixed_dictionaries(
-        {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE] * 2))}, optional={"defaultingType": st.sampled_from(("System", "List"))}
+        {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE] * 2))},
+        optional={"defaultingType": st.sampled_from(("System", "List"))},
     ),
     "VolumeBinding": st.fixed_dictionaries({"bindTimeoutSeconds": st.sampled_from((-1, 5))}),
     "InterPodAffinity": st.fixed_dictionaries({"hardPodAffinityWeight": st.sampled_from((0, 7, 101))}),
-    "NodeAffinity": st.fixed_dictionaries({"addedAffinity": st.sampled_from(({}, {"requiredDuringSchedulingIgnoredDuringExecution": {}}))}),
+    "NodeAffinity": st.fixed_dictionaries(
+        {"addedAffinity": st.sampled_from(({}, {"requiredDuringSchedulingIgnoredDuringExecution": {}}))}
+    ),
 }
 RELEASES = list(FRAMEWORK_RELEASES)[1:]
 
@@ -118,12 +152,15 @@ def refused(ask):
 @given(data=st.data())
 @examples(2)
 def test_what_its_release_refuses_is_refused(data):
-    """A profile is carried over if its own release runs it, and then the newer release does, or says itself why not."""
+    """A profile is carried over if its own release runs it, and then the newer release does, or says itself
+    why not."""
     first = data.draw(st.sampled_from(RELEASES))
     target = data.draw(st.sampled_from(RELEASES[RELEASES.index(first) :]))
     api = data.draw(st.sampled_from(sorted(FRAMEWORK_RELEASES[first].configuration.api_versions)))
     chosen = data.draw(st.lists(st.sampled_from(sorted(ARGUMENTS)), unique=True))
-    written = document(api, {"pluginConfig": [{"name": name, "args": data.draw(ARGUMENTS[name])} for name in chosen]})
+    written = document(
+        api, {"pluginConfig": [{"name": name, "args": data.draw(ARGUMENTS[name])} for name in chosen]}
+    )
     why = refused(lambda: to(Migration(written, ()), first))
     if why is not None:
         assert refused(lambda: migrate(written, first, to=target)) == why
@@ -143,7 +180,9 @@ def test_plugins_of_a_user_are_no_fault():
 def test_the_question_takes_profiles():
     """Python migrates a profile as the command does, and checks both on a cluster."""
     node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}})
-    pod = manifest("Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]})
+    pod = manifest(
+        "Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    )
     result = migrate(
         document("v1beta1", scored("NodeResourcesMostAllocated", 3, "NodeResourcesLeastAllocated")),
         "1.22",

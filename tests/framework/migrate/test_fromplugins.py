@@ -27,7 +27,10 @@ def migrated(release="1.20", target="1.34", **policy):
 
 def weights(found):
     """Score plugin -> weight."""
-    return {plugin["name"]: plugin["weight"] for plugin in found.document["profiles"][0]["plugins"]["score"]["enabled"]}
+    return {
+        plugin["name"]: plugin["weight"]
+        for plugin in found.document["profiles"][0]["plugins"]["score"]["enabled"]
+    }
 
 
 def args(found, plugin):
@@ -51,7 +54,8 @@ class TestProfiles:
         assert "left out" in told(found, "NodePreferAvoidPods")
 
     @pytest.mark.parametrize(
-        ("priority", "strategy"), [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")]
+        ("priority", "strategy"),
+        [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")],
     )
     def test_plugins_become_strategies(self, priority, strategy):
         """A plugin that scores allocation is a strategy of NodeResourcesFit, with its weight."""
@@ -61,7 +65,10 @@ class TestProfiles:
 
     def test_shapes_are_kept(self):
         """RequestedToCapacityRatio keeps its line; a second strategy has no place."""
-        ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}], "resources": [{"name": "cpu", "weight": 3}]}
+        ratio = {
+            "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}],
+            "resources": [{"name": "cpu", "weight": 3}],
+        }
         rules = [
             {"name": "R", "weight": 2, "argument": {"requestedToCapacityRatioArguments": ratio}},
             {"name": "LeastRequestedPriority", "weight": 1},
@@ -74,13 +81,22 @@ class TestProfiles:
 
     def test_labels_become_added_affinity(self):
         """NodeLabel's filter is required node affinity of all pods; services are left to pods themselves."""
-        rules = [{"name": "disk", "argument": LABELS}, {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}}]
+        rules = [
+            {"name": "disk", "argument": LABELS},
+            {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}},
+        ]
         found = migrated(predicates=rules)
-        required = args(found, "NodeAffinity")["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-        assert required == {"nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}]}
+        required = args(found, "NodeAffinity")["addedAffinity"][
+            "requiredDuringSchedulingIgnoredDuringExecution"
+        ]
+        assert required == {
+            "nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}]
+        }
         assert "required podAffinity" in told(found, "ServiceAffinity")
 
-    @pytest.mark.parametrize(("release", "plugin"), [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")])
+    @pytest.mark.parametrize(
+        ("release", "plugin"), [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
+    )
     def test_old_spreading(self, release, plugin):
         """It becomes the constraints of the system, and its weight that of PodTopologySpread."""
         found = migrated(release, priorities=[{"name": "SelectorSpreadPriority", "weight": 5}])
@@ -90,7 +106,9 @@ class TestProfiles:
     def test_what_else_is_told(self):
         """Reasons of all plugins, preemption that was not there, and the weight of required affinity."""
         rules = [{"name": "InterPodAffinityPriority", "weight": 1}]
-        found = migrated("1.19", alwaysCheckAllPredicates=True, hardPodAffinitySymmetricWeight=7, priorities=rules)
+        found = migrated(
+            "1.19", alwaysCheckAllPredicates=True, hardPodAffinitySymmetricWeight=7, priorities=rules
+        )
         assert "left out" in told(found, "alwaysCheckAllPredicates")
         assert "does not preempt under a Policy" in told(found, "DefaultPreemption")
         assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 7}
@@ -99,7 +117,9 @@ class TestProfiles:
 class TestAsking:
     def test_the_question_takes_these_releases(self):
         """A release with plugins is translated so; points of the other translation mean nothing there."""
-        found = migrate({**HEAD, "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, "1.21", to="1.24")
+        found = migrate(
+            {**HEAD, "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}, "1.21", to="1.24"
+        )
         assert found.profile["apiVersion"].endswith("/v1beta3")
         with pytest.raises(UnknownNameError, match="this release runs plugins already"):
             migrate(HEAD, "1.21", selector_spread=True)

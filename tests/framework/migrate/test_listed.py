@@ -17,21 +17,29 @@ POLICIES = Path(__file__).parents[3] / "examples" / "policies"
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}]
 GIVEN = {
     "predicates": [
-        {"name": "PodFitsResources"}, {"name": "NoDiskConflict"},
+        {"name": "PodFitsResources"},
+        {"name": "NoDiskConflict"},
         {"name": "NoDisk", "argument": {"labelsPresence": {"labels": ["disk"], "presence": False}}},
     ],
     "priorities": [
-        {"name": "MostRequestedPriority", "weight": 2}, {"name": "InterPodAffinityPriority", "weight": 3},
+        {"name": "MostRequestedPriority", "weight": 2},
+        {"name": "InterPodAffinityPriority", "weight": 3},
         {"name": "SelectorSpreadPriority", "weight": 5},
         {"name": "Liked", "weight": 4, "argument": {"labelPreference": {"label": "x", "presence": True}}},
         {"name": "Spread", "weight": 1, "argument": {"serviceAntiAffinity": {"label": "zone"}}},
         {
-            "name": "Ratio", "weight": 2,
-            "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE, "resources": [{"name": "cpu", "weight": 3}]}},
+            "name": "Ratio",
+            "weight": 2,
+            "argument": {
+                "requestedToCapacityRatioArguments": {
+                    "shape": SHAPE,
+                    "resources": [{"name": "cpu", "weight": 3}],
+                }
+            },
         },
     ],
     "hardPodAffinitySymmetricWeight": 7,
-}  # fmt: skip
+}
 
 
 def runs(config):
@@ -44,16 +52,26 @@ def runs(config):
 
 @pytest.mark.parametrize("version", LISTING)
 def test_extenders_are_as_the_version_writes_them(version):
-    """A release reads all fields of an extender back as the Policy has them: v1alpha2 spells two of them as a Policy does."""
+    """A release reads all fields of an extender back as the Policy has them: v1alpha2 spells two of them as a
+    Policy does."""
     extender = {
-        "urlPrefix": "https://a", "filterVerb": "f", "bindVerb": "b", "weight": 2, "enableHttps": True, "httpTimeout": 1_500_000_000,
-        "nodeCacheCapable": True, "ignorable": True, "managedResources": [{"name": "x/y", "ignoredByScheduler": True}],
+        "urlPrefix": "https://a",
+        "filterVerb": "f",
+        "bindVerb": "b",
+        "weight": 2,
+        "enableHttps": True,
+        "httpTimeout": 1_500_000_000,
+        "nodeCacheCapable": True,
+        "ignorable": True,
+        "managedResources": [{"name": "x/y", "ignoredByScheduler": True}],
         "tlsConfig": {"insecure": True, "serverName": "n"},
-    }  # fmt: skip
+    }
     written = read_policy({"kind": "Policy", "apiVersion": "v1", "extenders": [extender]})
     document = listed(written, AlgorithmConfiguration(), LISTING[version]).document
     assert read_configuration(document, None, LISTING[version]).extenders == tuple(written.extenders)
-    assert type(document["extenders"][0]["httpTimeout"]) is (int if document["apiVersion"].endswith("v1alpha2") else str)
+    assert type(document["extenders"][0]["httpTimeout"]) is (
+        int if document["apiVersion"].endswith("v1alpha2") else str
+    )
 
 
 @pytest.mark.parametrize("version", LISTING)
@@ -64,10 +82,16 @@ def test_extenders_are_as_the_version_writes_them(version):
 )
 def test_it_runs_as_the_policy_does(version, policy):
     """A release runs of the profile what it runs of the Policy."""
-    target, written = LISTING[version], read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+    target = LISTING[version]
+    written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
     found = listed(written, AlgorithmConfiguration(), target)
-    made, read = runs(running(written, target, AlgorithmConfiguration())), runs(read_configuration(found.document, None, target))
-    assert {name: args for name, args in read["args"].items() if args != made["args"][name] and made["args"][name] is not None} == {}
+    made = runs(running(written, target, AlgorithmConfiguration()))
+    read = runs(read_configuration(found.document, None, target))
+    assert {
+        name: args
+        for name, args in read["args"].items()
+        if args != made["args"][name] and made["args"][name] is not None
+    } == {}
     assert {**read, "args": ()} == {**made, "args": ()}
 
 
@@ -75,13 +99,21 @@ def test_the_version_takes_the_plugins():
     """In 1.22 plugins that v1beta2 refuses make it a profile of v1beta1."""
     target = LISTING["1.22"]
     for rule, version in (("NodeAffinityPriority", "v1beta2"), ("MostRequestedPriority", "v1beta1")):
-        policy = read_policy({"priorities": [{"name": rule, "weight": 1}], "kind": "Policy", "apiVersion": "v1"})
+        policy = read_policy(
+            {"priorities": [{"name": rule, "weight": 1}], "kind": "Policy", "apiVersion": "v1"}
+        )
         assert listed(policy, AlgorithmConfiguration(), target).document["apiVersion"].endswith(f"/{version}")
 
 
 def test_what_a_profile_cannot_say():
     """alwaysCheckAllPredicates is left out with a note, and a ratio without resources gets the usual ones."""
-    ratio = {"name": "Ratio", "weight": 2, "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE}}}
-    policy = read_policy({"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "priorities": [ratio]})
+    ratio = {
+        "name": "Ratio",
+        "weight": 2,
+        "argument": {"requestedToCapacityRatioArguments": {"shape": SHAPE}},
+    }
+    policy = read_policy(
+        {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": True, "priorities": [ratio]}
+    )
     notes = listed(policy, AlgorithmConfiguration(), LISTING["1.20"]).notes
     assert [note.subject for note in notes] == ["alwaysCheckAllPredicates", "RequestedToCapacityRatio"]

@@ -1,4 +1,5 @@
-"""A Policy as a profile: which plugins replace each rule, which notes say so, and that the result is accepted."""
+"""A Policy as a profile: which plugins replace each rule, which notes say so, and that the result is
+accepted."""
 
 import json
 from fractions import Fraction
@@ -8,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource, load_configuration, load_policy
+from kubeclassic.algorithmprovider.config import (
+    AlgorithmConfiguration,
+    AlgorithmSource,
+    load_configuration,
+    load_policy,
+)
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import PolicyError, UnknownNameError
@@ -58,12 +64,15 @@ def told(found, subject):
 
 
 def accepted(found, target=PROFILE_RELEASE):
-    """A scheduler with the profile, which the validation of *target* and every plugin's constructor have accepted."""
+    """A scheduler with the profile, which the validation of *target* and every plugin's constructor have
+    accepted."""
     return framework_engine(read_configuration(found.document, release=target))
 
 
 class TestAccepted:
-    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml")))
+    @pytest.mark.parametrize(
+        "name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in (".json", ".yaml"))
+    )
     def test_every_example(self, name):
         """The translation of each example is accepted by the validation and by every plugin."""
         if name == "scheduler-config.yaml":
@@ -71,12 +80,15 @@ class TestAccepted:
             found = migrate(config.policy(), RELEASES["1.16"], config)
         else:
             old = name == "openshift-3.json"
-            found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None)
+            found = migrate(
+                load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None
+            )
         assert accepted(found).flow.profiles.keys() == {"default-scheduler"}
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_every_policy_that_upstream_accepts(self, release):
-        """The translation refuses exactly those conformance Policies that upstream refuses, and its other results are accepted."""
+        """The translation refuses exactly those conformance Policies that upstream refuses, and its other
+        results are accepted."""
         (family,) = (family for family in find_families([CASES / release]) if family.name == "policy")
         assert family.answers is not None
         refused = {answer["name"] for answer in read_lines(family.answers) if "error" in answer}
@@ -106,27 +118,30 @@ def test_translation(case):
     given = dict(case.get("configuration", {}))
     if "source" in given:
         given["source"] = AlgorithmSource(provider=given["source"])
-    policy, target = case.get("policy"), FRAMEWORK_RELEASES[case.get("target", PROFILE_RELEASE.version)]
+    policy = case.get("policy")
+    target = FRAMEWORK_RELEASES[case.get("target", PROFILE_RELEASE.version)]
     config = AlgorithmConfiguration(**given) if "configuration" in case else None
     found = migrate(
-        None if policy is None else read_policy(policy), RELEASES[case["release"]], config, target=target,
+        None if policy is None else read_policy(policy),
+        RELEASES[case["release"]],
+        config,
+        target=target,
         selector_spread=case.get("selectorSpread", False),
-    )  # fmt: skip
+    )
     assert (found.document, [str(note) for note in found.notes]) == (case["becomes"], case["notes"])
     accepted(found, target)
 
 
 GPU = {"name": "x/gpu", "weight": 5}
-NO_PROFILE = (
-    " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
-)
+NO_PROFILE = " runs the plugins of a Policy or a provider, to which a configuration can only add some: give it the Policy itself, which it reads"
 """Why 1.17 is no target, although it reads a configuration with plugins."""
 
 
 class TestTargets:
     @pytest.mark.parametrize("target", FRAMEWORK_RELEASES)
     def test_what_the_target_reads(self, target):
-        """The document is of the newest version that the target reads; a release that has no profiles is no target."""
+        """The document is of the newest version that the target reads; a release that has no profiles is no
+        target."""
         if target in TARGETS:
             found = migrate(None, RELEASES["1.16"], target=target_release(target, "to"))
             newest = FRAMEWORK_RELEASES[target].configuration.api_versions[-1]
@@ -146,11 +161,19 @@ class TestTargets:
             assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
-    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
+    @pytest.mark.parametrize(
+        "name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json")
+    )
     def test_every_example(self, name, target):
-        """Each release of the framework accepts the translation of each example, with every plugin that is a default of its own."""
+        """Each release of the framework accepts the translation of each example, with every plugin that is a
+        default of its own."""
         old = name == "openshift-3.json"
-        found = migrate(load_policy(EXAMPLES / name), RELEASES["1.12" if old else "1.16"], OFF if old else None, target=target)
+        found = migrate(
+            load_policy(EXAMPLES / name),
+            RELEASES["1.12" if old else "1.16"],
+            OFF if old else None,
+            target=target,
+        )
         (profile,) = accepted(found, target).flow.profiles.values()
         assert {"PrioritySort", "DefaultBinder"} <= set(profile.plugins())
 
@@ -158,8 +181,11 @@ class TestTargets:
     def test_limits_of_disks(self, target):
         """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
         policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
-        found, gone = migrate(policy, RELEASES["1.16"], target=target), "EBSLimits" in target.configuration.gone_plugins
-        assert {"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) == {"NodeVolumeLimits" if gone else "EBSLimits"}
+        found = migrate(policy, RELEASES["1.16"], target=target)
+        gone = "EBSLimits" in target.configuration.gone_plugins
+        assert {"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) == {
+            "NodeVolumeLimits" if gone else "EBSLimits"
+        }
         assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
@@ -169,11 +195,16 @@ class TestTargets:
         if "SelectorSpread" not in target.configuration.gone_plugins:
             accepted(migrate(policy, RELEASES["1.16"], target=target, selector_spread=True), target)
             return
-        with pytest.raises(UnknownNameError, match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$"):
+        with pytest.raises(
+            UnknownNameError,
+            match=f"expected 1.23, .*, 1.28, got it for {target.version}, which has no such plugin$",
+        ):
             migrate(policy, RELEASES["1.16"], target=target, selector_spread=True)
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")]
+)
 def test_durations(seconds, text):
     """A duration is written in the largest unit of which it is a whole number."""
     assert duration_text(seconds) == text
@@ -181,29 +212,51 @@ def test_durations(seconds, text):
 
 class TestStrategies:
     def test_opposites_are_weighed_against_each_other(self):
-        """Opposite priorities over the same resources leave their difference, and nothing if they have equal weights."""
+        """Opposite priorities over the same resources leave their difference, and nothing if they have equal
+        weights."""
         stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
-        assert (stronger.document["type"], stronger.weight, stronger.is_exact) == ("LeastAllocated", Fraction(3), True)
-        assert merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document is None
+        assert (stronger.document["type"], stronger.weight, stronger.is_exact) == (
+            "LeastAllocated",
+            Fraction(3),
+            True,
+        )
+        assert (
+            merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document
+            is None
+        )
 
     def test_of_different_resources_the_heaviest_stay(self):
-        """Lines over different resources cannot be added; the names of those with less weight are reported as dropped."""
-        found = merged([ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)])
+        """Lines over different resources cannot be added; the names of those with less weight are reported as
+        dropped."""
+        found = merged(
+            [ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)]
+        )
         assert found.dropped == ("gpu",)
         assert found.weight == 2
 
-    @given(st.lists(st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)), min_size=2, max_size=4))
+    @given(
+        st.lists(
+            st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)),
+            min_size=2,
+            max_size=4,
+        )
+    )
     def test_the_sum_is_the_sum(self, lines):
-        """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to whole scores."""
+        """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to
+        whole scores."""
         usages = [
-            ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True))) for i, (weight, scores) in enumerate(lines)
+            ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True)))
+            for i, (weight, scores) in enumerate(lines)
         ]
         found = merged(usages)
         wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
         if found.document is None:
             assert len(set(wanted)) == 1
             return
-        points = {p["utilization"]: p["score"] for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())}
+        points = {
+            p["utilization"]: p["score"]
+            for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())
+        }
         plain = dict(FALLING if found.document["type"] == "LeastAllocated" else RISING)
         line = ResourceStrategy("", 1, tuple((points or plain).items()))
         gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
@@ -211,14 +264,20 @@ class TestStrategies:
 
     def test_weights_of_resources(self):
         """Resources' weights are brought within 1 to 100, and those below 1 are dropped."""
-        assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == ({"cpu": 100, "memory": 50}, True)
+        assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == (
+            {"cpu": 100, "memory": 50},
+            True,
+        )
         assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
 
 
 class TestWeights:
     @given(
         st.dictionaries(
-            st.text("abc", min_size=1), st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10), min_size=1, max_size=5
+            st.text("abc", min_size=1),
+            st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10),
+            min_size=1,
+            max_size=5,
         )
     )
     def test_ratios_are_kept_unless_told(self, given_weights):

@@ -4,7 +4,17 @@ import pytest
 
 from kubeclassic.framework.describe import DECIDING, EARLIER
 from kubeclassic.framework.releases import ALL_RELEASES
-from tests.framework.facts.forms import CLUSTERS, case, claim, csi_node, node, pod, spread, storage_class, volume
+from tests.framework.facts.forms import (
+    CLUSTERS,
+    case,
+    claim,
+    csi_node,
+    node,
+    pod,
+    spread,
+    storage_class,
+    volume,
+)
 from tests.support import build
 from tests.support.factshows import answer_of, cut_down
 from tests.support.replaybuild import at, played, replay, there, told
@@ -19,7 +29,9 @@ def moved(plugin, driver, **disk):
     """A claim for a disk of a built-in driver, on a node where its CSI driver has it and takes none."""
     bound = volume("v", claim_name="c", **disk)
     there = csi_node("a", (driver, 0), moved=f"kubernetes.io/{plugin}")
-    return case([storage_class("local"), node("a"), there, bound, claim("c", volume="v")], pod("p", claims=["c"]))
+    return case(
+        [storage_class("local"), node("a"), there, bound, claim("c", volume="v")], pod("p", claims=["c"])
+    )
 
 
 OWN = {
@@ -27,7 +39,9 @@ OWN = {
         [node("a"), pod("there", "a", labels=WEB)],
         pod("p", labels=WEB, topologySpreadConstraints=[{**spread(app="web"), "minDomains": 2}]),
     ),
-    "azure-disk": moved("azure-disk", "disk.csi.azure.com", azureDisk={"diskName": "disk", "diskURI": "disk"}),
+    "azure-disk": moved(
+        "azure-disk", "disk.csi.azure.com", azureDisk={"diskName": "disk", "diskURI": "disk"}
+    ),
     "cinder": moved("cinder", "cinder.csi.openstack.org", cinder={"volumeID": "disk"}),
 }
 """Clusters that show a gate and no fact."""
@@ -76,7 +90,8 @@ SHOWN = """
     PreferNominatedNode 1.23 nominated-keeps-start
     ResourceLimitsPriorityFunction 1.18 limits-priority-by-gate
 """
-"""Gate, a release in which it can be set, and the cluster on which it decides: that of a fact, or one of ``OWN``."""
+"""Gate, a release in which it can be set, and the cluster on which it decides: that of a fact, or one of
+``OWN``."""
 ROWS = [line.split() for line in SHOWN.strip().splitlines()]
 
 
@@ -90,7 +105,10 @@ def clusters():
 def test_it_changes_an_answer(gate, release, name, clusters):
     """With the gate on a release answers otherwise than with it off."""
     config = clusters[name]["config"]
-    switched = ({**config, "featureGates": {**(config.get("featureGates") or {}), gate: value}} for value in (True, False))
+    switched = (
+        {**config, "featureGates": {**(config.get("featureGates") or {}), gate: value}}
+        for value in (True, False)
+    )
     on, off = (answer_of({**clusters[name], "config": one}, ALL_RELEASES[release]) for one in switched)
     assert "cycles" in on
     assert "cycles" in off
@@ -100,13 +118,19 @@ def test_it_changes_an_answer(gate, release, name, clusters):
 A = build.node("a", cpu="4", labels={"zone": "a", "kubernetes.io/hostname": "a"})
 IN_THE_QUEUE = {
     "SchedulerPopFromBackoffQ": (
-        "1.33", [*there(A), at(0, build.pod("p", requests={"cpu": "6"})), at(0.2, build.node("c", cpu="8"))]
+        "1.33",
+        [*there(A), at(0, build.pod("p", requests={"cpu": "6"})), at(0.2, build.node("c", cpu="8"))],
     ),
     "SchedulerQueueingHints": (
         "1.32",
-        [*there(A), at(0, build.pod("x"), runs=5), at(0, build.pod("y", containers=PORT)), at(0, build.pod("p", containers=PORT))],
+        [
+            *there(A),
+            at(0, build.pod("x"), runs=5),
+            at(0, build.pod("y", containers=PORT)),
+            at(0, build.pod("p", containers=PORT)),
+        ],
     ),
-}  # fmt: skip
+}
 """Gates that change when a pod is tried, and events that show it."""
 
 
@@ -123,4 +147,6 @@ def test_it_changes_when_a_pod_is_tried(gate):
 
 def test_each_gate_has_a_case():
     """Every gate that decides is tried above, or shows in the queue alone."""
-    assert sorted([*(row[0] for row in ROWS), *IN_THE_QUEUE, *WHILE_DELETING]) == sorted([*DECIDING, *EARLIER])
+    assert sorted([*(row[0] for row in ROWS), *IN_THE_QUEUE, *WHILE_DELETING]) == sorted(
+        [*DECIDING, *EARLIER]
+    )

@@ -23,19 +23,34 @@ from tests.support.spreadbuild import KEYS, LABELS, constraint, plugin, soft
 
 APPS = st.sampled_from("ab")
 ABOUT = APPS.map(lambda app: {"matchLabels": {"app": app}})
-TERM = st.builds(lambda about, key: {"labelSelector": about, "topologyKey": key}, ABOUT, st.sampled_from(KEYS))
-LIKED = st.lists(st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": term}, st.integers(1, 100), TERM), max_size=2)
+TERM = st.builds(
+    lambda about, key: {"labelSelector": about, "topologyKey": key}, ABOUT, st.sampled_from(KEYS)
+)
+LIKED = st.lists(
+    st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": term}, st.integers(1, 100), TERM),
+    max_size=2,
+)
 ROLE = st.builds(
-    lambda required, preferred: {f"{name}DuringSchedulingIgnoredDuringExecution": found
-                                 for name, found in (("required", required), ("preferred", preferred)) if found},
-    st.lists(TERM, max_size=1), LIKED,
-)  # fmt: skip
+    lambda required, preferred: {
+        f"{name}DuringSchedulingIgnoredDuringExecution": found
+        for name, found in (("required", required), ("preferred", preferred))
+        if found
+    },
+    st.lists(TERM, max_size=1),
+    LIKED,
+)
 AFFINITY = st.fixed_dictionaries({}, optional={"podAffinity": ROLE, "podAntiAffinity": ROLE})
 SPREAD = st.lists(
-    st.builds(lambda make, key, skew, about: make(key, skew, selector=about), st.sampled_from([constraint, soft]), st.sampled_from(KEYS),
-              st.integers(1, 2), ABOUT),
-    max_size=2, unique_by=lambda found: (found["topologyKey"], found["whenUnsatisfiable"]),
-)  # fmt: skip
+    st.builds(
+        lambda make, key, skew, about: make(key, skew, selector=about),
+        st.sampled_from([constraint, soft]),
+        st.sampled_from(KEYS),
+        st.integers(1, 2),
+        ABOUT,
+    ),
+    max_size=2,
+    unique_by=lambda found: (found["topologyKey"], found["whenUnsatisfiable"]),
+)
 SPECS = st.fixed_dictionaries({}, optional={"affinity": AFFINITY, "topologySpreadConstraints": SPREAD})
 FORMS = st.lists(st.tuples(APPS, SPECS), min_size=1, max_size=3)
 NODES = st.lists(LABELS, min_size=2, max_size=8)
@@ -54,7 +69,9 @@ def made(name, form, on=""):
 def outcomes(by, cycle, nodes):
     """The reasons of the plugin's filter for each node."""
     found = by.filter(cycle.template, nodes, cycle)
-    return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(nodes.n)]
+    return [
+        tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(nodes.n)
+    ]
 
 
 def plain_scores(by, cycle, rows):
@@ -68,16 +85,25 @@ def kept_scores(by, cycle, rows):
     """The same by way of what is kept for the whole table."""
     rule = as_cacheable(by, True, MAX_NODE_SCORE)
     raw = rule.score(cycle.template, Batch(cycle.table), cycle).take(rows)
-    return list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle)) if rule.reduce else raw.tolist()
+    return (
+        list(rule.reduce(cycle.template, raw, Batch(cycle.table, rows), cycle))
+        if rule.reduce
+        else raw.tolist()
+    )
 
 
 def declared_scores(by, cycle, rows):
-    """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows; none where it declares none."""
-    rule, pod, nodes = as_cacheable(by, True, MAX_NODE_SCORE), cycle.template, Batch(cycle.table, rows)
+    """The same by the sums that the plugin declares, whole and row by row, and by the scale that follows;
+    none where it declares none."""
+    rule = as_cacheable(by, True, MAX_NODE_SCORE)
+    pod = cycle.template
+    nodes = Batch(cycle.table, rows)
     declared = rule.sums and rule.sums(pod, cycle)
     if declared is None:
         return []
-    whole = sum([each.everywhere(Batch(cycle.table)) for each in declared.each], np.zeros(cycle.table.size, np.int64)).take(rows)
+    whole = sum(
+        [each.everywhere(Batch(cycle.table)) for each in declared.each], np.zeros(cycle.table.size, np.int64)
+    ).take(rows)
     assert whole.tolist() == [sum(each.at(row) for each in declared.each) for row in rows.tolist()]
     reduce = rule.reduce
     if not isinstance(reduce, Reduction):
@@ -90,53 +116,81 @@ def declared_scores(by, cycle, rows):
 
 
 def declared_outcomes(by, cycle):
-    """The reasons of the plugin's filter for all nodes, by the clauses that it declares; None where it declares none."""
+    """The reasons of the plugin's filter for all nodes, by the clauses that it declares; None where it
+    declares none."""
     declare = as_predicate(by, True).clauses
     clauses = declare and declare(cycle.template, cycle)
     if clauses is None:
         return None
     found = judged(clauses, Batch(cycle.table))
-    return [tuple(reason.text for reason in (() if found is None else found.reasons(i))) for i in range(cycle.table.size)]
+    return [
+        tuple(reason.text for reason in (() if found is None else found.reasons(i)))
+        for i in range(cycle.table.size)
+    ]
 
 
 @pytest.mark.parametrize("name", PLUGINS)
 class TestEachPlugin:
     @examples(1)
-    @given(labels=NODES, forms=FORMS, at=st.lists(st.integers(0, 7), max_size=8), feasible=st.integers(1, 255))
+    @given(
+        labels=NODES, forms=FORMS, at=st.lists(st.integers(0, 7), max_size=8), feasible=st.integers(1, 255)
+    )
     def test_the_whole_table_answers_as_its_rows(self, name, labels, forms, at, feasible):
-        """The filter of all nodes gives the reasons of each of them, and kept scores become the scores of the nodes that fit."""
+        """The filter of all nodes gives the reasons of each of them, and kept scores become the scores of the
+        nodes that fit."""
         nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
         pods = [made(f"p{i}", forms[i % len(forms)], f"n{place % len(nodes)}") for i, place in enumerate(at)]
-        by, cycle = PLUGINS[name](), cycle_of(made("new", forms[0]), *nodes, *pods)
+        by = PLUGINS[name]()
+        cycle = cycle_of(made("new", forms[0]), *nodes, *pods)
         rows = np.arange(cycle.table.size)
         wanted = outcomes(by, cycle, Batch(cycle.table, rows))
         assert outcomes(by, cycle, Batch(cycle.table)) == wanted
         assert declared_outcomes(by, cycle) in (None, wanted)
         fit = np.array([row for row in rows if feasible >> int(row) & 1], np.intp)
         if len(fit):
-            kept, plain = kept_scores(by, cycle, fit), plain_scores(by, cycle, fit)
+            kept = kept_scores(by, cycle, fit)
+            plain = plain_scores(by, cycle, fit)
             # Scores that are the same for all nodes are left out of decisions, whatever they are.
             for found in (kept, *declared_scores(by, cycle, fit)):
                 assert found == plain or len({*found}) == len({*plain}) == 1
 
     def test_the_first_of_its_kind(self, name):
         """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
-        wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-            {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]}}  # fmt: skip
+        wants = {
+            "podAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+                ]
+            }
+        }
         new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
-        cycle, by = cycle_of(new, node("a", labels={"zone": "x"}), node("bare")), PLUGINS[name]()
+        cycle = cycle_of(new, node("a", labels={"zone": "x"}), node("bare"))
+        by = PLUGINS[name]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
         assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
 
     @pytest.mark.parametrize("key", ["zone", KEYS[2]])
     def test_nodes_that_all_have_peers(self, name, key):
-        """The least of the counts that fit is what counts, not zero: with one, two and four peers, and with the first of these left out."""
+        """The least of the counts that fit is what counts, not zero: with one, two and four peers, and with
+        the first of these left out."""
         nodes = [node(f"n{i}", labels={"zone": f"z{i}", KEYS[2]: f"n{i}"}) for i in range(3)]
-        likes = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": 7, "podAffinityTerm": {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": key}}]}}  # fmt: skip
+        likes = {
+            "podAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "weight": 7,
+                        "podAffinityTerm": {
+                            "labelSelector": {"matchLabels": {"app": "a"}},
+                            "topologyKey": key,
+                        },
+                    }
+                ]
+            }
+        }
         new = pod("new", labels={"app": "a"}, affinity=likes, topologySpreadConstraints=[soft(key)])
         pods = [pod(f"p{i}", on=f"n{at}", labels={"app": "a"}) for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
-        cycle, by = cycle_of(new, *nodes, *pods), PLUGINS[name]()
+        cycle = cycle_of(new, *nodes, *pods)
+        by = PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
             rows = np.array(fit, np.intp)
             found = kept_scores(by, cycle, rows), *declared_scores(by, cycle, rows)
@@ -146,16 +200,27 @@ class TestEachPlugin:
 
 class TestDecisions:
     @examples(1)
-    @given(labels=NODES, forms=FORMS, order=st.lists(st.integers(0, 2), min_size=1, max_size=16), leaving=st.integers(0, 15))
+    @given(
+        labels=NODES,
+        forms=FORMS,
+        order=st.lists(st.integers(0, 2), min_size=1, max_size=16),
+        leaving=st.integers(0, 15),
+    )
     def test_the_quick_way_is_the_long_way(self, labels, forms, order, leaving):
-        """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod left."""
-        quick, slow = framework_engine(), framework_engine(memory_bytes=0)
+        """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod
+        left."""
+        quick = framework_engine()
+        slow = framework_engine(memory_bytes=0)
         with verifying():
-            assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(slow, labels, forms, order, leaving)
+            assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(
+                slow, labels, forms, order, leaving
+            )
 
     def hosts(self, engine, labels, forms, order, leaving):
         """The host of each pod; before the last one, pod number *leaving* is deleted."""
-        feed, found, pods = EventFeed(engine), [], []
+        feed = EventFeed(engine)
+        found = []
+        pods = []
         for i, item in enumerate(labels):
             feed.put(node(f"n{i}", labels=item))
         for number, form in enumerate(order):
@@ -176,7 +241,11 @@ class TestManyValues:
         nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
         term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
         refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        new, there = pod("new", labels={"app": "a"}, affinity=refusing), pod("p", on="n07", labels={"app": "a"})
-        cycle, by = cycle_of(new, *nodes, there), PLUGINS["InterPodAffinity"]()
-        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [i == 7 for i in range(len(nodes))]
+        new = pod("new", labels={"app": "a"}, affinity=refusing)
+        there = pod("p", on="n07", labels={"app": "a"})
+        cycle = cycle_of(new, *nodes, there)
+        by = PLUGINS["InterPodAffinity"]()
+        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [
+            i == 7 for i in range(len(nodes))
+        ]
         assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))

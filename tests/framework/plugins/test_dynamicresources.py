@@ -13,7 +13,18 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import node, pod
-from tests.support.devicebuild import DRIVER, a_slice, claiming, device, device_claim, device_class, either, exactly, made, same
+from tests.support.devicebuild import (
+    DRIVER,
+    a_slice,
+    claiming,
+    device,
+    device_claim,
+    device_class,
+    either,
+    exactly,
+    made,
+    same,
+)
 
 GPU = device_class()
 NODES = (node("a", cpu="4"), node("b", cpu="4"))
@@ -40,7 +51,10 @@ def allocated(name, where, *users, device_name="g0"):
     """A claim with a device of a node, which pods use."""
     field = {"key": "metadata.name", "operator": "In", "values": [where]}
     results = [{"request": "r0", "driver": DRIVER, "pool": where, "device": device_name}]
-    allocation = {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]}}
+    allocation = {
+        "devices": {"results": results},
+        "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]},
+    }
     reserved = [{"resource": "pods", "name": user, "uid": f"uid-{user}"} for user in users]
     return device_claim(name, exactly(), status={"allocation": allocation, "reservedFor": reserved})
 
@@ -52,7 +66,10 @@ class TestPreEnqueue:
             (claiming("p", "gone"), 'could not find ResourceClaim "default/gone"'),
             (claiming("p", "from t"), 'pod "default/p": ResourceClaim not created yet'),
             (claiming("p", "leaving"), 'resourceclaim "leaving" is being deleted'),
-            (claiming("p", "from t", c0="other"), "ResourceClaim default/other was not created for pod default/p (pod is not owner)"),
+            (
+                claiming("p", "from t", c0="other"),
+                "ResourceClaim default/other was not created for pod default/p (pod is not owner)",
+            ),
         ],
     )
     def test_claims_that_cannot_be_used(self, new, text):
@@ -66,7 +83,9 @@ class TestPreFilter:
     def test_a_class_that_is_not_there(self):
         """A pod whose claim names an unknown class fits nowhere; requests with alternatives say which."""
         for request, name in ((exactly(of="gone"), "r0"), (either(exactly(), exactly(of="gone")), "r0/s1")):
-            decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", request)).schedule(claiming("p", "c"))
+            decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", request)).schedule(
+                claiming("p", "c")
+            )
             told = f"{WHERE}request {name}: device class gone does not exist. no new claims to deallocate, {NOT_HELPFUL}"
             assert decision.error == told
 
@@ -91,11 +110,26 @@ class TestAccounts:
     def test_each_device(self):
         """Of each device that a node reaches it is said what stands against it first, request by request."""
         own = f'device.attributes["{DRIVER}"]'
-        pool = a_slice("a", *(device(name, model=model, numa=0) for name, model in (("g0", "t4"), ("g1", "a100"), ("g2", "a100"))), "g3")
-        claim = device_claim("c", exactly(2, f'{own}.?model.orValue("a100") == "a100"'), constraints=[same("numa")])
+        pool = a_slice(
+            "a",
+            *(
+                device(name, model=model, numa=0)
+                for name, model in (("g0", "t4"), ("g1", "a100"), ("g2", "a100"))
+            ),
+            "g3",
+        )
+        claim = device_claim(
+            "c", exactly(2, f'{own}.?model.orValue("a100") == "a100"'), constraints=[same("numa")]
+        )
         engine = scheduler(*NODES, pool, GPU, claim, allocated("other", "a", device_name="g1"))
         (found,) = explain(engine, claiming("p", "c")).nodes[0].devices
-        assert (found.claim, found.request, found.device_class, found.wanted, found.takes_all) == ("c", "r0", "gpu", 2, False)
+        assert (found.claim, found.request, found.device_class, found.wanted, found.takes_all) == (
+            "c",
+            "r0",
+            "gpu",
+            2,
+            False,
+        )
         assert found.usable == (f"{DRIVER}/a/g2",)
         assert {one.why: one.devices for one in found.refused} == {
             f'selector of request: {own}.?model.orValue("a100") == "a100"': (f"{DRIVER}/a/g0",),
@@ -107,8 +141,13 @@ class TestAccounts:
 class TestPostFilter:
     def test_a_claim_out_of_reach_is_given_back(self):
         """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
-        for users, told in ((("p",), "deallocation of ResourceClaim completed"), (("q",), "still not schedulable")):
-            engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users))
+        for users, told in (
+            (("p",), "deallocation of ResourceClaim completed"),
+            (("q",), "still not schedulable"),
+        ):
+            engine = scheduler(
+                node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users)
+            )
             new = claiming("p", "c")
             decision = engine.schedule(_needing(new, "2"))
             assert told in (decision.error or "")
@@ -121,7 +160,8 @@ class TestPostFilter:
         assert engine.listings.resource_claims.holders == {(DRIVER, "b", "g0"): 1}
 
     @pytest.mark.parametrize(
-        ("release", "told"), [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")]
+        ("release", "told"),
+        [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")],
     )
     def test_a_pod_without_claims(self, release, told):
         """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
@@ -149,14 +189,21 @@ def asking(name, **requests):
 
 class TestExtendedResources:
     def test_each_node_gives_them_in_its_way(self):
-        """A node that has the resource itself gives that; from others come devices, and one with neither is too small."""
-        nodes = [node("a", cpu="4"), node("b", cpu="4", allocatable={"example.com/gpu": "1"}), node("c", cpu="4")]
+        """A node that has the resource itself gives that; from others come devices, and one with neither is
+        too small."""
+        nodes = [
+            node("a", cpu="4"),
+            node("b", cpu="4", allocatable={"example.com/gpu": "1"}),
+            node("c", cpu="4"),
+        ]
         engine = scheduler(*nodes, SLICES[0], GIVING, release="1.36")
         claims = engine.listings.resource_claims
         placed = [(new, engine.schedule(new).host) for new in [asking("p", gpu="2")]]
         assert [host for _, host in placed] == ["a"]
         assert engine.assume(placed[0][0], "a") is None
-        assert engine.allocations(placed[0][0]) == {"<extended-resources>": [f"{DRIVER}/a/g0", f"{DRIVER}/a/g1"]}
+        assert engine.allocations(placed[0][0]) == {
+            "<extended-resources>": [f"{DRIVER}/a/g0", f"{DRIVER}/a/g1"]
+        }
         second = asking("q", gpu="1")
         assert engine.schedule(second).host == "b"
         assert engine.assume(second, "b") is None
@@ -167,24 +214,46 @@ class TestExtendedResources:
 
     def test_a_resource_that_nothing_gives(self):
         """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
-        args = {"pluginConfig": [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/other"]}}]}
-        config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [args]}
+        args = {
+            "pluginConfig": [
+                {"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/other"]}}
+            ]
+        }
+        config = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [args],
+        }
         engine = framework_engine(read_configuration(config, {}, FRAMEWORK_RELEASES["1.36"]))
         EventFeed(engine).put_all([*NODES, *SLICES, GIVING])
         found = engine.schedule(asking("p", gpu="1", other="1"))
-        assert (found.error or "").startswith(f"{WHERE}2 cannot fit resource. still not schedulable, preemption: ")
+        assert (found.error or "").startswith(
+            f"{WHERE}2 cannot fit resource. still not schedulable, preemption: "
+        )
 
     def test_the_claim_of_an_earlier_attempt_is_deleted(self):
         """A claim that was made for the pod before keeps it from all nodes, and is deleted."""
-        metadata = {"annotations": {"resource.kubernetes.io/extended-resource-claim": "true"}, "ownerReferences": OWNED_BY_P}
-        engine = scheduler(*NODES, *SLICES, GIVING, device_claim("old", exactly(of="gpus"), metadata=metadata), release="1.36")
+        metadata = {
+            "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+            "ownerReferences": OWNED_BY_P,
+        }
+        engine = scheduler(
+            *NODES,
+            *SLICES,
+            GIVING,
+            device_claim("old", exactly(of="gpus"), metadata=metadata),
+            release="1.36",
+        )
         found = engine.schedule(asking("p", gpu="1"))
-        assert (found.error or "").startswith(f"{WHERE}2 cannot schedule extended resource claim. deletion of ResourceClaim completed, ")
+        assert (found.error or "").startswith(
+            f"{WHERE}2 cannot schedule extended resource claim. deletion of ResourceClaim completed, "
+        )
         assert engine.listings.resource_claims.get("default/old") is None
         assert engine.schedule(asking("p", gpu="1")).host == "a"
 
     def test_with_claims_where_the_node_gives_the_resource(self):
-        """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves nothing behind."""
+        """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves
+        nothing behind."""
         giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
         engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
         claims = [{"name": "c0", "resourceClaimName": "c"}]
@@ -198,18 +267,29 @@ class TestExtendedResources:
 
 class TestBindingConditions:
     @pytest.mark.parametrize(
-        ("late", "kind", "fits"), [(False, "", True), (True, "", False), (True, "Ready", True), (False, "Broken", False)]
+        ("late", "kind", "fits"),
+        [(False, "", True), (True, "", False), (True, "Ready", True), (False, "Broken", False)],
     )
     def test_a_device_that_fails(self, late, kind, fits):
         """A claim whose device failed, or is not ready in time, cannot be used, and loses its devices."""
         claim = allocated("c", "a")
         allocation = claim.status.allocation
-        results = tuple(replace(one, binding_conditions=("Ready",), binding_failure_conditions=("Broken",)) for one in allocation.results)
-        said = AllocatedDeviceStatus(driver=DRIVER, pool="a", device="g0", conditions=(Condition(type=kind, status="True"),))
+        results = tuple(
+            replace(one, binding_conditions=("Ready",), binding_failure_conditions=("Broken",))
+            for one in allocation.results
+        )
+        said = AllocatedDeviceStatus(
+            driver=DRIVER, pool="a", device="g0", conditions=(Condition(type=kind, status="True"),)
+        )
         status = replace(
-            claim.status, devices=(said,),
-            allocation=replace(allocation, devices=DeviceAllocationResult(results=results), allocation_timestamp="2026-01-01T00:00:00Z"),
-        )  # fmt: skip
+            claim.status,
+            devices=(said,),
+            allocation=replace(
+                allocation,
+                devices=DeviceAllocationResult(results=results),
+                allocation_timestamp="2026-01-01T00:00:00Z",
+            ),
+        )
         engine = scheduler(*NODES, *SLICES, GPU, replace(claim, status=status), release="1.36")
         since = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         for profile in (engine.flow.profiles or {}).values():
@@ -222,16 +302,21 @@ class TestBindingConditions:
 
 class TestReserve:
     def test_claims_are_written(self):
-        """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these devices."""
+        """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these
+        devices."""
         engine = scheduler(*NODES, *SLICES, GPU, *(device_claim(name, exactly()) for name in "cde"))
         run = Run(engine)
         placed = [run.cycle(claiming(f"p-{name}", name)) for name in "cde"]
         assert [decision.allocations for decision in placed] == [
-            {"c": [f"{DRIVER}/a/g0"]}, {"d": [f"{DRIVER}/b/g0"]}, {"e": [f"{DRIVER}/a/g1"]},
-        ]  # fmt: skip
+            {"c": [f"{DRIVER}/a/g0"]},
+            {"d": [f"{DRIVER}/b/g0"]},
+            {"e": [f"{DRIVER}/a/g1"]},
+        ]
         found = engine.listings.resource_claims.get("default/c")
         assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
-        assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [("pods", "p-c", "uid-p-c")]
+        assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [
+            ("pods", "p-c", "uid-p-c")
+        ]
 
     def test_a_shared_claim_has_both_users(self):
         """A second pod with the claim goes to the same node and is added to its users."""
@@ -264,4 +349,9 @@ class TestReserve:
 
 def _needing(new, cpu):
     """The same pod with a request."""
-    return pod(new.name, requests={"cpu": cpu}, metadata={"uid": new.uid}, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])
+    return pod(
+        new.name,
+        requests={"cpu": cpu},
+        metadata={"uid": new.uid},
+        resourceClaims=[{"name": "c0", "resourceClaimName": "c"}],
+    )

@@ -61,7 +61,8 @@ class TestSkip:
 
 class TestNamespaces:
     def test_a_changed_namespace_is_seen(self):
-        """What is kept of an answer is renewed when a Namespace changes: its version is among what owners read."""
+        """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
+        read."""
         cycle = cycle_of(new(), A)
         version = cycle.listings.owner_tick.count
         cycle.listings.namespaces.put(namespace("far"))
@@ -72,9 +73,14 @@ class TestInvalidSelectors:
     def test_of_the_incoming_pod(self):
         """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
         text = '"Near" is not a valid label selector operator'
-        assert before(new(want=[BAD]), A) == Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",))
+        assert before(new(want=[BAD]), A) == Status(
+            Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",)
+        )
         both = before(new(like=[(1, BAD)], dislike=[(1, term(namespaceSelector=NEAR))]), A)
-        assert both.message == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
+        assert (
+            both.message
+            == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
+        )
 
     def test_of_an_existing_pod(self):
         """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
@@ -108,7 +114,8 @@ class TestTrials:
         assert named(found_by(plugin(), cycle, trial)) == {"lone": None}
 
     def test_without_its_only_company_the_pod_is_the_first(self):
-        """Each node of the trial has its own what-if: only where the peer left is the pod the first of its kind."""
+        """Each node of the trial has its own what-if: only where the peer left is the pod the first of its
+        kind."""
         cycle, trial = self.trial(new(want=[term()]), A, C, peer())
         trial.remove(trial.pods(0)[0], 0)
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "c": "affinity"}
@@ -123,10 +130,14 @@ class TestScores:
         assert scores(plugin(), incoming, A, C, *there[:2]) == {"a": 0, "c": 0}
 
     def test_preferences_of_others_can_be_ignored(self):
-        """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with any is scored as ever."""
+        """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with
+        any is scored as ever."""
         carrier = peer(want=[term()], like=[(3, term())])
         assert scores(plugin(ignore=True), new(), A, C, carrier, raw=True) == {"a": 0, "c": 0}
-        assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {"a": 4, "c": 0}
+        assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {
+            "a": 4,
+            "c": 0,
+        }
 
     def test_an_invalid_selector_is_an_error(self):
         """Where PreFilter did not look, PreScore cannot read the pod either."""

@@ -13,7 +13,8 @@ from kubeclassic.framework.status import SKIP, error, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
 
-REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 OWN = "node(s) didn't match Pod's node affinity/selector"
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 NODES = (node("a", labels={"disk": "ssd", "odd": "x"}), node("b", labels={"disk": "hdd"}))
@@ -22,7 +23,9 @@ NODES = (node("a", labels={"disk": "ssd", "odd": "x"}), node("b", labels={"disk"
 def plugin(**added):
     """The plugin; *added*: the profile's affinity, ``required`` terms and ``preferred`` ones."""
     affinity = affinity_of(**added)
-    return NodeAffinityPlugin(read_args("NodeAffinity", {"addedAffinity": affinity} if added else {}), handle())
+    return NodeAffinityPlugin(
+        read_args("NodeAffinity", {"addedAffinity": affinity} if added else {}), handle()
+    )
 
 
 def affinity_of(required=None, preferred=None):
@@ -32,7 +35,9 @@ def affinity_of(required=None, preferred=None):
 
 def faults(selector, cells=None):
     """The faults of a pod's required terms with one expression."""
-    made = pod("p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}})
+    made = pod(
+        "p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}}
+    )
     assert made.spec.affinity.node_affinity.required is not None
     return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 
@@ -86,7 +91,10 @@ class TestFilter:
     def test_the_profiles_own_affinity_comes_first(self):
         """A node that the added affinity does not match says so, whatever the pod asks for."""
         enforced = plugin(required=[labelled("disk", "hdd")])
-        assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
+        assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {
+            "a": ENFORCED,
+            "b": OWN,
+        }
 
 
 class TestScore:
@@ -102,17 +110,21 @@ class TestScore:
 class TestPreScore:
     @pytest.mark.parametrize("release", ["1.27", "1.30"])
     def test_an_empty_list_is_scored(self, release):
-        """A list of preferences that is there is asked about, even if it is empty; without one the plugin skips from 1.30 on."""
+        """A list of preferences that is there is asked about, even if it is empty; without one the plugin
+        skips from 1.30 on."""
         cycle = cycle_of(pod("new", affinity={"nodeAffinity": {PREFERRED: []}}), *NODES)
         judge = NodeAffinityPlugin(None, handle(release))
         assert judge.pre_score(cycle.template, Batch(cycle.table), cycle) is None
         bare = cycle_of(pod("new"), *NODES)
-        assert judge.pre_score(bare.template, Batch(bare.table), bare) == (SKIP if release == "1.30" else None)
+        assert judge.pre_score(bare.template, Batch(bare.table), bare) == (
+            SKIP if release == "1.30" else None
+        )
 
 
 class TestFaults:
     def test_an_empty_list_is_not_an_absent_one(self):
-        """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label selector is."""
+        """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label
+        selector is."""
         asked = {"key": "a", "operator": "In"}
         text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
         assert faults({**asked, "values": []}) == [text.format("[]string{}")]
@@ -126,7 +138,9 @@ class TestFaults:
         shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
         assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
         assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
-        assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith("[" + shown.format('["1","\\u003c2"]'))
+        assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith(
+            "[" + shown.format('["1","\\u003c2"]')
+        )
 
     def test_an_unknown_operator(self):
         """The fault of an unknown operator lists the known ones since 1.28."""

@@ -1,4 +1,5 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation: room, and how it would be used, by example and against plain numbers."""
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: room, and how it would be used, by example and
+against plain numbers."""
 
 import pytest
 
@@ -12,7 +13,8 @@ from tests.support.asking import cycle_of, handle, scores
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import configuration
 
-GPU, TPU = "example.com/gpu", "example.com/tpu"
+GPU = "example.com/gpu"
+TPU = "example.com/tpu"
 
 
 def fit(**args):
@@ -38,7 +40,8 @@ def reasons(new, *objects, by=None):
 
 class TestFilter:
     def test_a_request_is_held_against_what_is_left(self):
-        """The original compares with allocatable minus requested, which does not wrap around where the sum of two requests does."""
+        """The original compares with allocatable minus requested, which does not wrap around where the sum of
+        two requests does."""
         objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
         assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
         assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
@@ -58,12 +61,16 @@ class TestFilter:
     )
     def test_extended_resources_can_be_ignored(self, args, names):
         """Resources are ignored by name or by the part before the slash; others never are."""
-        assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [f"Insufficient {name}" for name in names]
+        assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [
+            f"Insufficient {name}" for name in names
+        ]
 
     def test_huge_pages_cannot_be_ignored(self):
         """Only extended resources can be ignored."""
         args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
-        assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == ["Insufficient hugepages-2Mi"]
+        assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == [
+            "Insufficient hugepages-2Mi"
+        ]
 
 
 def raw(plugin, new, *objects):
@@ -73,19 +80,23 @@ def raw(plugin, new, *objects):
 class TestFitScores:
     def test_too_much_is_as_good_as_full(self):
         """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
-        new, small = pod("new", requests={"cpu": "2", "memory": "2Gi"}), node("n", cpu="1", memory="1Gi")
+        new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
+        small = node("n", cpu="1", memory="1Gi")
         assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
         assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
 def test_a_balance_that_64_bits_do_not_hold():
-    """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of nothing."""
+    """A sum that has wrapped around on a tiny node becomes the least number, as in Go, and numpy warns of
+    nothing."""
     balance = NodeResourcesBalancedAllocation(read_args("NodeResourcesBalancedAllocation", {}), handle())
     tiny = [node("n", cpu="4", memory="1"), pod("old", on="n", requests={"memory": "200"})]
-    assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {"n": -(2**63)}
+    assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {
+        "n": -(2**63)
+    }
 
 
-# --- NodeResourcesFit, NodeResourcesBalancedAllocation and NodePorts in releases after 1.27, by example -------------
+# --- NodeResourcesFit, NodeResourcesBalancedAllocation and NodePorts in releases after 1.27, by example -----
 
 
 PORTS = [{"hostPort": 80, "containerPort": 80}]
@@ -107,10 +118,18 @@ def with_sidecar(name, cpu="3", **more):
 
 
 def test_overhead_in_scores_of_one_pod_after_the_other():
-    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as much."""
-    pods = [pod("bare", requests={"memory": "2Gi"}), pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"})]
+    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as
+    much."""
+    pods = [
+        pod("bare", requests={"memory": "2Gi"}),
+        pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"}),
+    ]
     shape = [{"utilization": used, "score": score} for used, score in ((0, 0), (25, 10), (50, 0))]
-    strategy = {"type": "RequestedToCapacityRatio", "resources": [{"name": "memory"}], "requestedToCapacityRatio": {"shape": shape}}
+    strategy = {
+        "type": "RequestedToCapacityRatio",
+        "resources": [{"name": "memory"}],
+        "requestedToCapacityRatio": {"shape": shape},
+    }
     profile = {
         "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
         "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}],
@@ -137,20 +156,38 @@ class TestSidecars:
         assert scheduler("1.33", node("n"), with_sidecar("old", on="n")).schedule(new).host == "n"
         assert scheduler("1.34", node("n"), with_sidecar("old", on="n")).schedule(new).host is None
         assert scheduler("1.34", node("n"), plain).schedule(new).host == "n"
-        assert scheduler("1.34", node("n"), pod("old", on="n", containers=port)).schedule(with_sidecar("new", "1")).host is None
+        assert (
+            scheduler("1.34", node("n"), pod("old", on="n", containers=port))
+            .schedule(with_sidecar("new", "1"))
+            .host
+            is None
+        )
 
 
 class TestRoom:
     def test_too_many_pods_is_no_size(self):
         """A node that takes no pod at all may still be helped, as far as 1.34 says."""
         made = scheduler("1.34", node("n", pods="0"))
-        assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
+        assert "1 No preemption victims found" in (
+            made.schedule(pod("new", requests={"cpu": "1"})).error or ""
+        )
 
     def test_where_a_pod_is_nominated(self):
-        """A pod that is nominated to a node which has become too small may make room elsewhere while its victims still leave."""
+        """A pod that is nominated to a node which has become too small may make room elsewhere while its
+        victims still leave."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        leaving = pod("victim", on="small", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status={"conditions": [condition]})
-        objects = [node("small", cpu="1"), node("large", cpu="4"), leaving, pod("other", on="large", requests={"cpu": "4"})]
+        leaving = pod(
+            "victim",
+            on="small",
+            metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+            status={"conditions": [condition]},
+        )
+        objects = [
+            node("small", cpu="1"),
+            node("large", cpu="4"),
+            leaving,
+            pod("other", on="large", requests={"cpu": "4"}),
+        ]
         new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
         plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
         assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
@@ -162,7 +199,12 @@ class TestResizes:
 
         def running(asked, has):
             states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
-            return pod("old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states})
+            return pod(
+                "old",
+                on="n",
+                requests={"cpu": asked},
+                status={"phase": "Running", "containerStatuses": states},
+            )
 
         made = scheduler("1.33", node("n"), running("3", "3"))
         for asked, has, host in (("1", "3", None), ("1", "1", "n")):

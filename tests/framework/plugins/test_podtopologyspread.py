@@ -1,4 +1,5 @@
-"""PodTopologySpread, hard constraints: which domains are too full, by example, on trials and against a plain loop."""
+"""PodTopologySpread, hard constraints: which domains are too full, by example, on trials and against a plain
+loop."""
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.support.spreadbuild import (
     peer,
     plugin,
     soft,
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 
 
 class TestHard:
@@ -31,25 +32,34 @@ class TestHard:
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
         status = plugin(release="1.30").pre_filter(cycle.template, cycle)
         assert isinstance(status, Status)
-        assert status.message.startswith("get constraints from pod: obtaining pod's hard topology spread constraints: ")
+        assert status.message.startswith(
+            "get constraints from pod: obtaining pod's hard topology spread constraints: "
+        )
 
     def test_an_invalid_selector_is_an_error(self):
         """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
         status = plugin().pre_filter(cycle.template, cycle)
         assert status == Status(
-            Code.ERROR, ('obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',)
+            Code.ERROR,
+            (
+                'obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',
+            ),
         )
         quiet = cycle_of(incoming(soft(selector=NEAR)), A)
         assert plugin().pre_filter(quiet.template, quiet) is None
 
 
 class TestOneKeyTwice:
-    TWO = (constraint(selector={"matchLabels": {"app": "a"}}), constraint(skew=2, selector={"matchLabels": {"tier": "t"}}))
+    TWO = (
+        constraint(selector={"matchLabels": {"app": "a"}}),
+        constraint(skew=2, selector={"matchLabels": {"tier": "t"}}),
+    )
 
     @pytest.mark.parametrize(("release", "found"), [("1.32", "skew"), ("1.33", None)])
     def test_counts_are_shared_or_not(self, release, found):
-        """A pod that the second constraint alone counts fills the domain for the first one too, until they count apart."""
+        """A pod that the second constraint alone counts fills the domain for the first one too, until they
+        count apart."""
         pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
         by = plugin(release=release)
         assert against(incoming(*self.TWO), A, B, *pods, by=by) == {"a": found, "b": None}
@@ -58,8 +68,10 @@ class TestOneKeyTwice:
     def test_what_is_declared_says_the_same(self, release):
         """Shared or apart, the clauses of the plugin have against each node what its filter has."""
         pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
-        cycle, by = cycle_of(incoming(*self.TWO), A, B, *pods), plugin(release=release)
-        clauses, nodes = by.filter_clauses(cycle.template, cycle), Batch(cycle.table)
+        cycle = cycle_of(incoming(*self.TWO), A, B, *pods)
+        by = plugin(release=release)
+        clauses = by.filter_clauses(cycle.template, cycle)
+        nodes = Batch(cycle.table)
         assert clauses is not None
         found = [
             answer and [answer.reasons(row) for row in range(2)]
@@ -72,12 +84,19 @@ class TestMinDomains:
     def test_later_no_gate_is_needed(self):
         """From 1.30 on minDomains counts though there is no such gate any more."""
         pods = peer("f", "a"), peer("g", "b")
-        assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {"a": "skew", "b": "skew"}
+        assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {
+            "a": "skew",
+            "b": "skew",
+        }
 
     def test_without_the_gate_it_is_passed_over(self):
-        """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything fits."""
+        """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything
+        fits."""
         off = plugin(MinDomainsInPodTopologySpread=False)
-        assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {"a": None, "b": None}
+        assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {
+            "a": None,
+            "b": None,
+        }
         nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
         assert against(nowhere, A, by=off) == {"a": None}
         assert against(nowhere, A) == {"a": "skew"}
@@ -85,14 +104,21 @@ class TestMinDomains:
 
 class TestPolicies:
     C = node("c", labels={"zone": "z", "rack": "2"})
-    TAINTED = node("t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}])
+    TAINTED = node(
+        "t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}]
+    )
 
     def test_without_the_gate_the_policies_are_the_defaults(self):
         """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
         off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
         new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
         assert against(new, A, self.C, peer("f", "a"), by=off)["a"] is None
-        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"), by=off)["a"] == "skew"
+        assert (
+            against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"), by=off)[
+                "a"
+            ]
+            == "skew"
+        )
 
 
 class TestMatchLabelKeys:
@@ -110,7 +136,9 @@ class TestTrials:
 
     def test_removing_a_terminating_pod_takes_off_what_was_never_counted(self):
         """The count of its domain falls to one less than the pods that count there."""
-        cycle, trial = self.trial(incoming(constraint()), A, B, peer("f", "a"), peer("g", "a", metadata=LEAVING))
+        cycle, trial = self.trial(
+            incoming(constraint()), A, B, peer("f", "a"), peer("g", "a", metadata=LEAVING)
+        )
         assert named(found_by(plugin(), cycle, trial))["a"] == "skew"
         trial.remove(trial.pods(0)[1], 0)
         assert named(found_by(plugin(), cycle, trial))["a"] is None
@@ -118,7 +146,9 @@ class TestTrials:
     def test_an_edit_where_the_policies_forbid_is_not_followed(self):
         """A pod that leaves a node that makes no domain changes nothing."""
         c = node("c", labels={"zone": "x", "rack": "2"})
-        cycle, trial = self.trial(incoming(constraint(), nodeSelector={"rack": "1"}), A, B, c, peer("f", "a"), peer("g", "c"))
+        cycle, trial = self.trial(
+            incoming(constraint(), nodeSelector={"rack": "1"}), A, B, c, peer("f", "a"), peer("g", "c")
+        )
         trial.remove(trial.pods(2)[0], 2)
         assert named(found_by(plugin(), cycle, trial))["c"] == "skew"
 
@@ -130,7 +160,8 @@ class TestTrials:
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": "skew"}
 
     def test_what_a_trial_asked_first_is_still_watched(self):
-        """After a trial in the same cycle the whole table is counted again, so its cached answer knows which counters it read."""
+        """After a trial in the same cycle the whole table is counted again, so its cached answer knows which
+        counters it read."""
         cycle, trial = self.trial(incoming(constraint()), A, B)
         judge = plugin()
         found_by(judge, cycle, trial)
@@ -153,39 +184,53 @@ def test_a_node_that_left_takes_its_domain_along():
     assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
 
 
-# --- against a plain loop -------------------------------------------------------------------------------------------
+# --- against a plain loop -----------------------------------------------------------------------------------
 
 
 # --- PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loo---
 
 
 SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
-ZONED = [node(name, labels={"kubernetes.io/hostname": name, **zone}) for name, zone in (
-    ("n0", {"topology.kubernetes.io/zone": "a"}), ("n1", {"topology.kubernetes.io/zone": "b"}), ("n2", {}),
-)]  # fmt: skip
+ZONED = [
+    node(name, labels={"kubernetes.io/hostname": name, **zone})
+    for name, zone in (
+        ("n0", {"topology.kubernetes.io/zone": "a"}),
+        ("n1", {"topology.kubernetes.io/zone": "b"}),
+        ("n2", {}),
+    )
+]
 
 
 class TestDefaults:
     def owned(self, kind, name="o", api="apps/v1"):
-        return {"ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]}
+        return {
+            "ownerReferences": [
+                {"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}
+            ]
+        }
 
     def owner(self, kind, selector):
         return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
-    @pytest.mark.parametrize(("kind", "api", "selector"), [
-        ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
-        ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
-        ("ReplicationController", "v1", {"app": "a"}),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("kind", "api", "selector"),
+        [
+            ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+            ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+            ("ReplicationController", "v1", {"app": "a"}),
+        ],
+    )
     def test_a_controller_selects(self, kind, api, selector):
-        """The controller that owns the pod selects its peers; one that is only called so, of another API group, does not."""
+        """The controller that owns the pod selects its peers; one that is only called so, of another API
+        group, does not."""
         for version, spreads in ((api, True), ("other/v1", False)):
             new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
             found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
             assert (found["n0"] < 100) is spreads
 
     def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self):
-        """An empty zone label and none make one domain: the node that has the label is scored with the pods of the one that lacks it."""
+        """An empty zone label and none make one domain: the node that has the label is scored with the pods
+        of the one that lacks it."""
         nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
         found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
         assert found == {"n0": 5, "n1": 0}
@@ -210,4 +255,4 @@ class TestSoft:
         assert status == Status(Code.ERROR, (text,))
 
 
-# --- against a plain loop -------------------------------------------------------------------------------------------
+# --- against a plain loop -----------------------------------------------------------------------------------

@@ -9,7 +9,12 @@ from tests.support.build import node, obj, pod
 from tests.support.manifests import manifest
 
 ZONE = "topology.kubernetes.io/zone"
-NODES = (node("x", labels={ZONE: "1"}), node("y", labels={ZONE: "1"}), node("z", labels={ZONE: "2"}), node("bare"))
+NODES = (
+    node("x", labels={ZONE: "1"}),
+    node("y", labels={ZONE: "1"}),
+    node("z", labels={ZONE: "2"}),
+    node("bare"),
+)
 SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
 
 
@@ -22,15 +27,21 @@ class TestBoards:
 
     @pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
     def test_hosts_are_read_off(self, release):
-        """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave some pods out."""
+        """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave
+        some pods out."""
         own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
         waiting = tuple(
-            pod(f"p{number}", labels={"app": "b"}) if number % 5 == 3
-            else peer(f"p{number}", topologySpreadConstraints=own) if number % 7 == 5 else peer(f"p{number}")
+            pod(f"p{number}", labels={"app": "b"})
+            if number % 5 == 3
+            else peer(f"p{number}", topologySpreadConstraints=own)
+            if number % 7 == 5
+            else peer(f"p{number}")
             for number in range(40)
-        )  # fmt: skip
+        )
         scenario = Scenario((*NODES, SERVICE, peer("there", "x")), waiting)
-        quick, whole = (Simulation(scenario, engine_for(release, {}), details=details) for details in (False, True))
+        quick, whole = (
+            Simulation(scenario, engine_for(release, {}), details=details) for details in (False, True)
+        )
         assert [one.host for one in quick.decisions()] == [one.host for one in whole.decisions()]
         taken, detours = quick.engine.detours()
         constrained = sum(bool(one.spec.topology_spread_constraints) for one in waiting)

@@ -1,4 +1,5 @@
-"""VolumeBinding: volumes in reach, volumes for claims, storage left, what is assumed, and how full volumes would be."""
+"""VolumeBinding: volumes in reach, volumes for claims, storage left, what is assumed, and how full volumes
+would be."""
 
 import numpy as np
 
@@ -41,21 +42,27 @@ def against(new, *objects):
         return {nodes.name(i): [] for i in range(nodes.n)}
     assert not any(reason.resolvable for reasons in failures.sequences.values() for reason in reasons)
     texts = [error_text(failures, i) for i in range(nodes.n)]
-    return {nodes.name(i): [text] if text else [r.text for r in failures.reasons(i)] for i, text in enumerate(texts)}
+    return {
+        nodes.name(i): [text] if text else [r.text for r in failures.reasons(i)]
+        for i, text in enumerate(texts)
+    }
 
 
 class TestBoundClaims:
     def test_a_volume_that_the_driver_cannot_name_is_an_error(self):
         """It is an error only on nodes where the plugin is migrated."""
         objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
-        text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+        text = (
+            "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+        )
         assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
 
 
 class TestReserve:
     def test_what_is_found_is_assumed_and_given_back(self):
         """Reserve assumes the volume for the claim, and Unreserve undoes it."""
-        new, made = using("p", "c"), plugin()
+        new = using("p", "c")
+        made = plugin()
         cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
         assert made.reserve(new.bound_to("a"), "a", cycle) is None
         reference = cycle.binder.volumes.get("v").spec.claim_ref
@@ -66,7 +73,8 @@ class TestReserve:
 
     def test_a_volume_to_be_made_marks_its_claim(self):
         """Reserve sets the claim's selected node, also for an ephemeral volume, and Unreserve undoes it."""
-        new, made = using("p", EPHEMERAL), plugin()
+        new = using("p", EPHEMERAL)
+        made = plugin()
         cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
         assert made.reserve(new.bound_to("b"), "b", cycle) is None
         assert cycle.binder.claims.get("default/p-v0").annotations[SELECTED] == "b"
@@ -85,7 +93,8 @@ class TestScore:
         assert self.scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
 
     def test_fuller_volumes_are_better(self):
-        """Nodes score by the share of the volumes' capacity that the claims request; without a volume they get 0."""
+        """Nodes score by the share of the volumes' capacity that the claims request; without a volume they
+        get 0."""
         made = plugin(VolumeCapacityPriority=True)
         objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
         assert self.scores(made, using("p", "c"), *objects) == [25, 0]
@@ -94,5 +103,6 @@ class TestScore:
         """The score is the mean over the classes, with halves rounded up, by the shape in the profile."""
         made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
         other = storage_class("other", **WAIT)
-        quarter, half = (volume("v", size="4Gi"), claim("c", size="1Gi")), (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))
+        quarter = (volume("v", size="4Gi"), claim("c", size="1Gi"))
+        half = (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))
         assert self.scores(made, using("p", "c", "d"), LATE, other, *quarter, *half) == [63, 63]

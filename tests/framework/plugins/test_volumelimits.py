@@ -17,7 +17,10 @@ def against(plugin, new, *objects):
     failures = plugin(None, handle()).filter(cycle.template, nodes, cycle)
     if failures is None:
         return dict.fromkeys(nodes.name(i) for i in range(nodes.n))
-    return {nodes.name(i): error_text(failures, i) or "".join(r.text for r in failures.reasons(i)) or None for i in range(nodes.n)}
+    return {
+        nodes.name(i): error_text(failures, i) or "".join(r.text for r in failures.reasons(i)) or None
+        for i in range(nodes.n)
+    }
 
 
 class TestDisks:
@@ -30,7 +33,8 @@ class TestDisks:
 
     def test_claims_of_ephemeral_volumes_go_by_pod_and_volume(self):
         """Claims of ephemeral volumes count like others, and must be owned by the pod."""
-        tight, kind = node("n", allocatable={EBS_KEY: "0"}), storage_class("wait", provisioner="kubernetes.io/aws-ebs")
+        tight = node("n", allocatable={EBS_KEY: "0"})
+        kind = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
         new = using("new", EPHEMERAL)
         assert against(EBSLimits, new, tight, kind, made_for(new.uid, "new-v0")) == {"n": FULL}
         text = "PVC default/new-v0 was not created for pod default/new (pod is not owner)"

@@ -1,4 +1,5 @@
-"""Volumes by release: what is counted, in reach, shared, matched and scored, each on a small cluster asked of all releases."""
+"""Volumes by release: what is counted, in reach, shared, matched and scored, each on a small cluster asked of
+all releases."""
 
 import pytest
 
@@ -8,7 +9,19 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import node, obj, pod
 from tests.support.manifests import manifest
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
-from tests.support.volumebuild import WAIT, bound, claim, csi_driver, csi_node, ebs, on, storage_class, storage_left, using, volume
+from tests.support.volumebuild import (
+    WAIT,
+    bound,
+    claim,
+    csi_driver,
+    csi_node,
+    ebs,
+    on,
+    storage_class,
+    storage_left,
+    using,
+    volume,
+)
 
 FULL = "node(s) exceed max volume count"
 MAKING = storage_class("wait", **WAIT, provisioner="maker")
@@ -41,10 +54,16 @@ class TestLimits:
 
     @pytest.mark.parametrize(
         "idle",
-        [attachment("x", "v1", to="m"), attachment("x", "gone"), attachment("x", None), attachment("x", "v1", attacher=""),
-         attachment("x", "old"), attachment("x", "v1", attacher="e")],
+        [
+            attachment("x", "v1", to="m"),
+            attachment("x", "gone"),
+            attachment("x", None),
+            attachment("x", "v1", attacher=""),
+            attachment("x", "old"),
+            attachment("x", "v1", attacher="e"),
+        ],
         ids=["other node", "no volume", "no name", "no attacher", "not CSI", "other driver"],
-    )  # fmt: skip
+    )
     def test_attachments_that_do_not_count(self, idle):
         """An attachment counts for its attacher on its node, if its volume is there and is one of CSI."""
         objects = [node("n"), csi_node("n", d=1), *csi(0), *csi(1), volume("old", **ebs("e")), idle]
@@ -60,15 +79,24 @@ class TestLimits:
         assert run.cycle(using("p", "c0")).host == "n"
 
     def test_a_disk_that_has_no_handle_is_an_error(self):
-        """An EBS volume whose name cannot be translated is an error on nodes with a CSINode, and is not counted elsewhere."""
-        cause = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+        """An EBS volume whose name cannot be translated is an error on nodes with a CSINode, and is not
+        counted elsewhere."""
+        cause = (
+            "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+        )
         text = f'running "NodeVolumeLimits" filter plugin: converting volume(v0) from inline to csi: {cause}'
         shows({"1.27": text}, error, [node("n"), csi_node("n", other=1)], using("p", ebs("aws://z/odd")))
         shows({"1.27": "n"}, host, [node("n")], using("p", ebs("aws://z/odd")))
 
 
 class TestSoleUsers:
-    SOLE = claim("c", None, accessModes=["ReadWriteOncePod"], volumeName="v", annotations={"pv.kubernetes.io/bind-completed": "yes"})
+    SOLE = claim(
+        "c",
+        None,
+        accessModes=["ReadWriteOncePod"],
+        volumeName="v",
+        annotations={"pv.kubernetes.io/bind-completed": "yes"},
+    )
 
     def test_preemption_frees_a_claim(self):
         """The user of the claim is preempted by a pod of higher priority, in each release."""
@@ -78,26 +106,41 @@ class TestSoleUsers:
 
 class TestScores:
     def test_storage_left_for_new_volumes(self):
-        """With StorageCapacityScoring a node with more left is better; the capacity is that of the class, not one for each claim."""
-        left = [storage_left(name, "wait", {"matchLabels": {"zone": name}}, capacity=size) for name, size in (("a", "4Gi"), ("b", "8Gi"))]
+        """With StorageCapacityScoring a node with more left is better; the capacity is that of the class, not
+        one for each claim."""
+        left = [
+            storage_left(name, "wait", {"matchLabels": {"zone": name}}, capacity=size)
+            for name, size in (("a", "4Gi"), ("b", "8Gi"))
+        ]
         objects = [*TWO, MAKING, csi_driver("maker"), *left, claim("c"), claim("d")]
         for release in ("1.33", "1.34"):
             found = answer(release, objects, [using("p", "c", "d")], gates={"StorageCapacityScoring": True})
             assert priorities(found)["VolumeBinding"] == {"a": 50, "b": 75}
 
     def test_matched_volumes_go_before_new_ones(self):
-        """A node where a volume is matched is scored by it alone, and by the shape of the profile: here the fuller the better."""
-        objects = [*TWO, MAKING, csi_driver("maker"), storage_left("s", "wait", {}, capacity="8Gi"), claim("c")]
+        """A node where a volume is matched is scored by it alone, and by the shape of the profile: here the
+        fuller the better."""
+        objects = [
+            *TWO,
+            MAKING,
+            csi_driver("maker"),
+            storage_left("s", "wait", {}, capacity="8Gi"),
+            claim("c"),
+        ]
         shape = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
         profile = {"profiles": [{"pluginConfig": [{"name": "VolumeBinding", "args": {"shape": shape}}]}]}
         asked = {"gates": {"StorageCapacityScoring": True}, "profile": profile}
-        found = answer("1.33", [*objects, volume("v", size="2Gi", **on(zone="a"))], [using("p", "c")], **asked)
+        found = answer(
+            "1.33", [*objects, volume("v", size="2Gi", **on(zone="a"))], [using("p", "c")], **asked
+        )
         assert priorities(found)["VolumeBinding"] == {"a": 50, "b": 12}
 
     def test_without_capacities_every_node_gets_nothing(self):
         """Drivers that do not report capacities, and pods without claims, score 0 with the gate."""
         for asked in (using("p", "c"), pod("p")):
-            found = answer("1.34", [*TWO, MAKING, claim("c")], [asked], gates={"StorageCapacityScoring": True})
+            found = answer(
+                "1.34", [*TWO, MAKING, claim("c")], [asked], gates={"StorageCapacityScoring": True}
+            )
             assert priorities(found)["VolumeBinding"] == {"a": 0, "b": 0}
 
     def test_capacity_priority_skips_where_nothing_is_matched(self):
@@ -105,6 +148,8 @@ class TestScores:
         asked = {"gates": {"VolumeCapacityPriority": True}}
         objects = [*TWO, MAKING, claim("c", size="1Gi")]
         assert "VolumeBinding" not in priorities(answer("1.32", objects, [using("p", "c")], **asked))
-        found = answer("1.32", [*objects, volume("v", size="4Gi", **on(zone="a"))], [using("p", "c")], **asked)
+        found = answer(
+            "1.32", [*objects, volume("v", size="4Gi", **on(zone="a"))], [using("p", "c")], **asked
+        )
         assert priorities(found)["VolumeBinding"] == {"a": 25, "b": 0}
         assert scores(found)["a"] == scores(found)["b"] + 25

@@ -28,12 +28,18 @@ def against(new, *objects, by=None):
 class TestSoleUsers:
     def test_users_in_other_namespaces_do_not_count(self):
         """A claim of the same name in another namespace is another claim."""
-        assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {"a": None, "b": None}
+        assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {
+            "a": None,
+            "b": None,
+        }
 
     def test_the_gate_switches_it_off(self):
         """With gate ReadWriteOncePod off neither users nor missing claims matter, and no state is needed."""
         off = plugin(ReadWriteOncePod=False)
-        assert against(using("new", "c"), using("old", "c", on="a"), sole("c"), by=off) == {"a": None, "b": None}
+        assert against(using("new", "c"), using("old", "c", on="a"), sole("c"), by=off) == {
+            "a": None,
+            "b": None,
+        }
         assert against(using("new", "gone"), by=off) == {"a": None, "b": None}
         assert off.without_pre_filter is None
         assert off.follows_pods is None
@@ -42,7 +48,9 @@ class TestSoleUsers:
     def test_a_missing_claim_ends_the_cycle(self):
         """Every claim that the pod names must be there; those of generic ephemeral volumes are not checked."""
         cycle = cycle_of(using("new", EPHEMERAL, "gone"), *NODES)
-        assert plugin().pre_filter(cycle.template, cycle) == unresolvable('persistentvolumeclaim "gone" not found')
+        assert plugin().pre_filter(cycle.template, cycle) == unresolvable(
+            'persistentvolumeclaim "gone" not found'
+        )
         cycle = cycle_of(using("new", EPHEMERAL), *NODES)
         assert plugin().pre_filter(cycle.template, cycle) is None
 
@@ -70,7 +78,8 @@ class TestTrials:
         assert found_by(plugin(), cycle, nodes) == {"a": None, "b": IN_USE}
 
     def test_namespaces_do_not_matter_in_trials(self):
-        """Upstream: a pod of another namespace with a claim of the same name frees the claim when it is removed."""
+        """Upstream: a pod of another namespace with a claim of the same name frees the claim when it is
+        removed."""
         objects = [*NODES, using("old", "c", on="a"), using("far", "c", on="b", namespace="other"), sole("c")]
         cycle = cycle_of(using("new", "c"), *objects)
         nodes = trial(cycle, "b")

@@ -36,8 +36,11 @@ class TestFilter:
         ],
     )
     def test_the_node_must_have_the_same_label(self, labels, found):
-        """The older and the newer label do not match each other; a node without any such label accepts every volume."""
-        assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {"bare": None}
+        """The older and the newer label do not match each other; a node without any such label accepts every
+        volume."""
+        assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {
+            "bare": None
+        }
 
     def test_it_does_without_pre_filter(self):
         """Without PreFilter the filter rejects every node for the same reason."""
@@ -48,7 +51,8 @@ class TestFilter:
 
 class TestPreFilter:
     def test_it_skips_pods_whose_volumes_are_everywhere(self):
-        """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not limit the nodes."""
+        """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not
+        limit the nodes."""
         assert before(volume("v"), bound("c", "v")) is SKIP
         assert before(in_zone(**{BETA_ZONE: "a__"}), bound("c", "v")) is SKIP
         assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
@@ -61,8 +65,14 @@ class TestPreFilter:
             ([bound("c", "gone")], 'persistentvolume "gone" not found'),
             ([claim("c", None)], "PersistentVolumeClaim had no pv name and storageClass name"),
             ([claim("c", "gone")], 'storageclass.storage.k8s.io "gone" not found'),
-            ([claim("c", "unset"), storage_class("unset")], 'VolumeBindingMode not set for StorageClass "unset"'),
-            ([claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")], "PersistentVolume had no name"),
+            (
+                [claim("c", "unset"), storage_class("unset")],
+                'VolumeBindingMode not set for StorageClass "unset"',
+            ),
+            (
+                [claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")],
+                "PersistentVolume had no name",
+            ),
         ],
     )
     def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects, text):

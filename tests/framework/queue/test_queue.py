@@ -61,7 +61,8 @@ class TestUpdates:
         """The terms that were there first count as long as the UID stays."""
         term = {"topologyKey": "h", "labelSelector": {"matchLabels": {"app": "x"}}}
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        bench, first = Bench(), pod("p", metadata={"uid": "1"})
+        bench = Bench()
+        first = pod("p", metadata={"uid": "1"})
         bench.queue.add(first)
         bench.queue.update(first, pod("p", metadata={"uid": uid}, affinity=affinity))
         popped = bench.queue.pop()
@@ -103,7 +104,9 @@ class TestNodeChanges:
     )
     def test_the_first_that_applies(self, new, action):
         """An update is one event: allocatable hides labels, labels hide taints."""
-        assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == ([action] if action else [])
+        assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == (
+            [action] if action else []
+        )
 
     def test_a_node_made_schedulable(self):
         """That comes before everything else and counts as a change of taints."""

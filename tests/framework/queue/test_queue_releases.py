@@ -24,7 +24,9 @@ FIT = frozenset({"NodeResourcesFit"})
 def since(release, first=RELEASES[0]):
     """For each release from *first* on whether it is *release* or a newer one."""
     known = RELEASES[RELEASES.index(first) :]
-    return pytest.mark.parametrize(("each", "is_new"), [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in known])
+    return pytest.mark.parametrize(
+        ("each", "is_new"), [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in known]
+    )
 
 
 @attrs.define(eq=False)
@@ -39,7 +41,8 @@ class Bench:
     @classmethod
     def of(cls, release, **gates):
         """Of *release* with *gates*."""
-        engine, clock = engine_for(release, {"featureGates": gates} if gates else {}), Clock(origin=1_000_000 * SECOND)
+        engine = engine_for(release, {"featureGates": gates} if gates else {})
+        clock = Clock(origin=1_000_000 * SECOND)
         queue = engine.flow.queue(clock)
         assert isinstance(queue, FrameworkQueue)
         router = engine.flow.router(queue, "default-scheduler")
@@ -104,7 +107,8 @@ def test_popped_early(each, is_new):
 
 @since("1.33")
 def test_the_end_of_a_backoff(each, is_new):
-    """From 1.33 on backoffs end with the seconds of the clock on the wall, after the second in which their time is over."""
+    """From 1.33 on backoffs end with the seconds of the clock on the wall, after the second in which their
+    time is over."""
     bench = Bench.of(each, **({"SchedulerPopFromBackoffQ": True} if is_new else {}))
     bench.clock.now = nanoseconds(0.5)
     bench.failed(named("p"), frozenset() if is_new else FIT)
@@ -142,7 +146,8 @@ def test_a_nominated_pod_that_goes(priority, stays):
 
 @since("1.34")
 def test_what_counts_for_the_backoff(each, is_new):
-    """From 1.34 on the backoff after an error grows with errors in a row alone. In 1.17 failures during a backoff do not count."""
+    """From 1.34 on the backoff after an error grows with errors in a row alone. In 1.17 failures during a
+    backoff do not count."""
     bench = Bench.of(each)
     item = bench.failed(named("p"))
     for plugins in (FIT, FIT, frozenset()):
@@ -175,14 +180,19 @@ def test_gated_pods_stay(each, is_new):
 def test_gates_without_their_feature():
     """Where the feature gate is off the plugin, which a profile can enable all the same, holds no pod."""
     gated = named("p", schedulingGates=[{"name": "quota"}])
-    off, on = (SchedulingGates(None, handle("1.26", PodSchedulingReadiness=is_on)).pre_enqueue(gated) for is_on in (False, True))
+    off, on = (
+        SchedulingGates(None, handle("1.26", PodSchedulingReadiness=is_on)).pre_enqueue(gated)
+        for is_on in (False, True)
+    )
     assert (off, on) == (None, unresolvable("waiting for scheduling gates: [quota]"))
 
 
 @since("1.31", first="1.27")
 def test_gates_that_end(each, is_new):
     """A pod whose gates are removed becomes active; with hints that is an event for its plugin."""
-    bench = Bench.of(each, **({"SchedulerQueueingHints": True} if each in ("1.28", "1.29", "1.30", "1.31") else {}))
+    bench = Bench.of(
+        each, **({"SchedulerQueueingHints": True} if each in ("1.28", "1.29", "1.30", "1.31") else {})
+    )
     bench.router.put(named("p", schedulingGates=[{"name": "quota"}]))
     assert bench.parts == (0, 0, 1)
     bench.router.put(named("p"))
@@ -191,7 +201,8 @@ def test_gates_that_end(each, is_new):
 
 @since("1.32")
 def test_events_while_a_pod_is_tried(each, is_new):
-    """Without hints every move counts for a pod that is being tried; with them only an event that may help its plugins."""
+    """Without hints every move counts for a pod that is being tried; with them only an event that may help
+    its plugins."""
     for comes, helps in ((node("a", cpu="1"), False), (node("a", cpu="8"), True)):
         bench = Bench.of(each)
         item = bench.tried(named("p", requests={"cpu": "4"}))
@@ -210,7 +221,11 @@ def test_events_are_forgotten():
     flights = bench.queue._flights
     assert (len(flights.since(first.pod.uid) or ()), len(flights.since(second.pod.uid) or ())) == (2, 1)
     bench.queue.done(first.pod)
-    assert (flights.since(first.pod.uid), len(flights._events), len(flights.since(second.pod.uid) or ())) == (None, 1, 1)
+    assert (flights.since(first.pod.uid), len(flights._events), len(flights.since(second.pod.uid) or ())) == (
+        None,
+        1,
+        1,
+    )
     bench.queue.done(second.pod)
     assert flights._events == []
 
@@ -270,7 +285,8 @@ def test_labels(each, is_new):
 def waits(release, plugin, **gates):
     """Kind -> what a plugin waits for."""
     engine = engine_for(release, {"featureGates": gates} if gates else {})
-    cells, gives_hints = engine.algorithm.release.queueing, engine.algorithm.enabled("SchedulerQueueingHints")
+    cells = engine.algorithm.release.queueing
+    gives_hints = engine.algorithm.enabled("SchedulerQueueingHints")
     found = Registrations(engine.flow.profiles, cells, gives_hints)._by_profile["default-scheduler"][plugin]
     kinds = {}
     for event in found:
@@ -284,24 +300,32 @@ WAITS = {
     ("1.32", "NodeName"): {"Node": A.ADD | A.UPDATE_NODE_TAINT},
     ("1.30", "InterPodAffinity"): {"Pod": A.ALL, "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT},
     ("1.34", "InterPodAffinity"): {
-        "Pod": A.ADD | A.UPDATE_POD_LABEL | A.DELETE, "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT,
+        "Pod": A.ADD | A.UPDATE_POD_LABEL | A.DELETE,
+        "Node": A.ADD | A.UPDATE_NODE_LABEL | A.UPDATE_NODE_TAINT,
     },
     ("1.29", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE_NODE_TAINT},
     ("1.31", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE},
     ("1.34", "NodeUnschedulable"): {"Node": A.ADD | A.UPDATE_NODE_TAINT, "Pod": A.UPDATE_POD_TOLERATION},
-    ("1.32", "NodeResourcesFit"): {"Pod": A.DELETE, "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT},
+    ("1.32", "NodeResourcesFit"): {
+        "Pod": A.DELETE,
+        "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT,
+    },
     ("1.33", "NodeResourcesFit"): {
-        "Pod": A.DELETE | A.UPDATE_POD_SCALE_DOWN, "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT,
+        "Pod": A.DELETE | A.UPDATE_POD_SCALE_DOWN,
+        "Node": A.ADD | A.UPDATE_NODE_ALLOCATABLE | A.UPDATE_NODE_TAINT,
     },
     ("1.29", "NodeVolumeLimits"): {"CSINode": A.ADD, "Pod": A.DELETE},
     ("1.34", "NodeVolumeLimits"): {
-        "CSINode": A.ADD | A.UPDATE, "Pod": A.DELETE, "PersistentVolumeClaim": A.ADD, "VolumeAttachment": A.DELETE,
+        "CSINode": A.ADD | A.UPDATE,
+        "Pod": A.DELETE,
+        "PersistentVolumeClaim": A.ADD,
+        "VolumeAttachment": A.DELETE,
     },
     ("1.30", "SchedulingGates"): {},
     ("1.34", "SchedulingGates"): {"Pod": A.UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
     ("1.34", "DefaultPreemption"): {"Pod": A.DELETE},
     ("1.34", "ImageLocality"): {},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("release", "plugin"), WAITS)

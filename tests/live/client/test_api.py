@@ -42,8 +42,17 @@ def ok(**fields: object) -> Response:
 
 def failure(status: int, reason: str = "", retry_after: str | None = None, **more: object) -> Response:
     """An answer with a Status."""
-    body = {"kind": "Status", "status": "Failure", "reason": reason, "message": "made up", "code": status, **more}
-    return Response(status, json.dumps(body).encode(), {} if retry_after is None else {"retry-after": retry_after})
+    body = {
+        "kind": "Status",
+        "status": "Failure",
+        "reason": reason,
+        "message": "made up",
+        "code": status,
+        **more,
+    }
+    return Response(
+        status, json.dumps(body).encode(), {} if retry_after is None else {"retry-after": retry_after}
+    )
 
 
 @attrs.define
@@ -75,7 +84,9 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = DEFAULT_RETRIES) -> tuple[Script, object]:
+def play(
+    work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = DEFAULT_RETRIES
+) -> tuple[Script, object]:
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 
@@ -105,8 +116,14 @@ class TestLists:
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
         whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
-        script, found = play(lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole)
-        assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", "continue=more&limit=500", "resourceVersion=0"]
+        script, found = play(
+            lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole
+        )
+        assert [one.query for one in script.asked] == [
+            "limit=500&resourceVersion=0",
+            "continue=more&limit=500",
+            "resourceVersion=0",
+        ]
         assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
 
 
@@ -133,7 +150,10 @@ class TestRetries:
         script, found = play(work, failure(status, retry_after="7"), ok(done=1))
         assert (script.times, found) == ([0.0, 7.0], {"done": 1})
 
-    @pytest.mark.parametrize("answer", [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")])
+    @pytest.mark.parametrize(
+        "answer",
+        [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")],
+    )
     def test_without_a_time_it_is_an_error(self, answer: Response) -> None:
         """Without a number of seconds, or with a status of another kind, nothing is sent again."""
         assert len(play(read, answer)[0].asked) == 1
@@ -146,7 +166,13 @@ class TestRetries:
 
     @pytest.mark.parametrize(
         ("retries", "cause", "again"),
-        [(OLD, RESET, True), (OLD, CLOSED, False), (Retries(), RESET, True), (Retries(), CLOSED, True), (Retries(), TIMEOUT, False)],
+        [
+            (OLD, RESET, True),
+            (OLD, CLOSED, False),
+            (Retries(), RESET, True),
+            (Retries(), CLOSED, True),
+            (Retries(), TIMEOUT, False),
+        ],
     )
     def test_reads_after_no_answer(self, retries: Retries, cause: str, again: bool) -> None:
         """A read is sent again a second after its connection was reset, or in newer releases closed."""
@@ -177,7 +203,8 @@ class TestWatches:
         assert error.is_expired
 
     def test_it_is_sent_again(self) -> None:
-        """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader to do."""
+        """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader
+        to do."""
         outcomes = (TransportError("x", TIMEOUT), failure(429, retry_after="2"), Response(200, b""))
         assert play(events, *outcomes)[0].times == [0.0, 1.0, 3.0]
         assert play(events, *outcomes, retries=OLD)[0].times == [0.0]

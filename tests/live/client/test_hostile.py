@@ -1,4 +1,5 @@
-"""What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it is told in one line."""
+"""What an API server, or a proxy before it, should not answer: nothing of it ends an informer, and all of it
+is told in one line."""
 
 from __future__ import annotations
 
@@ -18,7 +19,18 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client import api as api_module
 from kubeclassic.live.client import http as http_module
-from kubeclassic.live.client.api import NODES, OTHER, Api, ApiError, Request, Response, Stream, TransportError, error_of, read_object
+from kubeclassic.live.client.api import (
+    NODES,
+    OTHER,
+    Api,
+    ApiError,
+    Request,
+    Response,
+    Stream,
+    TransportError,
+    error_of,
+    read_object,
+)
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.informers.informers import Reflector, Store, retries_of
@@ -28,7 +40,9 @@ from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
 
 RELEASE: Release = find_any_release("1.27")
-GOOD = json.dumps({"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}).encode()
+GOOD = json.dumps(
+    {"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}
+).encode()
 EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
 DEEP = b"[" * 100_000
 STATUS = {"kind": "Status", "code": 410}
@@ -36,7 +50,10 @@ FRAMES = {
     "a code that is text": {"type": "ERROR", "object": {"kind": "Status", "code": "x"}},
     "a code that is an object": {"type": "ERROR", "object": {"kind": "Status", "code": {}}},
     "a code that is a list": {"type": "ERROR", "object": {"kind": "Status", "code": []}},
-    "seconds of 400 digits": {"type": "ERROR", "object": {**STATUS, "details": {"retryAfterSeconds": 10**400}}},
+    "seconds of 400 digits": {
+        "type": "ERROR",
+        "object": {**STATUS, "details": {"retryAfterSeconds": 10**400}},
+    },
     "a reason that is an object": {"type": "ERROR", "object": {**STATUS, "reason": {}, "message": []}},
     "causes that are a number": {"type": "ERROR", "object": {**STATUS, "details": {"causes": 5}}},
     "a type that is a list": {"type": [], "object": {}},
@@ -45,9 +62,10 @@ FRAMES = {
     "a bookmark without a version": {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": {}}}},
 }
 RAW = {
-    "a code without an end": b'{"type":"ERROR","object":{"kind":"Status","code":1e400}}', "a deep frame": DEEP,
+    "a code without an end": b'{"type":"ERROR","object":{"kind":"Status","code":1e400}}',
+    "a deep frame": DEEP,
     "half a character": b'{"type":"\xc3',
-}  # fmt: skip
+}
 LISTS = {
     "items that are a number": b'{"metadata":{"resourceVersion":"1"},"items":5}',
     "items that are numbers": b'{"metadata":{"resourceVersion":"1"},"items":[5]}',
@@ -59,18 +77,29 @@ LISTS = {
 
 PLAIN = [None, True, 5, -1, 2**70, 1.5, "", "x", "5", "9999-12-31T23:59:59-23:59"]
 KEYS = (
-    "name", "namespace", "continue", "resourceVersion", "annotations", "labels", "causes", "retryAfterSeconds", "holderIdentity",
+    "name",
+    "namespace",
+    "continue",
+    "resourceVersion",
+    "annotations",
+    "labels",
+    "causes",
+    "retryAfterSeconds",
+    "holderIdentity",
     "renewTime",
-)  # fmt: skip
+)
 NESTED = [{key: value} for key in KEYS for value in (*PLAIN, [], {}, {"x": 5})]
 Json = st.sampled_from([*PLAIN, [], {}, *([value] for value in PLAIN), *NESTED])
-FIELDS = dict.fromkeys(("kind", "reason", "message", "code", "details", "metadata", "items", "status", "spec"), Json)
+FIELDS = dict.fromkeys(
+    ("kind", "reason", "message", "code", "details", "metadata", "items", "status", "spec"), Json
+)
 OBJECTS = st.fixed_dictionaries({}, optional=FIELDS)
 
 
 @attrs.define
 class Scripted:
-    """A server whose first list is *listed* and whose first watch is *watched*; after that it asks for another list, and all is well."""
+    """A server whose first list is *listed* and whose first watch is *watched*; after that it asks for
+    another list, and all is well."""
 
     listed: bytes = GOOD
     watched: bytes = b""
@@ -102,12 +131,15 @@ async def _frames(line: bytes | None) -> AsyncIterator[bytes]:
 
 def followed(server: Scripted) -> list[str]:
     """What a reflector of *server* reports; it has to know the node in the end."""
-    reports, seen = list[str](), Followed()
+    reports = list[str]()
+    seen = Followed()
 
     async def work() -> None:
         store = Store("Node", seen, reports.append)
         api = Api(server, retries_of(RELEASE.client))
-        task = asyncio.create_task(Reflector(api, NODES, store, RELEASE.client, lambda: 0.5, reports.append).run())
+        task = asyncio.create_task(
+            Reflector(api, NODES, store, RELEASE.client, lambda: 0.5, reports.append).run()
+        )
         await asyncio.sleep(300.0)
         assert not task.done()
         task.cancel()
@@ -118,7 +150,9 @@ def followed(server: Scripted) -> list[str]:
     return reports
 
 
-@pytest.mark.parametrize("frame", [*(json.dumps(frame).encode() for frame in FRAMES.values()), *RAW.values()], ids=[*FRAMES, *RAW])
+@pytest.mark.parametrize(
+    "frame", [*(json.dumps(frame).encode() for frame in FRAMES.values()), *RAW.values()], ids=[*FRAMES, *RAW]
+)
 def test_a_frame_of_a_watch(frame: bytes) -> None:
     """A reflector takes a frame of any shape, and goes on."""
     followed(Scripted(watched=frame))
@@ -131,7 +165,12 @@ def test_a_list(body: bytes) -> None:
 
 
 @examples(2)
-@given(listed=OBJECTS, watched=st.fixed_dictionaries({"type": st.sampled_from(["ADDED", "ERROR", "DELETED"]), "object": OBJECTS}))
+@given(
+    listed=OBJECTS,
+    watched=st.fixed_dictionaries(
+        {"type": st.sampled_from(["ADDED", "ERROR", "DELETED"]), "object": OBJECTS}
+    ),
+)
 def test_any_shape(listed: dict[str, Any], watched: dict[str, Any]) -> None:
     """Any JSON in any place of a list, of a refusal and of a frame."""
     followed(Scripted(listed=json.dumps(listed).encode(), watched=json.dumps(watched).encode()))
@@ -156,10 +195,12 @@ def test_a_wait_that_is_no_number(header: str) -> None:
 
 def test_json_that_is_none() -> None:
     """NaN, an endless number and text that is no UTF-8 are no objects."""
-    assert [read_object(body) for body in (b'{"a":NaN}', b'{"a":1e400}', b'{"a":"\xff"}', b"[]", b"", DEEP)] == [None] * 6
+    assert [
+        read_object(body) for body in (b'{"a":NaN}', b'{"a":1e400}', b'{"a":"\xff"}', b"[]", b"", DEEP)
+    ] == [None] * 6
 
 
-# --- over HTTP ------------------------------------------------------------------------------------------------------
+# --- over HTTP ----------------------------------------------------------------------------------------------
 
 
 def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, object]]) -> object:
@@ -176,7 +217,12 @@ def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, o
 
     async def work() -> object:
         server = await asyncio.start_server(talk, "127.0.0.1", 0)
-        async with server, HttpTransport(Access(server=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")) as transport:
+        async with (
+            server,
+            HttpTransport(
+                Access(server=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+            ) as transport,
+        ):
             try:
                 return await ask(transport)
             except KubeclassicError as error:
@@ -200,13 +246,18 @@ HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 @pytest.mark.parametrize(
     "answer",
     [
-        b"", b"hello\r\n\r\n", b"HTTP/1.1 999999 X\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", b"\x16\x03\x01\x00",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"",
+        b"hello\r\n\r\n",
+        b"HTTP/1.1 999999 X\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        b"\x16\x03\x01\x00",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
         b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 100_000 + b"\r\n",
         b"HTTP/1.1 200 OK\r\na: " + b"b" * 1_000_000 + b"\r\n\r\n",
     ],
-)  # fmt: skip
+)
 def test_bytes_that_are_no_answer(answer: bytes) -> None:
     """Broken HTTP is a failed connection."""
     assert isinstance(answered(answer, _sent), TransportError)
@@ -214,7 +265,10 @@ def test_bytes_that_are_no_answer(answer: bytes) -> None:
 
 def test_a_redirect_is_not_followed() -> None:
     """Credentials do not go to another place."""
-    assert answered(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", _sent) == 302
+    assert (
+        answered(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", _sent)
+        == 302
+    )
 
 
 def test_a_frame_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +289,7 @@ def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "an answer of more than 100,000 bytes" in str(found)
 
 
-# --- locks ----------------------------------------------------------------------------------------------------------
+# --- locks --------------------------------------------------------------------------------------------------
 
 
 @examples(4)

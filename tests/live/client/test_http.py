@@ -30,7 +30,9 @@ from tests.support.kubeconfigs import kubeconfig
 NODES = Request("GET", "/api/v1/nodes")
 
 
-def send(access: Access, request: Request = NODES, times: int = 1, clock: Callable[[], float] = time.time) -> list[int]:
+def send(
+    access: Access, request: Request = NODES, times: int = 1, clock: Callable[[], float] = time.time
+) -> list[int]:
     """The statuses of the same request, sent *times* times over one transport."""
 
     async def work() -> list[int]:
@@ -61,8 +63,13 @@ class TestRenewal:
         statuses: list[int] = []
         # The clock stands still, so that only the refusal makes it read the file.
         access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
-        seen = seen_by(lambda address: statuses.extend(send(access(address), clock=lambda: 1.0)), wanted="new")
-        assert (statuses, [headers["authorization"] for headers in seen]) == ([200], ["Bearer old", "Bearer new"])
+        seen = seen_by(
+            lambda address: statuses.extend(send(access(address), clock=lambda: 1.0)), wanted="new"
+        )
+        assert (statuses, [headers["authorization"] for headers in seen]) == (
+            [200],
+            ["Bearer old", "Bearer new"],
+        )
 
     def test_a_token_file_after_a_minute(self, tmp_path: Path) -> None:
         """A file is read again every minute, and if it is gone the last token stays."""
@@ -106,7 +113,9 @@ def plugin(folder: Path, expires: str | None = None) -> dict[str, Any]:
 
 def plugged(folder: Path, **more: Any) -> Access:
     """The access of a kubeconfig with such a plugin, in which *more* is said otherwise; no server is there."""
-    return read_kubeconfig(kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}}))
+    return read_kubeconfig(
+        kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}})
+    )
 
 
 class TestPlugins:
@@ -114,13 +123,22 @@ class TestPlugins:
 
     @pytest.mark.parametrize(
         ("expires", "wanted", "times", "shown"),
-        [(None, "", 3, ["t-1"] * 3), ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]), (None, "t-2", 1, ["t-1", "t-2"])],
+        [
+            (None, "", 3, ["t-1"] * 3),
+            ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]),
+            (None, "t-2", 1, ["t-1", "t-2"]),
+        ],
         ids=["once", "expired", "refused"],
     )
-    def test_when_it_runs(self, tmp_path: Path, expires: str | None, wanted: str, times: int, shown: list[str]) -> None:
-        """A plugin runs once for many requests, with its environment; it runs again for the next one when its credential has expired, of
-        which the first was fetched before any; and after a 401, when the request is sent once more."""
-        access = lambda address: read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": plugin(tmp_path, expires)}))  # noqa: E731
+    def test_when_it_runs(
+        self, tmp_path: Path, expires: str | None, wanted: str, times: int, shown: list[str]
+    ) -> None:
+        """A plugin runs once for many requests, with its environment; it runs again for the next one when its
+        credential has expired, of which the first was fetched before any; and after a 401, when the request
+        is sent once more."""
+        access = lambda address: read_kubeconfig(
+            kubeconfig(tmp_path, {"server": address}, {"exec": plugin(tmp_path, expires)})
+        )  # noqa: E731
         seen = seen_by(lambda address: send(access(address), times=times), wanted)
         assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
 
@@ -132,14 +150,18 @@ class TestPlugins:
             ("print('[' * 50000)", "expected an ExecCredential"),
             ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
             ("print('{}')", "without a status"),
-            ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "authentication.k8s.io/v1, got x"),
+            (
+                'print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')',
+                "authentication.k8s.io/v1, got x",
+            ),
             ("while True: print('x' * 1000)", "printed more than 1 MiB"),
             ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
             ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
         ],
     )
     def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:
-        """The error names the file, the user and the program, and says what it did; one that prints or runs for ever is ended."""
+        """The error names the file, the user and the program, and says what it did; one that prints or runs
+        for ever is ended."""
         access = plugged(tmp_path, command=sys.executable, args=["-c", code])
         assert isinstance(access.credentials, ExecPlugin)
         if "0.3" in words:
@@ -154,15 +176,20 @@ class TestPlugins:
 
         async def work() -> list[object]:
             transport = HttpTransport(access)
-            return list(await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True))
+            return list(
+                await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True)
+            )
 
         assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
         assert (tmp_path / "runs").read_text() == "x\n"
 
     @pytest.mark.whole
     def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
-        """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run of their own."""
-        credentials = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]).credentials
+        """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run
+        of their own."""
+        credentials = plugged(
+            tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]
+        ).credentials
 
         async def runs(count: int) -> None:
             while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
@@ -214,7 +241,10 @@ class TestPlugins:
     def test_a_plugin_that_is_not_there(self, tmp_path: Path) -> None:
         """A missing program is an error with the hint of the kubeconfig."""
         access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
-        with pytest.raises(KubeclassicError, match="plugin no-such-plugin: cannot be started: no such file or directory; get it there"):
+        with pytest.raises(
+            KubeclassicError,
+            match="plugin no-such-plugin: cannot be started: no such file or directory; get it there",
+        ):
             send(access)
 
 
@@ -222,7 +252,8 @@ class TestNoAnswer:
     """Each way not to get an answer has its cause, and a text with the address."""
 
     def test_refused_in_words(self) -> None:
-        """The text names the address that refused, and asks about the API server, or about the proxy where there is one."""
+        """The text names the address that refused, and asks about the API server, or about the proxy where
+        there is one."""
         proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
         for access, asked in ((Access(server="http://127.0.0.1:1"), "API server"), (proxied, "proxy")):
             said = f"127.0.0.1:1: connection refused: is the {asked} running, and is the address right?"
@@ -248,7 +279,11 @@ class TestStreams:
         async def work() -> list[bytes]:
             server = await asyncio.start_server(pieces, "127.0.0.1", 0)
             address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            async with server, HttpTransport(Access(server=address)) as transport, transport.stream(NODES) as stream:
+            async with (
+                server,
+                HttpTransport(Access(server=address)) as transport,
+                transport.stream(NODES) as stream,
+            ):
                 return [line async for line in stream.lines]
 
         assert asyncio.run(work()) == [b"one", b"two", b"", b"three"]
@@ -256,8 +291,20 @@ class TestStreams:
 
 def certificates(folder: Path) -> tuple[Path, Path]:
     """A certificate for ``api.example`` that signs itself, and its key."""
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    certificate = folder / "certificate.pem"
+    key = folder / "key.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]
     names = ["-subj", "/CN=api.example", "-addext", "subjectAltName=DNS:api.example"]
     subprocess.run([*command, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
@@ -267,35 +314,48 @@ class TestTls:
     """Certificates of the server and of the client."""
 
     def test_trust(self, tmp_path: Path) -> None:
-        """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or unseen if it says so."""
+        """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or
+        unseen if it says so."""
         certificate, key = certificates(tmp_path)
         named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
         told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
         with serving_store(Store(NEW_SERVER), ssl_certfile=certificate, ssl_keyfile=key) as address:
-            accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
+            accesses = [
+                read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told
+            ]
             outcomes = [outcome(access) for access in accesses]
         assert outcomes == [200, OTHER, OTHER, 200]
 
     def test_a_client_certificate(self, tmp_path: Path) -> None:
         """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
         certificate, key = certificates(tmp_path)
-        options = {"ssl_certfile": certificate, "ssl_keyfile": key, "ssl_ca_certs": str(certificate), "ssl_cert_reqs": 2}
+        options = {
+            "ssl_certfile": certificate,
+            "ssl_keyfile": key,
+            "ssl_ca_certs": str(certificate),
+            "ssl_cert_reqs": 2,
+        }
         user = {"client-certificate": certificate.name, "client-key": key.name}
         with serving_store(Store(NEW_SERVER), **options) as address:
             cluster = {"server": address, "insecure-skip-tls-verify": True}
-            with_one, without = (outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {}))
+            with_one, without = (
+                outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {})
+            )
         assert with_one == 200
         assert without != 200
 
     def test_a_client_certificate_that_is_renewed(self, tmp_path: Path) -> None:
-        """Files of a certificate are read again after a minute; while one of them is new alone, the pair before is shown."""
+        """Files of a certificate are read again after a minute; while one of them is new alone, the pair
+        before is shown."""
         folders = [tmp_path / name for name in ("old", "new")]
         for folder in folders:
             folder.mkdir()
         (old, old_key), (new, new_key) = map(certificates, folders)
-        shown, key = shutil.copy(old, tmp_path / "shown.pem"), shutil.copy(old_key, tmp_path / "shown.key")
+        shown = shutil.copy(old, tmp_path / "shown.pem")
+        key = shutil.copy(old_key, tmp_path / "shown.key")
         options = {"ssl_certfile": new, "ssl_keyfile": new_key, "ssl_ca_certs": str(new), "ssl_cert_reqs": 2}
-        now, found = [0.0], list[object]()
+        now = [0.0]
+        found = list[object]()
 
         async def sent(transport: HttpTransport) -> object:
             try:
@@ -313,7 +373,13 @@ class TestTls:
 
         with serving_store(Store(NEW_SERVER), **options) as address:
             user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
-            asyncio.run(work(read_kubeconfig(kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user))))
+            asyncio.run(
+                work(
+                    read_kubeconfig(
+                        kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user)
+                    )
+                )
+            )
         assert found == [None, None, 200]
 
     def test_a_key_of_another_certificate(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +390,11 @@ class TestTls:
         (certificate, _), (_, key) = map(certificates, folders)
         made: list[object] = []
         monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
-        access = Access(server="https://api.invalid", is_insecure=True, certificate=(certificate.read_bytes(), key.read_bytes()))
+        access = Access(
+            server="https://api.invalid",
+            is_insecure=True,
+            certificate=(certificate.read_bytes(), key.read_bytes()),
+        )
 
         async def work() -> None:
             async with HttpTransport(access) as transport:
@@ -350,12 +420,18 @@ class TestProxies:
     @pytest.mark.parametrize(
         ("environment", "named", "is_used"),
         [
-            ({"HTTP_PROXY": "{}"}, "", True), ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),
-            ({"HTTP_PROXY": "{}", "NO_PROXY": "api.invalid"}, "", False), ({"HTTPS_PROXY": "{}"}, "", False), ({}, "{}", True),
+            ({"HTTP_PROXY": "{}"}, "", True),
+            ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),
+            ({"HTTP_PROXY": "{}", "NO_PROXY": "api.invalid"}, "", False),
+            ({"HTTPS_PROXY": "{}"}, "", False),
+            ({}, "{}", True),
         ],
-    )  # fmt: skip
-    def test_who_is_asked(self, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str], named: str, is_used: bool) -> None:
-        """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless NO_PROXY has the server."""
+    )
+    def test_who_is_asked(
+        self, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str], named: str, is_used: bool
+    ) -> None:
+        """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless
+        NO_PROXY has the server."""
         lines: list[bytes] = []
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -371,7 +447,10 @@ class TestProxies:
                 monkeypatch.delenv(name, raising=False)
             for name, value in environment.items():
                 monkeypatch.setenv(name, value.format(place))
-            async with server, HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport:
+            async with (
+                server,
+                HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport,
+            ):
                 try:
                     return (await transport.send(NODES)).status
                 except TransportError:

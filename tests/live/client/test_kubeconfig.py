@@ -31,15 +31,35 @@ class TestRight:
     """What is read."""
 
     def test_everything(self, tmp_path: Path) -> None:
-        """Address, name, proxy, authority, certificate, user and namespace come from the context; relative files lie beside it."""
+        """Address, name, proxy, authority, certificate, user and namespace come from the context; relative
+        files lie beside it."""
         (tmp_path / "ca.pem").write_bytes(b"CA")
-        data = {field: base64.b64encode(field.encode()).decode() for field in ("client-certificate-data", "client-key-data")}
-        cluster = {**SERVER, "certificate-authority": "ca.pem", "tls-server-name": "api", "proxy-url": "http://proxy:3128"}
+        data = {
+            field: base64.b64encode(field.encode()).decode()
+            for field in ("client-certificate-data", "client-key-data")
+        }
+        cluster = {
+            **SERVER,
+            "certificate-authority": "ca.pem",
+            "tls-server-name": "api",
+            "proxy-url": "http://proxy:3128",
+        }
         contexts = [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}]
-        access = read_kubeconfig(kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts))
-        assert (access.server, access.ca, access.server_name, access.proxy) == (SERVER["server"], b"CA", "api", "http://proxy:3128")
+        access = read_kubeconfig(
+            kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts)
+        )
+        assert (access.server, access.ca, access.server_name, access.proxy) == (
+            SERVER["server"],
+            b"CA",
+            "api",
+            "http://proxy:3128",
+        )
         assert access.certificate == (b"client-certificate-data", b"client-key-data")
-        assert (access.namespace, header(access.credentials), access.headers) == ("shop", "Bearer t", {"Impersonate-User": "someone"})
+        assert (access.namespace, header(access.credentials), access.headers) == (
+            "shop",
+            "Bearer t",
+            {"Impersonate-User": "someone"},
+        )
 
     def test_another_context(self, tmp_path: Path) -> None:
         """A context may be named; the current one need not be there then."""
@@ -47,7 +67,9 @@ class TestRight:
         path = kubeconfig(tmp_path, SERVER, contexts=contexts, **{"current-context": None})
         assert read_kubeconfig(path, "b").namespace == "b"
 
-    @pytest.mark.parametrize(("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")])
+    @pytest.mark.parametrize(
+        ("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")]
+    )
     def test_users(self, tmp_path: Path, user: dict[str, str], wanted: str | None) -> None:
         """A user may have nothing, or a password."""
         assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, user)).credentials) == wanted
@@ -55,7 +77,12 @@ class TestRight:
     def test_a_token_file_wins(self, tmp_path: Path) -> None:
         """A token's file counts before a token."""
         (tmp_path / "t").write_text("file")
-        assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"})).credentials) == "Bearer file"
+        assert (
+            header(
+                read_kubeconfig(kubeconfig(tmp_path, SERVER, {"token": "x", "tokenFile": "t"})).credentials
+            )
+            == "Bearer file"
+        )
 
 
 def parts(folder: Path, name: str, **content: Any) -> Path:
@@ -71,30 +98,59 @@ class TestVariable:
 
     def test_they_are_merged(self, tmp_path: Path) -> None:
         """Entries of all files count together; missing and empty files, and empty names, are left out."""
-        first = parts(tmp_path, "first", contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}])
-        last = parts(tmp_path, "last", clusters=[{"name": "c", "cluster": SERVER}], users=[{"name": "u", "user": {"token": "t"}}])
+        first = parts(
+            tmp_path, "first", contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}]
+        )
+        last = parts(
+            tmp_path,
+            "last",
+            clusters=[{"name": "c", "cluster": SERVER}],
+            users=[{"name": "u", "user": {"token": "t"}}],
+        )
         empty = tmp_path / "empty"
         empty.touch()
-        named = os.pathsep.join(["", str(first), str(tmp_path / "missing"), str(empty), str(last), str(first)])
+        named = os.pathsep.join(
+            ["", str(first), str(tmp_path / "missing"), str(empty), str(last), str(first)]
+        )
         access = access_to(None, "there", {"KUBECONFIG": named})
         assert (access.server, header(access.credentials)) == (SERVER["server"], "Bearer t")
 
     def test_the_first_wins(self, tmp_path: Path) -> None:
-        """Of two entries of one name the first counts whole, and so does the first current-context; the second file's others count."""
-        first = parts(tmp_path, "first", users=[{"name": "u", "user": {"username": "me", "password": "p"}}], current_context="")
-        context = [{"name": name, "context": {"cluster": "c", "user": "u", "namespace": name}} for name in ("a", "b")]
+        """Of two entries of one name the first counts whole, and so does the first current-context; the
+        second file's others count."""
+        first = parts(
+            tmp_path,
+            "first",
+            users=[{"name": "u", "user": {"username": "me", "password": "p"}}],
+            current_context="",
+        )
+        context = [
+            {"name": name, "context": {"cluster": "c", "user": "u", "namespace": name}} for name in ("a", "b")
+        ]
         clusters = [{"name": "c", "cluster": SERVER}]
         second = parts(
-            tmp_path, "second", users=[{"name": "u", "user": {"token": "t"}}], contexts=context, clusters=clusters, current_context="b"
+            tmp_path,
+            "second",
+            users=[{"name": "u", "user": {"token": "t"}}],
+            contexts=context,
+            clusters=clusters,
+            current_context="b",
         )
-        third = parts(tmp_path, "third", clusters=[{"name": "c", "cluster": {"server": "https://other"}}], current_context="a")
+        third = parts(
+            tmp_path,
+            "third",
+            clusters=[{"name": "c", "cluster": {"server": "https://other"}}],
+            current_context="a",
+        )
         access = access_to(None, None, {"KUBECONFIG": os.pathsep.join(map(str, (first, second, third)))})
         assert (access.server, access.namespace) == (SERVER["server"], "b")
         assert header(access.credentials) == "Basic bWU6cA=="
 
     def test_paths_are_relative_to_their_file(self, tmp_path: Path) -> None:
         """Each file's paths lie beside it, whichever file has the context."""
-        first = parts(tmp_path, "first", users=[{"name": "u", "user": {"tokenFile": "t"}}], current_context="there")
+        first = parts(
+            tmp_path, "first", users=[{"name": "u", "user": {"tokenFile": "t"}}], current_context="there"
+        )
         context = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
         cluster = {**SERVER, "certificate-authority": "ca.pem"}
         second = parts(tmp_path, "second", clusters=[{"name": "c", "cluster": cluster}], contexts=context)
@@ -105,7 +161,10 @@ class TestVariable:
 
     def test_a_file_that_is_named_counts_alone(self, tmp_path: Path) -> None:
         """With --kubeconfig the variable has no effect."""
-        assert access_to(kubeconfig(tmp_path, SERVER), None, {"KUBECONFIG": "/missing"}).server == SERVER["server"]
+        assert (
+            access_to(kubeconfig(tmp_path, SERVER), None, {"KUBECONFIG": "/missing"}).server
+            == SERVER["server"]
+        )
 
     @pytest.mark.parametrize(
         ("named", "context", "wanted"),
@@ -121,7 +180,9 @@ class TestVariable:
         """Files of which none is there or has a cluster, and a context without a file, are named."""
         (tmp_path / "empty").touch()
         (tmp_path / "list").write_text("[]")
-        assert refusal_text(KubeconfigError, access_to, None, context, {"KUBECONFIG": named.format(tmp_path)}) == wanted.format(tmp_path)
+        assert refusal_text(
+            KubeconfigError, access_to, None, context, {"KUBECONFIG": named.format(tmp_path)}
+        ) == wanted.format(tmp_path)
 
 
 EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}
@@ -129,23 +190,68 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     ({}, {}, {}, "cluster: server: expected https://HOST:PORT, got nothing"),
     ({"server": "ftp://a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got ftp://a"),
     (SERVER, {}, {"current-context": None}, "current-context: expected a name, or --context NAME, got none"),
-    (SERVER, {}, {"current-context": "ther"}, 'current-context: expected one of contexts (there), got ther; did you mean "there"?'),
+    (
+        SERVER,
+        {},
+        {"current-context": "ther"},
+        'current-context: expected one of contexts (there), got ther; did you mean "there"?',
+    ),
     (SERVER, {}, {"users": []}, "context there: user: expected one of users (none), got u"),
-    (SERVER, {}, {"users": [{"name": {"token": "s3cr3t"}}]}, "users: expected a list of entries with name and user"),
-    ({**SERVER, "certificate-authority-data": "%"}, {}, {}, "cluster: certificate-authority-data: expected base64"),
+    (
+        SERVER,
+        {},
+        {"users": [{"name": {"token": "s3cr3t"}}]},
+        "users: expected a list of entries with name and user",
+    ),
+    (
+        {**SERVER, "certificate-authority-data": "%"},
+        {},
+        {},
+        "cluster: certificate-authority-data: expected base64",
+    ),
     ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
-    (SERVER, {"client-key-data": "YQ=="}, {}, "user u: expected client-certificate and client-key together, got one of them"),
-    (SERVER, {"auth-provider": {"name": "gcp"}}, {}, "user u: auth-provider: expected exec, a plugin; Kubernetes has given up"),
+    (
+        SERVER,
+        {"client-key-data": "YQ=="},
+        {},
+        "user u: expected client-certificate and client-key together, got one of them",
+    ),
+    (
+        SERVER,
+        {"auth-provider": {"name": "gcp"}},
+        {},
+        "user u: auth-provider: expected exec, a plugin; Kubernetes has given up",
+    ),
     (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "or client.authentication.k8s.io/v1alpha1, got v9"),
     (SERVER, {"as": "a\nb"}, {}, "user u: as: got a character that no header can have"),
     (SERVER, {"token": "x\n"}, {}, "user u: token: got a character that no header can have"),
     (SERVER, {"token": {"x": 1}}, {}, "user u: token: expected a text"),
-    (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: expected a list of entries with name and value"),
-    ({**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"}, {}, {}, "proxy-url: expected http://HOST:PORT or https://HOST:PORT, got http://(hidden)"),
+    (
+        SERVER,
+        {"exec": {**EXEC, "env": [{"value": "x"}]}},
+        {},
+        "user u: exec: env: expected a list of entries with name and value",
+    ),
+    (
+        {**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"},
+        {},
+        {},
+        "proxy-url: expected http://HOST:PORT or https://HOST:PORT, got http://(hidden)",
+    ),
     ({"server": "https://[::1"}, {}, {}, "cluster: server: expected https://HOST:PORT, got https://[::1"),
-    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: expected https://HOST:PORT, got https://(hidden)@a:99999"),
+    (
+        {"server": "https://u:SECRET@a:99999"},
+        {},
+        {},
+        "cluster: server: expected https://HOST:PORT, got https://(hidden)@a:99999",
+    ),
     ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got (hidden)@a"),
-    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got ftp://(hidden)@x"),
+    (
+        {**SERVER, "proxy-url": "ftp://u:SECRET@x"},
+        {},
+        {},
+        "cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got ftp://(hidden)@x",
+    ),
 ]
 
 
@@ -153,7 +259,9 @@ class TestWrong:
     """Each wrong kubeconfig gives one line: where, what was expected, what came."""
 
     @pytest.mark.parametrize(("cluster", "user", "more", "text"), WRONG, ids=[row[-1][:40] for row in WRONG])
-    def test_fields(self, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], more: dict[str, Any], text: str) -> None:
+    def test_fields(
+        self, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], more: dict[str, Any], text: str
+    ) -> None:
         """A wrong field is named."""
         path = kubeconfig(tmp_path, cluster, user, **more)
         told = refusal_text(KubeconfigError, read_kubeconfig, path)
@@ -176,10 +284,13 @@ class TestWrong:
     @pytest.mark.parametrize(
         ("content", "text"),
         [
-            (None, "no such file"), (b"", "got no clusters"), (b"a: [", "broken YAML"), (b"\xff\x00", "broken YAML"),
+            (None, "no such file"),
+            (b"", "got no clusters"),
+            (b"a: [", "broken YAML"),
+            (b"\xff\x00", "broken YAML"),
             (b"kind: Pod", "expected a kubeconfig"),
         ],
-    )  # fmt: skip
+    )
     def test_files(self, tmp_path: Path, content: bytes | None, text: str) -> None:
         """A file that is missing, broken or something else is told."""
         path = tmp_path / "config"
@@ -195,22 +306,31 @@ class TestSafety:
     @pytest.mark.parametrize(
         ("server", "wanted"),
         [
-            ("https://10.0.0.1", "Bearer t"), ("http://10.0.0.1", None), ("http://127.0.0.1:8080", "Bearer t"),
+            ("https://10.0.0.1", "Bearer t"),
+            ("http://10.0.0.1", None),
+            ("http://127.0.0.1:8080", "Bearer t"),
             ("http://[::1]", "Bearer t"),
-            ("http://localhost", "Bearer t"), ("http://localhost.example", None),
+            ("http://localhost", "Bearer t"),
+            ("http://localhost.example", None),
         ],
-    )  # fmt: skip
+    )
     def test_no_credentials_in_the_clear(self, server: str, wanted: str | None, tmp_path: Path) -> None:
         """A server without TLS gets none, as with clientcmd, unless it is on this machine."""
-        assert header(read_kubeconfig(kubeconfig(tmp_path, {"server": server}, {"token": "t"})).credentials) == wanted
+        assert (
+            header(read_kubeconfig(kubeconfig(tmp_path, {"server": server}, {"token": "t"})).credentials)
+            == wanted
+        )
 
     @pytest.mark.parametrize(("user", "wanted"), [({}, "Basic dTpw"), ({"token": "t"}, "Bearer t")])
     def test_a_user_in_the_address(self, user: dict[str, str], wanted: str, tmp_path: Path) -> None:
-        """User and password of the address are shown where there is nothing else, and are not a part of the address."""
+        """User and password of the address are shown where there is nothing else, and are not a part of the
+        address."""
         access = read_kubeconfig(kubeconfig(tmp_path, {"server": "https://u:p@10.0.0.1:6443/x/"}, user))
         assert (access.server, header(access.credentials)) == ("https://10.0.0.1:6443/x", wanted)
 
-    def test_a_plugin_beside_a_relative_kubeconfig(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_plugin_beside_a_relative_kubeconfig(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """``./plugin`` is the one beside the file, also where the file is named without a folder."""
         path = kubeconfig(tmp_path, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
         monkeypatch.chdir(tmp_path)
@@ -228,7 +348,11 @@ class TestPods:
             (tmp_path / name).write_text(name)
         monkeypatch.setattr("kubeclassic.live.client.kubeconfig.SERVICE_ACCOUNT", tmp_path)
         access = in_cluster({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
-        assert (access.server, access.ca, access.namespace) == ("https://[fd00::1]:443", b"ca.crt", "namespace")
+        assert (access.server, access.ca, access.namespace) == (
+            "https://[fd00::1]:443",
+            b"ca.crt",
+            "namespace",
+        )
         assert header(access.credentials) == "Bearer token"
 
     def test_elsewhere(self) -> None:

@@ -25,16 +25,29 @@ from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
 
 QUIET = 400.0
-"""Seconds without faults after which everything must be known: the longest pause is a minute, the longest watch ten."""
+"""Seconds without faults after which everything must be known: the longest pause is a minute, the longest
+watch ten."""
 
 FAULTS = st.sampled_from(
     [
-        NO_FAULT, NO_FAULT, NO_FAULT,
-        Fault(is_dropped=True), Fault(is_lost=True), Fault(delay=3.0), Fault(cut_after=0), Fault(cut_after=1), Fault(is_expired=True),
-        refused(403, "Forbidden"), refused(404, "NotFound"), refused(429, "TooManyRequests"), refused(500, "InternalError"),
-        refused(410, "Expired"), refused(503), refused(504, "Timeout"),
+        NO_FAULT,
+        NO_FAULT,
+        NO_FAULT,
+        Fault(is_dropped=True),
+        Fault(is_lost=True),
+        Fault(delay=3.0),
+        Fault(cut_after=0),
+        Fault(cut_after=1),
+        Fault(is_expired=True),
+        refused(403, "Forbidden"),
+        refused(404, "NotFound"),
+        refused(429, "TooManyRequests"),
+        refused(500, "InternalError"),
+        refused(410, "Expired"),
+        refused(503),
+        refused(504, "Timeout"),
     ]
-)  # fmt: skip
+)
 
 
 @attrs.frozen
@@ -51,7 +64,9 @@ STEPS = st.builds(
     Step,
     wait=st.sampled_from([0.0, 0.01, 0.7, 5.0, 90.0]),
     kind=st.sampled_from(["nodes", "pods"]),
-    verb=st.sampled_from(["add", "add", "change", "finish", "delete", "delete", "compact", "restart", "dark", "light"]),
+    verb=st.sampled_from(
+        ["add", "add", "change", "finish", "delete", "delete", "compact", "restart", "dark", "light"]
+    ),
     name=st.sampled_from("ab"),
 )
 
@@ -77,7 +92,10 @@ def happen(store: Store, step: Step) -> None:
     user = User(store)
     with suppress(Refused):
         if step.verb == "add":
-            user.create(step.kind, pod_manifest(step.name) if step.kind == "pods" else {"metadata": {"name": step.name}})
+            user.create(
+                step.kind,
+                pod_manifest(step.name) if step.kind == "pods" else {"metadata": {"name": step.name}},
+            )
         elif step.verb == "change":
             user.patch(step.kind, step.name, {"metadata": {"labels": {"version": str(step.wait)}}})
         elif step.verb == "finish" and step.kind == "pods":
@@ -94,7 +112,9 @@ def there(store: Store, informers: Informers) -> dict[tuple[str, str], str]:
     """What the server has of the kinds that are followed, with versions."""
     found: dict[tuple[str, str], str] = {}
     for kind, reflector in informers.reflectors.items():
-        query = "fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded" if kind == "Pod" else ""
+        query = (
+            "fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded" if kind == "Pod" else ""
+        )
         for item in User(store).ask("GET", reflector.resource.path(), query=query)["items"]:
             metadata = item["metadata"]
             name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
@@ -119,12 +139,20 @@ BLIND = [
     faults=st.lists(FAULTS, max_size=120),
     seed=st.integers(0, 99),
 )
-def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: list[Step], faults: list[Fault], seed: int) -> None:
-    """After any changes and faults, and a quiet while, what was told is what the server has, version by version."""
+def test_informers_end_up_with_the_objects_of_the_server(
+    release: str, steps: list[Step], faults: list[Fault], seed: int
+) -> None:
+    """After any changes and faults, and a quiet while, what was told is what the server has, version by
+    version."""
     store = Store(NEW_SERVER if "PodDisruptionBudget" in v1_kinds(release) else OLD_SERVER)
-    trouble, followed = Trouble(iter(faults)), Followed()
+    trouble = Trouble(iter(faults))
+    followed = Followed()
     informers = Informers(
-        StoreTransport(store, trouble), ALL_RELEASES[release].client, followed, report=lambda text: None, random=Random(seed).random
+        StoreTransport(store, trouble),
+        ALL_RELEASES[release].client,
+        followed,
+        report=lambda text: None,
+        random=Random(seed).random,
     )
 
     async def play() -> None:
@@ -142,14 +170,18 @@ def test_informers_end_up_with_the_objects_of_the_server(release: str, steps: li
 
     run_virtually(play())
     assert informers.has_synced
-    assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(store, informers)
+    assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(
+        store, informers
+    )
     stored = [item for reflector in informers.reflectors.values() for item in reflector.store]
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
 
 
 def v1_kinds(release: str) -> set[str]:
     """The kinds that a release reads in a version ``v1`` of their group."""
-    return {kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")}
+    return {
+        kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")
+    }
 
 
 @attrs.define(eq=False)
@@ -171,11 +203,16 @@ class Silent(StoreTransport):
             yield line
 
 
-@pytest.mark.parametrize(("release", "flavour", "is_noticed"), [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)])
+@pytest.mark.parametrize(
+    ("release", "flavour", "is_noticed"), [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)]
+)
 async def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
-    """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is no absence."""
+    """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is
+    no absence."""
     transport = Silent(Store(flavour))
-    informers = Informers(transport, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=Random(0).random)
+    informers = Informers(
+        transport, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=Random(0).random
+    )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informers.run())
         await informers.synced()

@@ -1,4 +1,5 @@
-"""What informers ask, held to the recorded requests of the originals: a start, watches that are cut, expire, end or are refused."""
+"""What informers ask, held to the recorded requests of the originals: a start, watches that are cut, expire,
+end or are refused."""
 
 from __future__ import annotations
 
@@ -29,9 +30,21 @@ LATE = 0.35
 
 def of_informers(version: str, scenario: str) -> list[Exchange]:
     """The lists and watches of a scenario's first scheduler."""
-    found = [exchange for exchange in exchanges(version, scenario) if exchange.method == "GET" and is_list(exchange.path)]
-    starts = [exchange.t for exchange in found if exchange.path == "/api/v1/nodes" and "resourceVersion=0" in exchange.query]
-    return found if scenario != "a4-restart" else [exchange for exchange in found if exchange.t >= starts[-1] - 0.5]
+    found = [
+        exchange
+        for exchange in exchanges(version, scenario)
+        if exchange.method == "GET" and is_list(exchange.path)
+    ]
+    starts = [
+        exchange.t
+        for exchange in found
+        if exchange.path == "/api/v1/nodes" and "resourceVersion=0" in exchange.query
+    ]
+    return (
+        found
+        if scenario != "a4-restart"
+        else [exchange for exchange in found if exchange.t >= starts[-1] - 0.5]
+    )
 
 
 def is_list(path: str) -> bool:
@@ -41,16 +54,26 @@ def is_list(path: str) -> bool:
 
 def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player, Followed]:
     """What informers of *release* ask and tell when they are answered as recorded."""
-    player, told = Player(recorded), Followed()
-    informers = Informers(player, ALL_RELEASES[release].client, told, report=lambda text: None, random=lambda: chance)
-    run_virtually(informers.run(), until=max(exchange.end for exchange in recorded) - min(exchange.t for exchange in recorded))
-    assert informers.has_synced == all(any(one.status == 200 for one in same) for same in by_path(recorded).values())
+    player = Player(recorded)
+    told = Followed()
+    informers = Informers(
+        player, ALL_RELEASES[release].client, told, report=lambda text: None, random=lambda: chance
+    )
+    run_virtually(
+        informers.run(),
+        until=max(exchange.end for exchange in recorded) - min(exchange.t for exchange in recorded),
+    )
+    assert informers.has_synced == all(
+        any(one.status == 200 for one in same) for same in by_path(recorded).values()
+    )
     return player, told
 
 
 def by_path(recorded: list[Exchange]) -> dict[str, list[Exchange]]:
     """The exchanges of each path, in order."""
-    return {path: [one for one in recorded if one.path == path] for path in sorted({one.path for one in recorded})}
+    return {
+        path: [one for one in recorded if one.path == path] for path in sorted({one.path for one in recorded})
+    }
 
 
 def unknown_to_the_server(recorded: list[Exchange]) -> list[str]:
@@ -65,24 +88,40 @@ class TestRequests:
     def test_they_are_the_originals(self, release: str, version: str, scenario: str) -> None:
         """Paths, queries and their order for each kind are those of the original, but for random time-outs.
 
-        A list that the server does not have is asked for once; then we look which versions there are, and the original asks for ever.
+        A list that the server does not have is asked for once; then we look which versions there are, and the
+        original asks for ever.
         """
         recorded = of_informers(version, scenario)
         player, _ = play(release, recorded, 0.5)
-        asked = {path: [without_times(query) for _, query in found] for path, found in sorted(player.asked.items())}
-        wanted = {path: [without_times(one.query) for one in found] for path, found in by_path(recorded).items()}
+        asked = {
+            path: [without_times(query) for _, query in found] for path, found in sorted(player.asked.items())
+        }
+        wanted = {
+            path: [without_times(one.query) for one in found] for path, found in by_path(recorded).items()
+        }
         for path in unknown_to_the_server(recorded):
             wanted[path] = wanted[path][:1]
             assert asked.pop(f"/apis/{path.split('/')[2]}/v1") == [""]
         assert asked == wanted
 
-    def test_new_timeouts_are_drawn_when_the_original_does(self, release: str, version: str, scenario: str) -> None:
+    def test_new_timeouts_are_drawn_when_the_original_does(
+        self, release: str, version: str, scenario: str
+    ) -> None:
         """A watch that is sent again as it was has its old time-out, and any other watch a new one."""
         recorded = of_informers(version, scenario)
-        player, draws = Player(recorded), iter(range(10**9))
+        player = Player(recorded)
+        draws = iter(range(10**9))
         chances = (number * 0.6180339887 % 1 for number in draws)
-        informers = Informers(player, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=lambda: next(chances))
-        run_virtually(informers.run(), until=max(one.end for one in recorded) - min(one.t for one in recorded))
+        informers = Informers(
+            player,
+            ALL_RELEASES[release].client,
+            Followed(),
+            report=lambda text: None,
+            random=lambda: next(chances),
+        )
+        run_virtually(
+            informers.run(), until=max(one.end for one in recorded) - min(one.t for one in recorded)
+        )
         for path, found in by_path(recorded).items():
             if path in unknown_to_the_server(recorded):
                 continue
@@ -114,9 +153,12 @@ class TestObjects:
     """What is told of a recorded cluster."""
 
     def test_they_are_those_of_the_server(self, release: str, version: str, shared: Path) -> None:
-        """After a start with three pods and one that fits nowhere, those and the nodes are known, with what was received."""
+        """After a start with three pods and one that fits nowhere, those and the nodes are known, with what
+        was received."""
         _, told = play(release, of_informers(version, "a1-startup"), 0.5)
         pods = {item.key for item in told.objects.values() if item.kind == "Pod"}
         assert pods == {f"default/{name}" for name in ("big", "pod-0", "pod-1", "pod-2")}
-        assert all(item.manifest and item.manifest["metadata"]["name"] == item.name for item in told.objects.values())
+        assert all(
+            item.manifest and item.manifest["metadata"]["name"] == item.name for item in told.objects.values()
+        )
         assert sum(item.kind == "Node" for item in told.objects.values()) >= 2

@@ -16,7 +16,8 @@ def node(name: str, version: str = "1", **status: Any) -> dict[str, Any]:
 
 def store() -> tuple[Store, Followed, list[str]]:
     """An empty store of nodes, its handler and its reports."""
-    log, reports = Followed(), list[str]()
+    log = Followed()
+    reports = list[str]()
     return Store("Node", log, reports.append), log, reports
 
 
@@ -32,7 +33,8 @@ class TestLists:
     """What a list changes."""
 
     def test_a_second_list(self) -> None:
-        """All listed objects are put, in the order of the list, then the others are deleted with their last state."""
+        """All listed objects are put, in the order of the list, then the others are deleted with their last
+        state."""
         found, log, _ = store()
         replace(found, node("a"), node("b"))
         log.told.clear()
@@ -76,7 +78,8 @@ class TestUnreadable:
         assert (log.told, len(reports)) == ([("put", "a", "3")], 2)
 
     def test_its_last_state_stays(self) -> None:
-        """An object that becomes unreadable is not deleted, also not by a list; when it goes, its last good state is told."""
+        """An object that becomes unreadable is not deleted, also not by a list; when it goes, its last good
+        state is told."""
         found, log, _ = store()
         found.put(node("a"))
         found.put(node("a", "2", **BAD))

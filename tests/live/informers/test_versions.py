@@ -21,15 +21,29 @@ from tests.support.followed import Followed
 
 BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
 OLD_BUDGETS = "poddisruptionbudgets: the API server has no policy/v1, so policy/v1beta1 is read"
-DRIVERS = [f"{plural}: the API server has no storage.k8s.io/v1, so storage.k8s.io/v1beta1 is read" for plural in ("csidrivers", "csinodes")]
+DRIVERS = [
+    f"{plural}: the API server has no storage.k8s.io/v1, so storage.k8s.io/v1beta1 is read"
+    for plural in ("csidrivers", "csinodes")
+]
 SAID = [
     (NEW_SERVER, "1.12", [BUDGETS]),
-    (NEW_SERVER, "1.16", ["csinodes: the API server has no storage.k8s.io/v1beta1, so storage.k8s.io/v1 is read", BUDGETS]),
+    (
+        NEW_SERVER,
+        "1.16",
+        ["csinodes: the API server has no storage.k8s.io/v1beta1, so storage.k8s.io/v1 is read", BUDGETS],
+    ),
     (NEW_SERVER, "1.27", []),
     (OLD_SERVER, "1.16", []),
-    (OLD_SERVER, "1.27", [*DRIVERS, "csistoragecapacities: the API server has none, so there are none", OLD_BUDGETS]),
+    (
+        OLD_SERVER,
+        "1.27",
+        [*DRIVERS, "csistoragecapacities: the API server has none, so there are none", OLD_BUDGETS],
+    ),
 ]
-BOTH = attrs.evolve(NEW_SERVER, resources=(*NEW_SERVER.resources, next(one for one in OLD if one.kind == "PodDisruptionBudget")))
+BOTH = attrs.evolve(
+    NEW_SERVER,
+    resources=(*NEW_SERVER.resources, next(one for one in OLD if one.kind == "PodDisruptionBudget")),
+)
 """A server of the years in which both versions were there."""
 
 
@@ -50,9 +64,12 @@ class Following:
 
 
 @asynccontextmanager
-async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[Following]:
+async def following(
+    flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT
+) -> AsyncIterator[Following]:
     """Informers of *release* beside a server."""
-    said, told = list[str](), Followed()
+    said = list[str]()
+    told = Followed()
     transport = StoreTransport(Store(flavour), faults, records=True)
     informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)
     task = asyncio.create_task(informers.run())
@@ -61,9 +78,12 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
     task.cancel()
 
 
-@pytest.mark.parametrize(("flavour", "release", "said"), SAID, ids=lambda value: getattr(value, "version", None))
+@pytest.mark.parametrize(
+    ("flavour", "release", "said"), SAID, ids=lambda value: getattr(value, "version", None)
+)
 async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
-    """All lists are there within a second; budgets of before and after the list are known; one note names each other version."""
+    """All lists are there within a second; budgets of before and after the list are known; one note names
+    each other version."""
     async with following(flavour, release) as found:
         found.add_budget("before")
         await asyncio.sleep(1.0)
@@ -76,11 +96,13 @@ async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, 
 
 
 async def test_a_server_that_is_upgraded() -> None:
-    """When the server loses the version in the middle, the other one is read from then on, and nothing is forgotten."""
+    """When the server loses the version in the middle, the other one is read from then on, and nothing is
+    forgotten."""
     upgraded_at = 10.0
 
     def upgraded(request: Request) -> Fault:
-        old, now = "policy/v1beta1" in request.path, asyncio.get_running_loop().time()
+        old = "policy/v1beta1" in request.path
+        now = asyncio.get_running_loop().time()
         if old and now < upgraded_at:
             return Fault(cut_after=1)
         return refused(404) if old else NO_FAULT
@@ -97,7 +119,8 @@ async def test_a_server_that_is_upgraded() -> None:
 
 
 async def test_a_fault_is_no_lack() -> None:
-    """A kind that was listed before is not taken for missing when the server answers 404 to everything for a while."""
+    """A kind that was listed before is not taken for missing when the server answers 404 to everything for a
+    while."""
 
     def broken(request: Request) -> Fault:
         now = asyncio.get_running_loop().time()

@@ -27,7 +27,11 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
 from tests.support.program import command, started
 
-QUICK = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0.2s")
+QUICK = (
+    "--leader-elect-lease-duration=3s",
+    "--leader-elect-renew-deadline=1s",
+    "--leader-elect-retry-period=0.2s",
+)
 QUIET = ("--port=0",)
 
 
@@ -46,14 +50,17 @@ class TestLines:
         log.error("c")
         found = [match for line in lines if (match := LINE.fullmatch(line))]
         assert [(match["severity"], match["file"], match["text"]) for match in found] == [
-            ("I", "test_logs.py", "a"), ("W", "test_logs.py", "b"), ("E", "test_logs.py", "c"),
-        ]  # fmt: skip
+            ("I", "test_logs.py", "a"),
+            ("W", "test_logs.py", "b"),
+            ("E", "test_logs.py", "c"),
+        ]
         assert [int(match["line"]) - int(found[0]["line"]) for match in found] == [0, 1, 2]
         assert f" {os.getpid():7} " in lines[0]
         assert ".250000 " in lines[0]
 
     def test_json(self) -> None:
-        """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of what is no fault."""
+        """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of
+        what is no fault."""
         lines: list[str] = []
         log = log_of(lines, form=JSON_LINES, level=2)
         log.info("a", 2)
@@ -77,7 +84,13 @@ class TestLines:
     ("level", "said"),
     [
         ("0", []),
-        ("2", ["pod default/small: bound to node-0", "pod default/big: no node: 0/1 nodes are available: 1 Insufficient cpu."]),
+        (
+            "2",
+            [
+                "pod default/small: bound to node-0",
+                "pod default/big: no node: 0/1 nodes are available: 1 Insufficient cpu.",
+            ],
+        ),
         ("3", ["pod default/small: attempt 1", "pod default/big: attempt 1"]),
         ("6", ["POST /api/v1/namespaces/default/pods/small/binding 201 in 0 ms"]),
     ],
@@ -101,8 +114,11 @@ async def test_what_each_level_says(release: str, level: str, said: list[str]) -
 class TestAsAProgram:
     @pytest.mark.parametrize("form", ["text", "json"])
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-    def test_the_last_line_says_why(self, tmp_path: Path, form: str, number: signal.Signals, status: int) -> None:
-        """At a signal the last line names it, what was under way, the lease and the exit status; every line has the form asked for."""
+    def test_the_last_line_says_why(
+        self, tmp_path: Path, form: str, number: signal.Signals, status: int
+    ) -> None:
+        """At a signal the last line names it, what was under way, the lease and the exit status; every line
+        has the form asked for."""
         with serving_store(Store(NEW_SERVER)) as address:
             lines, code = _run(tmp_path, address, number, f"--logging-format={form}")
         texts = [json.loads(line)["msg"] if form == "json" else _text(line) for line in lines]
@@ -113,28 +129,44 @@ class TestAsAProgram:
 
     @pytest.mark.parametrize("number", [None, signal.SIGTERM])
     def test_nothing_is_said_of_events_under_way(self, tmp_path: Path, number: signal.Signals | None) -> None:
-        """Events that have no answer when the lease is lost, or at a signal, are dropped: the last line stays the last, with no word of
-        another try."""
+        """Events that have no answer when the lease is lost, or at a signal, are dropped: the last line stays
+        the last, with no word of another try."""
         store = Store(NEW_SERVER)
         with serving(make_app(Silent(store))) as address:
             lines, code = _run(tmp_path, address, number or partial(_steal, store), *QUICK)
         texts = [_text(line) for line in lines]
         if number is None:
-            assert (code, lines[-1][0], texts[-1]) == (1, "E", "leaderelection lost: lost lease; exit status 1")
+            assert (code, lines[-1][0], texts[-1]) == (
+                1,
+                "E",
+                "leaderelection lost: lost lease; exit status 1",
+            )
         else:
             assert (code, texts[-1].partition(":")[0]) == (0, "stopped by SIGTERM")
         assert [text for text in texts if "may retry" in text] == []
         assert any("not sent: 2 seconds were over" in text for text in texts) == (number is not None)
 
     def test_a_plugin_that_hangs(self, tmp_path: Path) -> None:
-        """A line says which plugin is waited for; a signal in that time ends it, and the plugin, as at any other time."""
+        """A line says which plugin is waited for; a signal in that time ends it, and the plugin, as at any
+        other time."""
         plugin = tmp_path / "hang"
         plugin.write_text("#!/bin/sh\nexec sleep 600\n")
         plugin.chmod(0o755)
-        user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}}
+        user = {
+            "exec": {
+                "apiVersion": "client.authentication.k8s.io/v1",
+                "command": str(plugin),
+                "interactiveMode": "Never",
+            }
+        }
         began = time.monotonic()
-        lines, code = _run(tmp_path, "http://127.0.0.1:9", signal.SIGTERM, user=user, at=f"waiting for plugin {plugin}")
-        assert (code, [_text(line) for line in lines]) == (0, [f"waiting for plugin {plugin}", "stopped by SIGTERM; exit status 0"])
+        lines, code = _run(
+            tmp_path, "http://127.0.0.1:9", signal.SIGTERM, user=user, at=f"waiting for plugin {plugin}"
+        )
+        assert (code, [_text(line) for line in lines]) == (
+            0,
+            [f"waiting for plugin {plugin}", "stopped by SIGTERM; exit status 0"],
+        )
         assert time.monotonic() - began < 30.0
 
 
@@ -149,7 +181,9 @@ class Silent(StoreTransport):
 
 def _steal(store: Store) -> None:
     """Another one takes the lease."""
-    User(store).patch("leases", "kube-scheduler", {"spec": {"holderIdentity": "another"}}, namespace="kube-system")
+    User(store).patch(
+        "leases", "kube-scheduler", {"spec": {"holderIdentity": "another"}}, namespace="kube-system"
+    )
 
 
 def _text(line: str) -> str:
@@ -159,9 +193,15 @@ def _text(line: str) -> str:
 
 
 def _run(
-    folder: Path, address: str, then: object, *flags: str, user: Mapping[str, Any] | None = None, at: str = "scheduling begins"
+    folder: Path,
+    address: str,
+    then: object,
+    *flags: str,
+    user: Mapping[str, Any] | None = None,
+    at: str = "scheduling begins",
 ) -> tuple[list[str], int]:
-    """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a function."""
+    """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a
+    function."""
     file = kubeconfig(folder, {"server": address}, user or {})
     words = command("run", "--release", "1.36", "--kubeconfig", str(file), *QUIET, *flags)
     with started(words) as process:

@@ -1,4 +1,5 @@
-"""A scenario of the recordings, played with our scheduler in the original's place; and our requests beside the recorded ones.
+"""A scenario of the recordings, played with our scheduler in the original's place; and our requests beside
+the recorded ones.
 
 These are compared without what differs from run to run, and in an order that means the same.
 """
@@ -48,18 +49,27 @@ EPOCH = 1_790_000_000.0
 def is_write(exchange: Mapping[str, Any]) -> bool:
     """Whether it is one of the scheduler's writes about pods and volumes: not an event, a lock or a read."""
     path = exchange.get("path", "")
-    return exchange.get("who") == SCHEDULER and exchange.get("method", "GET") != "GET" and "/events" not in path and "/leases/" not in path
+    return (
+        exchange.get("who") == SCHEDULER
+        and exchange.get("method", "GET") != "GET"
+        and "/events" not in path
+        and "/leases/" not in path
+    )
 
 
 def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
-    """Pod -> the nodes that the original chose for it, in order: those of its claims' annotations, else those of its bindings."""
+    """Pod -> the nodes that the original chose for it, in order: those of its claims' annotations, else those
+    of its bindings."""
     claims: dict[str, str] = {}
     found: dict[str, list[str]] = {}
     bound: dict[str, list[str]] = {}
     for one in recorded:
         body = one.get("request_body") or {}
         if one.get("method") == "POST" and body.get("kind") == "Pod":
-            names = [each.get("persistentVolumeClaim", {}).get("claimName") for each in body["spec"].get("volumes", ())]
+            names = [
+                each.get("persistentVolumeClaim", {}).get("claimName")
+                for each in body["spec"].get("volumes", ())
+            ]
             claims |= dict.fromkeys(filter(None, names), body["metadata"].get("name", ""))
         elif is_write(one) and body.get("kind") == "PersistentVolumeClaim":
             selected = body["metadata"]["annotations"]["volume.kubernetes.io/selected-node"]
@@ -101,7 +111,11 @@ class Steered(LiveScheduler):
             if row is not None and row in best(decision):
                 decision.host = name
         if (plan := decision.preemption) is not None:
-            decision.preemption = self._room(item.pod, plan) if plan.later is None else Preemption(later=self._later(plan.later))
+            decision.preemption = (
+                self._room(item.pod, plan)
+                if plan.later is None
+                else Preemption(later=self._later(plan.later))
+            )
         return decision
 
     def _later(self, ask: Callable[[Pod], Preemption]) -> Callable[[Pod], Preemption]:
@@ -112,7 +126,8 @@ class Steered(LiveScheduler):
         wanted = self.rooms.get(pod.name)
         if not wanted or plan.node is None:
             return plan
-        name, known = wanted.pop(0), plan.candidates
+        name = wanted.pop(0)
+        known = plan.candidates
         if name not in known or pick_one_node({name: known[name], plan.node: known[plan.node]}, True) != name:
             return plan
         lower = [other for other in self.state.engine.nominations.on(name) if other.priority < pod.priority]
@@ -152,7 +167,8 @@ class Played:
 
 @attrs.define
 class Stage:
-    """Where a scenario is played: a server of the tests, the others that ask it, and our scheduler in the original's place."""
+    """Where a scenario is played: a server of the tests, the others that ask it, and our scheduler in the
+    original's place."""
 
     recorded: list[Json]
     make: MakeEngine
@@ -166,7 +182,8 @@ class Stage:
     rooms: dict[str, list[str]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
+        loop = asyncio.get_running_loop()
+        is_old = any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
         flavour = OLD_SERVER if is_old else NEW_SERVER
         store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
         pace = Pace.of(self.recorded, self.begin)
@@ -194,25 +211,39 @@ class Stage:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(end - self.begin), asyncio.TaskGroup() as group:
                 live = self._scheduler(await self.make(self.transport))
-                informers = Informers(self.transport, live.state.release.client, live.state, self.played.reports.append, lambda: 0.5)
+                informers = Informers(
+                    self.transport,
+                    live.state.release.client,
+                    live.state,
+                    self.played.reports.append,
+                    lambda: 0.5,
+                )
                 group.create_task(informers.run())
                 await informers.synced()
                 await live.run()
 
     def _scheduler(self, engine: Engine) -> Steered:
         """Our scheduler, in the original's place."""
-        loop, release = asyncio.get_running_loop(), engine.algorithm.release
+        loop = asyncio.get_running_loop()
+        release = engine.algorithm.release
         api = ClusterApi(Api(self.transport, retries_of(release.client)))
         engine.asks_later = True
-        state = LiveState(engine, api, self.played.events, lambda: EPOCH + loop.time(), log=log_to(self.played.reports))
+        state = LiveState(
+            engine, api, self.played.events, lambda: EPOCH + loop.time(), log=log_to(self.played.reports)
+        )
         if self.extenders is not None:
             state.worker = VirtualWorker(self.extenders.take_elapsed)
         return Steered(state, hosts=self.hosts, rooms=self.rooms)
 
 
 def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
-    """When the original started, and when it was killed or ended; the last one goes on until the end of the scenario."""
-    stops = [one["t"] for one in recorded if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one]
+    """When the original started, and when it was killed or ended; the last one goes on until the end of the
+    scenario."""
+    stops = [
+        one["t"]
+        for one in recorded
+        if "kube-scheduler a: stopped" in one.get("note", "") and "method" not in one
+    ]
     ends = [*stops[:-1], math.inf]
     asked = [one["t"] for one in recorded if one.get("who") == SCHEDULER and "method" in one]
     begins = [next(t for t in asked if t > before) for before in (0.0, *ends[:-1])]
@@ -220,7 +251,8 @@ def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
 
 
 def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = None) -> Played:
-    """Play the scenario in *file* on virtual time with our scheduler in the place of the original; *make* makes its engine."""
+    """Play the scenario in *file* on virtual time with our scheduler in the place of the original; *make*
+    makes its engine."""
     recorded = exchanges(file)
 
     async def work() -> Played:
@@ -236,7 +268,15 @@ def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = Non
 Asked = tuple[str, str, Any]
 """Method, path and body of a request."""
 IDENTITIES = ("uid", "resourceVersion", "selfLink", "managedFields", "creationTimestamp", "generateName")
-TIMES = ("lastTransitionTime", "lastProbeTime", "lastHeartbeatTime", "startTime", "startedAt", "time", "deletionTimestamp")
+TIMES = (
+    "lastTransitionTime",
+    "lastProbeTime",
+    "lastHeartbeatTime",
+    "startTime",
+    "startedAt",
+    "time",
+    "deletionTimestamp",
+)
 TIMES += ("firstTimestamp", "lastTimestamp", "eventTime", "lastObservedTime")
 OBJECT = re.compile(r"/apis?/.*/namespaces/[^/]+/|/api/v1/persistentvolumes/")
 PART = re.compile("/(status|binding)$")
@@ -252,13 +292,19 @@ def _masked(value: Any) -> Any:
         return "a reply that cannot be read"
     if isinstance(value, dict):
         left = {key: one for key, one in value.items() if key not in IDENTITIES}
-        return {key: ("time" if key in TIMES and one is not None else _masked(one)) for key, one in left.items()}
+        return {
+            key: ("time" if key in TIMES and one is not None else _masked(one)) for key, one in left.items()
+        }
     return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
 def asked_by(played: Played) -> list[Asked]:
     """Our requests about objects of namespaces, and our writes."""
-    return [(one.method, one.path, comparable(json.loads(one.body) if one.body else None)) for one in played.requests if _counts(one.path)]
+    return [
+        (one.method, one.path, comparable(json.loads(one.body) if one.body else None))
+        for one in played.requests
+        if _counts(one.path)
+    ]
 
 
 def recorded_asked(file: Path) -> list[Asked]:
@@ -268,12 +314,16 @@ def recorded_asked(file: Path) -> list[Asked]:
 
 
 def _counts(path: str) -> bool:
-    """Whether a request is about a single object of the cluster: no list or watch, no lock, and no ConfigMap, which only 1.28.7 reads."""
-    return bool(OBJECT.match(path)) and not path.endswith("/leases/kube-scheduler") and "/configmaps" not in path
+    """Whether a request is about a single object of the cluster: no list or watch, no lock, and no ConfigMap,
+    which only 1.28.7 reads."""
+    return (
+        bool(OBJECT.match(path)) and not path.endswith("/leases/kube-scheduler") and "/configmaps" not in path
+    )
 
 
 def writes(asked: Iterable[Asked]) -> dict[str, list[tuple[str, Any]]]:
-    """Object -> its writes in order; what concerns several objects is concurrent. Events are no writes of an object."""
+    """Object -> its writes in order; what concerns several objects is concurrent. Events are no writes of an
+    object."""
     found: dict[str, list[tuple[str, Any]]] = {}
     for method, path, body in asked:
         if method != "GET" and "/events" not in path and not is_mark(method, body):
@@ -282,15 +332,28 @@ def writes(asked: Iterable[Asked]) -> dict[str, list[tuple[str, Any]]]:
 
 
 def reads(asked: Iterable[Asked]) -> Counter[str]:
-    """How often each object was read: those of a release without profiles go on beside writes, in no fixed order."""
+    """How often each object was read: those of a release without profiles go on beside writes, in no fixed
+    order."""
     return Counter(path for method, path, _ in asked if method == "GET")
 
 
 def told(file: Path) -> set[tuple[str, str, str]]:
     """(object, reason, text) of the events that the original made about pods."""
-    bodies = [one["request_body"] for one in exchanges(file) if one.get("who") == SCHEDULER and "/events" in one.get("path", "")]
-    about = [(body.get("involvedObject") or body.get("regarding") or {}, body) for body in bodies if body and "reason" in body]
-    return {(pod["name"], body["reason"], body.get("message") or body.get("note")) for pod, body in about if pod.get("kind") == "Pod"}
+    bodies = [
+        one["request_body"]
+        for one in exchanges(file)
+        if one.get("who") == SCHEDULER and "/events" in one.get("path", "")
+    ]
+    about = [
+        (body.get("involvedObject") or body.get("regarding") or {}, body)
+        for body in bodies
+        if body and "reason" in body
+    ]
+    return {
+        (pod["name"], body["reason"], body.get("message") or body.get("note"))
+        for pod, body in about
+        if pod.get("kind") == "Pod"
+    }
 
 
 def is_mark(method: str, body: Any) -> bool:

@@ -27,7 +27,8 @@ def pod_of(body: Json) -> str:
 
 @attrs.define(eq=False)
 class RecordedExtenders:
-    """The extenders of a scenario. A call gets the next recorded answer for its path and pod; after the last one, that again."""
+    """The extenders of a scenario. A call gets the next recorded answer for its path and pod; after the last
+    one, that again."""
 
     recorded: Sequence[Json]
     store: Store | None = None
@@ -52,7 +53,8 @@ class RecordedExtenders:
         return http_post(config) if config.url_prefix.startswith(UNREACHABLE) else self
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
-        path, sent = urlsplit(url).path, json.loads(body)
+        path = urlsplit(url).path
+        sent = json.loads(body)
         self.asked.append((path, sent))
         call = self._next(path, pod_of(sent))
         took = call["t_end"] - call["t"]
@@ -61,11 +63,14 @@ class RecordedExtenders:
             raise PostError(f'Post "{url}": {HEADER_TIMEOUT}')
         if path.endswith("/bind") and not call["response_body"]["Error"]:
             self._bind(call, sent)
-        return PostReply(call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode())
+        return PostReply(
+            call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode()
+        )
 
     def take_elapsed(self) -> float:
         """The seconds that calls took since the last time that this was asked."""
-        took, self.elapsed = self.elapsed, 0.0
+        took = self.elapsed
+        self.elapsed = 0.0
         return took
 
     def _next(self, path: str, pod: str) -> Json:
@@ -78,10 +83,20 @@ class RecordedExtenders:
     def _bind(self, call: Json, sent: Json) -> None:
         """What the extender itself asked of the API server during *call*."""
         assert self.store is not None
-        own = [one for one in self.recorded if one["who"] == "extender" and call["t"] <= one["t"] <= call["t_end"]]
+        own = [
+            one
+            for one in self.recorded
+            if one["who"] == "extender" and call["t"] <= one["t"] <= call["t_end"]
+        ]
         for one in own:
             text = json.dumps(one["request_body"]).replace(call["request_body"]["PodUID"], sent["PodUID"])
-            answer = self.store.handle(one["method"], one["path"], one["query"] or "", text.encode(), {"content-type": "application/json"})
+            answer = self.store.handle(
+                one["method"],
+                one["path"],
+                one["query"] or "",
+                text.encode(),
+                {"content-type": "application/json"},
+            )
             assert answer.status == one["status"]
 
 
@@ -91,13 +106,16 @@ def _text(body: Any) -> str:
 
 
 def translated(answer: Any, recorded: Json, sent: Json) -> Any:
-    """*answer* to the *recorded* call as one to the call that was *sent*: with its nodes, and the UIDs of its pods."""
+    """*answer* to the *recorded* call as one to the call that was *sent*: with its nodes, and the UIDs of its
+    pods."""
     if not isinstance(answer, dict):
         return answer
     nodes = {node["metadata"]["name"]: node for node in ((sent.get("Nodes") or {}).get("items") or ())}
     answer = json.loads(_with_uids(json.dumps(answer), recorded, sent))
     if answer.get("Nodes"):
-        answer["Nodes"]["items"] = [nodes.get(node["metadata"]["name"], node) for node in answer["Nodes"]["items"]]
+        answer["Nodes"]["items"] = [
+            nodes.get(node["metadata"]["name"], node) for node in answer["Nodes"]["items"]
+        ]
     return answer
 
 
@@ -109,13 +127,15 @@ def _with_uids(text: str, recorded: Json, sent: Json) -> str:
 
 def _victims(body: Json) -> list[str]:
     """The UIDs of all victims of a preempt call, by node."""
-    whole, meta = body.get("NodeNameToVictims") or {}, body.get("NodeNameToMetaVictims") or {}
+    whole = body.get("NodeNameToVictims") or {}
+    meta = body.get("NodeNameToMetaVictims") or {}
     pods = [pod["metadata"]["uid"] for name in sorted(whole) for pod in whole[name]["Pods"] or ()]
     return pods + [pod["UID"] for name in sorted(meta) for pod in meta[name]["Pods"] or ()]
 
 
 class VirtualWorker(ThreadPoolExecutor):
-    """Does work at once; its result comes when the calls that were made for it would have ended, on virtual time."""
+    """Does work at once; its result comes when the calls that were made for it would have ended, on virtual
+    time."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         super().__init__(1)
@@ -127,8 +147,10 @@ class VirtualWorker(ThreadPoolExecutor):
         try:
             found = work(*args, **options)
         except Exception as error:  # it belongs to the one who waits
-            tell, told = future.set_exception, error
+            tell = future.set_exception
+            told = error
         else:
-            tell, told = future.set_result, found
+            tell = future.set_result
+            told = found
         asyncio.get_running_loop().call_later(self.elapsed(), tell, told)
         return future

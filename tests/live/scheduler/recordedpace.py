@@ -1,4 +1,5 @@
-"""A recording as it is played: how long requests took, when watches showed what had changed, and what all but the scheduler asked."""
+"""A recording as it is played: how long requests took, when watches showed what had changed, and what all but
+the scheduler asked."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def exchanges(file: Path) -> list[Json]:
 
 
 def _as_made(one: Json) -> Fault:
-    """The answer that the proxy of the recording made up, in place of the server's; it held other requests for 2 s."""
+    """The answer that the proxy of the recording made up, in place of the server's; it held other requests
+    for 2 s."""
     if "held" in one["note"]:
         return Fault(delay=2.0)
     status = one["response_body"]
@@ -39,10 +41,11 @@ def _as_made(one: Json) -> Fault:
 
 @attrs.define
 class Pace:
-    """The faults of a scenario: requests take as long as they took, and what was made up is made up. Each counts once.
+    """The faults of a scenario: requests take as long as they took, and what was made up is made up. Each
+    counts once.
 
-    A change is made when the scheduler's own watch showed it, which may be before the answer came. It is so at the very time of the
-    recording, if ours was sent at about that time.
+    A change is made when the scheduler's own watch showed it, which may be before the answer came. It is so
+    at the very time of the recording, if ours was sent at about that time.
     """
 
     begin: float
@@ -51,8 +54,8 @@ class Pace:
     seen: Mapping[str, float]
     """resourceVersion -> when a watch showed it."""
     unseen: dict[str, float] = attrs.field(factory=dict)
-    """Name -> until when, on virtual time, no watch shows that it was deleted. Other changes are shown at once: the times of answers and
-    of watches are not exact enough to tell which came first."""
+    """Name -> until when, on virtual time, no watch shows that it was deleted. Other changes are shown at
+    once: the times of answers and of watches are not exact enough to tell which came first."""
 
     @classmethod
     def of(cls, recorded: list[Json], begin: float) -> Pace:
@@ -77,7 +80,9 @@ class Pace:
         if shown > end and request.method == "DELETE":
             self.unseen[one["response_body"]["metadata"]["name"]] = shown - self.begin
         changed = end if shown == -math.inf else min(end, shown)
-        if request.method == "GET":  # It was read before the change that came next, if it had been shown before it was asked for.
+        if (
+            request.method == "GET"
+        ):  # It was read before the change that came next, if it had been shown before it was asked for.
             changed = now if -math.inf < shown < began else end
         return Fault(delay=max(0.0, changed - now), slow=max(0.0, end - max(changed, now)))
 
@@ -86,7 +91,11 @@ def seen_in(recorded: list[Json]) -> dict[str, float]:
     """resourceVersion -> when a watch of the scheduler showed it."""
     found: dict[str, float] = {}
     for one in recorded:
-        if one.get("who") == SCHEDULER and one.get("status") is not None and "watch=true" in (one["query"] or ""):
+        if (
+            one.get("who") == SCHEDULER
+            and one.get("status") is not None
+            and "watch=true" in (one["query"] or "")
+        ):
             for frame in one["response_body"] or ():
                 if frame["event"]["type"] in ("ADDED", "MODIFIED", "DELETED"):
                     found.setdefault(frame["event"]["object"]["metadata"]["resourceVersion"], frame["t"])
@@ -96,7 +105,9 @@ def seen_in(recorded: list[Json]) -> dict[str, float]:
 def version_of(exchange: Json) -> str:
     """The resourceVersion in an answer."""
     body = exchange["response_body"]
-    return str(((body or {}).get("metadata") or {}).get("resourceVersion", "")) if isinstance(body, dict) else ""
+    return (
+        str(((body or {}).get("metadata") or {}).get("resourceVersion", "")) if isinstance(body, dict) else ""
+    )
 
 
 @attrs.define
@@ -120,8 +131,14 @@ class PacedTransport(StoreTransport):
 
 NOW = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
 UNSEEN = {
-    "who": "driver", "method": "DELETE", "query": "", "request_headers": {}, "request_body": NOW, "status": None, "response_body": None,
-}  # fmt: skip
+    "who": "driver",
+    "method": "DELETE",
+    "query": "",
+    "request_headers": {},
+    "request_body": NOW,
+    "status": None,
+    "response_body": None,
+}
 OTHERS = ("driver", "kube-controller-manager")
 
 
@@ -132,7 +149,8 @@ def is_watch_of_pods(exchange: Mapping[str, Any]) -> bool:
 
 @attrs.define
 class Driver:
-    """Sends the requests of all but the scheduler at their times. UIDs and versions in them become those of the server."""
+    """Sends the requests of all but the scheduler at their times. UIDs and versions in them become those of
+    the server."""
 
     store: Store
     recorded: list[Json]
@@ -141,7 +159,8 @@ class Driver:
 
     async def run(self, begin: float) -> None:
         """Send all, then wait a little."""
-        loop, seen = asyncio.get_running_loop(), seen_in(self.recorded)
+        loop = asyncio.get_running_loop()
+        seen = seen_in(self.recorded)
         for one in self.recorded:
             if one["t"] >= begin and self._is_ours(one):
                 await asyncio.sleep(max(0.0, seen.get(version_of(one), one["t"]) - begin - loop.time()))
@@ -174,7 +193,12 @@ class Driver:
         headers = {"content-type": one["request_headers"].get("Content-Type", "application/json")}
         headers |= {name.lower(): value for name, value in one["request_headers"].items()}
         answer = self.store.handle(one["method"], one["path"], one["query"] or "", self._body(one), headers)
-        assert answer.status == one["status"] or one["status"] is None, (one["method"], one["path"], answer.status, one["status"])
+        assert answer.status == one["status"] or one["status"] is None, (
+            one["method"],
+            one["path"],
+            answer.status,
+            one["status"],
+        )
         if (uid := uid_of(one["response_body"])) and answer.status < 300:
             self.uids[uid] = uid_of(json.loads(answer.encoded()))
 
@@ -187,7 +211,9 @@ class Driver:
             text = text.replace(f'"{theirs}"', f'"{ours}"')
         body = json.loads(text)
         if one["method"] == "PUT" and "resourceVersion" in body["metadata"]:
-            there = json.loads(self.store.handle("GET", one["path"].removesuffix("/status"), "", b"", {}).encoded())
+            there = json.loads(
+                self.store.handle("GET", one["path"].removesuffix("/status"), "", b"", {}).encoded()
+            )
             body["metadata"] |= {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
         return json.dumps(body).encode()
 

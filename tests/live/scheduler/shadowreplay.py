@@ -1,7 +1,9 @@
-"""What a shadow saw beside a real kube-scheduler, made again from a recording of that scheduler's writes, on virtual time.
+"""What a shadow saw beside a real kube-scheduler, made again from a recording of that scheduler's writes, on
+virtual time.
 
-The recording has neither the objects nor the times at which they were made: nodes and pods come from the generator of the harness that
-recorded it, pods of a burst at an even pace, none after the first write about it. A stand-in for kubelets runs and ends pods soon after.
+The recording has neither the objects nor the times at which they were made: nodes and pods come from the
+generator of the harness that recorded it, pods of a burst at an even pace, none after the first write about
+it. A stand-in for kubelets runs and ends pods soon after.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
 PRIORITIES = {"low": 100, "mid": 1000, "high": 10000, None: 0}
-BURST, PAUSE = 50, 4.0
+BURST = 50
+PAUSE = 4.0
 DECIDING = 0.2
 """Seconds between a decision that finds no node and the first write about it, on a busy machine."""
 KUBELET = (0.01, 0.15)
@@ -48,26 +51,54 @@ STALLS = 0.2
 def cluster(nodes: int, pods: int) -> tuple[list[Json], list[Json]]:
     """The nodes and the pods of the harness, in the order in which they were made."""
     rand = random.Random(3)
-    return [_node(number, rand) for number in range(nodes)], [_pod(number, pods, rand) for number in range(pods)]
+    return [_node(number, rand) for number in range(nodes)], [
+        _pod(number, pods, rand) for number in range(pods)
+    ]
 
 
 def _node(number: int, rand: random.Random) -> Json:
-    name, zone = f"n{number:03d}", f"z{number % 3}"
-    room = {"cpu": str(rand.choice([4, 6, 8])), "memory": rand.choice(["8Gi", "16Gi"]), "pods": "110", "ephemeral-storage": "100Gi"}
-    labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "failure-domain.beta.kubernetes.io/zone": zone}
+    name = f"n{number:03d}"
+    zone = f"z{number % 3}"
+    room = {
+        "cpu": str(rand.choice([4, 6, 8])),
+        "memory": rand.choice(["8Gi", "16Gi"]),
+        "pods": "110",
+        "ephemeral-storage": "100Gi",
+    }
+    labels = {
+        "kubernetes.io/hostname": name,
+        "topology.kubernetes.io/zone": zone,
+        "failure-domain.beta.kubernetes.io/zone": zone,
+    }
     labels["disk"] = rand.choice(["ssd", "hdd"])
     status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {"kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "labels": labels}, "spec": {}, "status": status}
+    return {
+        "kind": "Node",
+        "apiVersion": "v1",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {},
+        "status": status,
+    }
 
 
 def _pod(number: int, pods: int, rand: random.Random) -> Json:
-    kind, priority = rand.randrange(10), rand.choice(["low", "low", "low", "mid", "high", None])
+    kind = rand.randrange(10)
+    priority = rand.choice(["low", "low", "low", "mid", "high", None])
     cpu = rand.choice(["500m", "700m", "1"] if number > pods * 0.5 else ["200m", "300m", "500m"])
-    container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}}}
+    container = {
+        "name": "main",
+        "image": "registry.example/app:1",
+        "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}},
+    }
     labels = {"app": "anti" if kind == 0 else f"a{kind}"}
     metadata = {"name": f"s{number:04d}", "namespace": "default", "uid": f"uid-{number}", "labels": labels}
-    spec: Json = {"containers": [container], "priority": PRIORITIES[priority], "preemptionPolicy": "PreemptLowerPriority"}
-    host, zone = "kubernetes.io/hostname", "failure-domain.beta.kubernetes.io/zone"
+    spec: Json = {
+        "containers": [container],
+        "priority": PRIORITIES[priority],
+        "preemptionPolicy": "PreemptLowerPriority",
+    }
+    host = "kubernetes.io/hostname"
+    zone = "failure-domain.beta.kubernetes.io/zone"
     if kind == 0:
         term = {"labelSelector": {"matchLabels": {"app": "anti"}}, "topologyKey": host}
         spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -77,7 +108,13 @@ def _pod(number: int, pods: int, rand: random.Random) -> Json:
         term = {"labelSelector": {"matchLabels": {"app": "a3"}}, "topologyKey": zone}
         weighed = {"weight": 50, "podAffinityTerm": term}
         spec["affinity"] = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [weighed]}}
-    return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+    return {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"phase": "Pending"},
+    }
 
 
 def _seconds(text: str) -> float:
@@ -88,7 +125,8 @@ def _seconds(text: str) -> float:
 class ShadowReplay:
     """A shadow that is told what happened in the recording.
 
-    A write took effect at some time between its request and its answer; *rand* says when, and what a busy machine did besides.
+    A write took effect at some time between its request and its answer; *rand* says when, and what a busy
+    machine did besides.
     """
 
     release: str
@@ -105,19 +143,23 @@ class ShadowReplay:
 
     def __attrs_post_init__(self) -> None:
         loop = asyncio.get_running_loop()
-        state = LiveState(engine_for(self.release, self.config), DryApi(), Recorder(), lambda: EPOCH + loop.time())
+        state = LiveState(
+            engine_for(self.release, self.config), DryApi(), Recorder(), lambda: EPOCH + loop.time()
+        )
         self.shadow = Shadow(state, self.tell)
 
     async def play(self) -> None:
         """Play all of it, and 10 s more."""
-        loop, (nodes, pods) = asyncio.get_running_loop(), cluster(22, 400)
+        loop = asyncio.get_running_loop()
+        (nodes, pods) = cluster(22, 400)
         for node in nodes:
             self.shadow.put(self._made(node))
         begin = _seconds(self.writes[0]["t"]) - 1.0
         for at, pod in zip(_came(self.writes), pods, strict=True):
             loop.call_at(at - begin, self._put, pod["metadata"]["name"], pod)
         for one in self.writes:
-            sent, ended = _seconds(one["t"]), _seconds(one["end"])
+            sent = _seconds(one["t"])
+            ended = _seconds(one["end"])
             loop.call_at(self.rand.uniform(sent, ended) - begin, self._written, one)
         with suppress(TimeoutError):
             async with asyncio.timeout(_seconds(self.writes[-1]["end"]) - begin + 10.0):
@@ -135,14 +177,23 @@ class ShadowReplay:
         self._watched(self.shadow.put, self._made(form))
 
     def _written(self, one: Json) -> None:
-        name, form = one["pod"], self.pods.get(one["pod"])
+        name = one["pod"]
+        form = self.pods.get(one["pod"])
         if one["code"] >= 300 or form is None:
             return
         if one["sub"] == "binding":
-            self._put(name, {**form, "spec": {**form["spec"], "nodeName": one.get("target") or one["body"]["target"]["name"]}})
+            self._put(
+                name,
+                {
+                    **form,
+                    "spec": {**form["spec"], "nodeName": one.get("target") or one["body"]["target"]["name"]},
+                },
+            )
             asyncio.get_running_loop().call_later(self.rand.uniform(*KUBELET), self._runs, name)
         elif one["verb"] == "delete":
-            self._put(name, {**form, "metadata": {**form["metadata"], "deletionTimestamp": one["end"][:19] + "Z"}})
+            self._put(
+                name, {**form, "metadata": {**form["metadata"], "deletionTimestamp": one["end"][:19] + "Z"}}
+            )
             asyncio.get_running_loop().call_later(self.rand.uniform(*KUBELET), self._ends, name)
         else:
             self._put(name, {**form, "status": _patched(form["status"], one)})
@@ -185,25 +236,33 @@ def _patched(status: Json, one: Json) -> Json:
             known.pop(each["type"], None)
         else:
             known[each["type"]] = {**known.get(each["type"], {}), **each}
-    return {key: value for key, value in {**found, "conditions": list(known.values())}.items() if value is not None}
+    return {
+        key: value
+        for key, value in {**found, "conditions": list(known.values())}.items()
+        if value is not None
+    }
 
 
 def _came(writes: list[Json]) -> Iterator[float]:
     """When each pod was made, by its number."""
-    first, victims = dict[int, float](), inf
+    first = dict[int, float]()
+    victims = inf
     for one in writes:
         sent = _seconds(one["t"])
         if one["verb"] == "delete" or "DisruptionTarget" in str(one.get("body")):
             victims = min(victims, sent)
         elif one["sub"] == "status":
-            first.setdefault(int(one["pod"][1:]), min(sent, victims) - DECIDING)  # victims may go before the status is written
+            first.setdefault(
+                int(one["pod"][1:]), min(sent, victims) - DECIDING
+            )  # victims may go before the status is written
             victims = inf
         else:
             first.setdefault(int(one["pod"][1:]), sent)
     count = max(first) + 1
     begins = [first[number] for number in range(0, count, BURST)]
     paces = [(after - before - PAUSE) / BURST for before, after in pairwise(begins)]
-    latest, ends = [0.0] * count, inf
+    latest = [0.0] * count
+    ends = inf
     for number in reversed(range(count)):
         ends = min(ends, first.get(number, ends))
         latest[number] = ends

@@ -38,7 +38,9 @@ class Pair:
 
     store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
 
-    def replica(self, name: str, faults: Callable[[Request], Fault] = lambda request: NO_FAULT, skew: float = 0) -> Elector:
+    def replica(
+        self, name: str, faults: Callable[[Request], Fault] = lambda request: NO_FAULT, skew: float = 0
+    ) -> Elector:
         """A replica whose clock is *skew* seconds off."""
         lock = LeaseLock(StoreTransport(self.store, faults), "kube-system", "kube-scheduler", TIMES.request)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
@@ -90,7 +92,8 @@ class TestOneReplica:
         assert pair.holder() == ""
 
     async def test_a_cut_link_ends_it_after_the_renew_deadline(self) -> None:
-        """A leader that cannot renew ends with an error, not before the deadline and at most a retry period after it."""
+        """A leader that cannot renew ends with an error, not before the deadline and at most a retry period
+        after it."""
         start = 21.0
         elector = Pair().replica("a", lambda request: Fault(is_dropped=now() >= start))
         with pytest.raises(LeaderLostError, match="lost lease"):
@@ -100,15 +103,22 @@ class TestOneReplica:
     @pytest.mark.parametrize(
         ("after", "seconds", "is_lost"),
         [
-            (0.0, 9.9, False), (0.01, 10, False), (1.0, 10, False), (1.99, 10, False), (0.01, 11.9, False),
-            (0.0, 10, True), (1.99, 10.1, True), (0.01, 12, True),
+            (0.0, 9.9, False),
+            (0.01, 10, False),
+            (1.0, 10, False),
+            (1.99, 10, False),
+            (0.01, 11.9, False),
+            (0.0, 10, True),
+            (1.99, 10.1, True),
+            (0.01, 12, True),
         ],
-    )  # fmt: skip
+    )
     async def test_a_server_that_stands_still(self, after: float, seconds: float, is_lost: bool) -> None:
-        """A server that answers nothing for a while, and then everything, costs the lease if the renewal that comes next is too late.
+        """A server that answers nothing for a while, and then everything, costs the lease if the renewal that
+        comes next is too late.
 
-        Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it begins between two renewals, and is
-        not if a renewal is under way; one of 12 s never is.
+        Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it
+        begins between two renewals, and is not if a renewal is under way; one of 12 s never is.
         """
         begin = 20.0 + after
 
@@ -129,7 +139,9 @@ class TestOneReplica:
     async def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
         """Refused writes are tried again, and a leader goes on when they work before the deadline."""
         fault = refused(code, "Made", "up")
-        elector = Pair().replica("a", lambda request: fault if request.method != "GET" and now() % 20 < 8 else NO_FAULT)
+        elector = Pair().replica(
+            "a", lambda request: fault if request.method != "GET" and now() % 20 < 8 else NO_FAULT
+        )
         task = asyncio.create_task(elector.lead(forever))
         await asyncio.sleep(8)
         assert not elector.leads
@@ -138,12 +150,15 @@ class TestOneReplica:
         await stop(task)
 
     async def test_a_stolen_lock_ends_it(self) -> None:
-        """A leader whose lock names another one ends after the deadline, and does not take the name out of it."""
+        """A leader whose lock names another one ends after the deadline, and does not take the name out of
+        it."""
         pair = Pair()
         elector = pair.replica("a")
         task = asyncio.create_task(elector.lead(forever))
         await asyncio.sleep(5)
-        User(pair.store).patch("leases", "kube-scheduler", {"spec": {"holderIdentity": "thief"}}, namespace="kube-system")
+        User(pair.store).patch(
+            "leases", "kube-scheduler", {"spec": {"holderIdentity": "thief"}}, namespace="kube-system"
+        )
         with pytest.raises(LeaderLostError):
             await task
         assert pair.holder() == "thief"
@@ -156,7 +171,8 @@ class TestTwoReplicas:
     async def test_one_takes_over_after_a_kill(self, skew: float) -> None:
         """The second replica leads once the lease of a killed one is over, whatever their clocks say."""
         pair = Pair()
-        first, second = pair.replica("a"), pair.replica("b", skew=skew)
+        first = pair.replica("a")
+        second = pair.replica("b", skew=skew)
         one = asyncio.create_task(first.lead(forever))
         await asyncio.sleep(1)
         two = asyncio.create_task(second.lead(forever))

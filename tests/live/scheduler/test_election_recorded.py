@@ -19,7 +19,10 @@ TIMES = LeaseTimes(lease=6.0, renew=4.0, retry=1.0)
 WAY = 0.01
 """Seconds that a request needs to the recorder, which sits between the replicas and the server."""
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-ENDS = {"kube-scheduler": r"kube-scheduler a: stopped|A ended|A after the theft", "kube-scheduler-b": r"kube-scheduler b: stopped"}
+ENDS = {
+    "kube-scheduler": r"kube-scheduler a: stopped|A ended|A after the theft",
+    "kube-scheduler-b": r"kube-scheduler b: stopped",
+}
 
 
 def masked(body: Any) -> Any:
@@ -42,7 +45,8 @@ def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
 
 
 def is_about_a_lock(exchange: Exchange) -> bool:
-    """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about authentication."""
+    """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about
+    authentication."""
     return "/leases" in exchange.path and "timeout=" in exchange.query and "watch=" not in exchange.query
 
 
@@ -64,7 +68,8 @@ LIVES = [
 @pytest.mark.parametrize(("release", "life"), LIVES)
 class TestRecordedReplicas:
     async def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
-        """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded requests."""
+        """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded
+        requests."""
         is_fast = "timeout=4s" in life[0].query or "timeout=2s" in life[0].query
         times = TIMES if is_fast else LeaseTimes()
         script = Script(life, masked)
@@ -84,7 +89,8 @@ class TestRecordedReplicas:
 
 
 def was_written(life: list[Exchange]) -> bool:
-    """Whether the process had the lock at the end of its life: its last successful request was a write, and not one that gives back."""
+    """Whether the process had the lock at the end of its life: its last successful request was a write, and
+    not one that gives back."""
     answered = [exchange for exchange in life if exchange.status is not None and exchange.status < 300]
     last = answered[-1]
     if last.method == "GET":

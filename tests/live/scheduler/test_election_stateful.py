@@ -61,7 +61,9 @@ class Replicas(RuleBasedStateMachine):
         identity = f"{name}-{self.lives}"
         link = StoreTransport(self.store, lambda request: self.fault(name, request))
         lock = LeaseLock(link, "kube-system", "x", LeaseTimes().request)
-        self.electors[name] = Elector(lock, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives))
+        self.electors[name] = Elector(
+            lock, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives)
+        )
         self.tasks[name] = self.loop.create_task(self.live(name))
 
     def fault(self, name: str, request: Request) -> Fault:
@@ -116,7 +118,11 @@ class Replicas(RuleBasedStateMachine):
     @invariant()
     def at_most_one_holds_a_lease(self) -> None:
         """Two leaders never hold a lease at the same time."""
-        held = [name for name, elector in self.electors.items() if elector.leads and holds(elector, self.loop.time())]
+        held = [
+            name
+            for name, elector in self.electors.items()
+            if elector.leads and holds(elector, self.loop.time())
+        ]
         assert len(held) <= 1
 
     def teardown(self) -> None:

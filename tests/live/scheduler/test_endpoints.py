@@ -28,7 +28,9 @@ def ill() -> str:
     return "a secret reason"
 
 
-def served(story: Story, listener: Listener, leads: Callable[[], str] = well, listed: Callable[[], str] = well) -> None:
+def served(
+    story: Story, listener: Listener, leads: Callable[[], str] = well, listed: Callable[[], str] = well
+) -> None:
     """Run *story* with the URL of served endpoints."""
 
     async def run() -> None:
@@ -53,7 +55,8 @@ PLAIN = Listener(port=0)
 
 
 @pytest.mark.parametrize(
-    ("leads", "listed", "statuses"), [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])]
+    ("leads", "listed", "statuses"),
+    [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])],
 )
 def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: list[int]) -> None:
     """A leader that could not end is ill; who has not listed all objects is not ready. Reasons are withheld."""
@@ -68,14 +71,17 @@ def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: l
 
 
 def test_wrong_and_slow_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no HTTP gets a 400, who does not send a whole request in time is cut off, and the server goes on."""
+    """What is no HTTP gets a 400, who does not send a whole request in time is cut off, and the server goes
+    on."""
     monkeypatch.setattr("kubeclassic.live.server.serving.HEADER_SECONDS", 0.2)
     assert issubclass(PatientProtocol, asyncio.Protocol)
 
     async def story(url: str) -> None:
         assert (await raw(url, b"hello\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
         assert await raw(url, b"GET /healthz HTTP/1.1\r\n") == b""
-        assert (await raw(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).endswith(b"\r\n\r\nok")
+        assert (await raw(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).endswith(
+            b"\r\n\r\nok"
+        )
 
     served(story, PLAIN)
 
@@ -84,7 +90,8 @@ def test_over_tls(tmp_path: Path) -> None:
     """With a certificate the endpoints are served over TLS; a wrong one is an error."""
     authority = trustme.CA()
     made = authority.issue_cert(LOOPBACK)
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    key = tmp_path / "key.pem"
+    certificate = tmp_path / "cert.pem"
     made.private_key_pem.write_to_path(key)
     made.cert_chain_pems[0].write_to_path(certificate)
     context = ssl.create_default_context()

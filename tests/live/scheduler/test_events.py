@@ -34,7 +34,9 @@ class World:
 
     def tell(self, text: str = "no", name: str = "p") -> None:
         """Tell that a pod fits nowhere."""
-        about = Reference(kind="Pod", api_version="v1", namespace="default", name=name, uid="u", resource_version=str(now()))
+        about = Reference(
+            kind="Pod", api_version="v1", namespace="default", name=name, uid="u", resource_version=str(now())
+        )
         self.events.event(about, "Warning", "FailedScheduling", text)
 
     def there(self) -> list[dict[str, Any]]:
@@ -49,7 +51,9 @@ class World:
 @asynccontextmanager
 async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT) -> AsyncIterator[World]:
     """A world in which events are sent."""
-    store, said, dropped = Store(NEW_SERVER), list[str](), list[None]()
+    store = Store(NEW_SERVER)
+    said = list[str]()
+    dropped = list[None]()
     link = StoreTransport(store, faults, records=True)
     events = Events(link, said.append, lambda: dropped.append(None), wall, "default-scheduler")
     task = asyncio.create_task(events.run())
@@ -64,32 +68,49 @@ async def test_what_is_sent() -> None:
         world.events.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
         assert await world.events.drain(1.0) == 0
         request = world.link.requests[0]
-        assert (request.method, request.path, request.headers["content-type"]) == ("POST", EVENTS, "application/json")
+        assert (request.method, request.path, request.headers["content-type"]) == (
+            "POST",
+            EVENTS,
+            "application/json",
+        )
         body = json.loads(request.body)
-        assert body["involvedObject"] == {"kind": "Pod", "namespace": "default", "name": "web", "apiVersion": "v1"}
+        assert body["involvedObject"] == {
+            "kind": "Pod",
+            "namespace": "default",
+            "name": "web",
+            "apiVersion": "v1",
+        }
         assert (body["reason"], body["message"], body["type"], body["count"]) == (
-            "Scheduled", "Successfully assigned default/web to a", "Normal", 1,
-        )  # fmt: skip
+            "Scheduled",
+            "Successfully assigned default/web to a",
+            "Normal",
+            1,
+        )
         assert body["source"] == {"component": "default-scheduler"}
         assert body["firstTimestamp"] == body["lastTimestamp"]
     assert world.there()
 
 
 async def test_equal_ones_are_counted() -> None:
-    """What is told again is the same event with a higher count, another text is another event; the pod's version does not matter."""
+    """What is told again is the same event with a higher count, another text is another event; the pod's
+    version does not matter."""
     async with running() as world:
         for text in ("no", "no", "never", "no"):
             world.tell(text)
             await asyncio.sleep(10)
         assert world.sent() == ["POST", "PATCH", "POST", "PATCH"]
-        assert sorted((event["message"], event["count"]) for event in world.there()) == [("never", 1), ("no", 3)]
+        assert sorted((event["message"], event["count"]) for event in world.there()) == [
+            ("never", 1),
+            ("no", 3),
+        ]
         counted = next(event for event in world.there() if event["count"] == 3)
         assert counted["firstTimestamp"] < counted["lastTimestamp"]
 
 
 @pytest.mark.parametrize("until", [25.0, 1e9])
 async def test_a_broken_link_is_tried_again(until: float) -> None:
-    """Without an answer an event is sent again every ten seconds, twelve times at most, and then a line says so."""
+    """Without an answer an event is sent again every ten seconds, twelve times at most, and then a line says
+    so."""
     begin = now()
     async with running(lambda request: Fault(is_dropped=now() - begin < until)) as world:
         world.tell()

@@ -1,4 +1,5 @@
-"""Extenders of the live scheduler: they are asked in cycles while the rest goes on, and one with a bind verb binds."""
+"""Extenders of the live scheduler: they are asked in cycles while the rest goes on, and one with a bind verb
+binds."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 @each_release
 def test_the_rest_goes_on_while_an_extender_thinks(release: str) -> None:
-    """During the call informers see what happens; it counts after the decision, which is made on the state before."""
+    """During the call informers see what happens; it counts after the decision, which is made on the state
+    before."""
 
     async def play(world: World) -> None:
         world.add_node("node-0")
@@ -115,7 +117,10 @@ def test_an_extender_that_fails(release: str) -> None:
         scheduler_of(world, extender, FILTER)
         world.add_pod("first")
         await until(lambda: bool(world.events.told))
-        assert (world.events.told[0].reason, "gone" in world.events.told[0].text) == ("FailedScheduling", True)
+        assert (world.events.told[0].reason, "gone" in world.events.told[0].text) == (
+            "FailedScheduling",
+            True,
+        )
         extender.fails = False
         world.add_node("node-2")
         await until(lambda: all(world.hosts.values()))
@@ -126,18 +131,24 @@ def test_an_extender_that_fails(release: str) -> None:
 @each_release
 def test_an_extender_binds(release: str) -> None:
     """The extender with a bind verb binds the pods that it is interested in, and the API server the others."""
-    config = ExtenderConfig(url_prefix="http://e", bind_verb="bind", managed_resources=(ManagedResource("example.com/gpu"),))
+    config = ExtenderConfig(
+        url_prefix="http://e", bind_verb="bind", managed_resources=(ManagedResource("example.com/gpu"),)
+    )
 
     async def play(world: World) -> None:
         world.add_node("node-0")
-        world.user.patch("nodes", "node-0", {"status": {"allocatable": {"example.com/gpu": "2"}}}, part="status")
+        world.user.patch(
+            "nodes", "node-0", {"status": {"allocatable": {"example.com/gpu": "2"}}}, part="status"
+        )
         extender = Extender()
         extender.going.set()
         scheduler_of(world, extender, config)
         world.add_pod("plain")
         resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}
         world.add_pod("gpu", containers=[{"name": "c", "image": "a:1", "resources": resources}])
-        await until(lambda: {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"})
+        await until(
+            lambda: {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"}
+        )
         assert extender.bound == ["gpu node-0"]
         assert all(world.hosts.values())
 

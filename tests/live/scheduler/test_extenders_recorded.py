@@ -18,15 +18,32 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.profiles import GROUP
-from tests.live.scheduler.recorded import Asked, Played, asked_by, comparable, play, reads, recorded_asked, writes
+from tests.live.scheduler.recorded import (
+    Asked,
+    Played,
+    asked_by,
+    comparable,
+    play,
+    reads,
+    recorded_asked,
+    writes,
+)
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
 from tests.live.scheduler.recordedpace import Json, exchanges
 from tests.live.scheduler.test_recordings import making, scenario_file
 
 SCENARIOS = (
-    "f1-extender-nocache", "f2-extender-cache", "f3-extender-preempt-nocache", "f4-extender-preempt-cache", "f5-extender-bind",
-    "f6-extender-managed", "f7-extender-ignorable", "f8-extender-unreachable", "f9-extender-odd-cache", "f9-extender-odd-nocache",
-)  # fmt: skip
+    "f1-extender-nocache",
+    "f2-extender-cache",
+    "f3-extender-preempt-nocache",
+    "f4-extender-preempt-cache",
+    "f5-extender-bind",
+    "f6-extender-managed",
+    "f7-extender-ignorable",
+    "f8-extender-unreachable",
+    "f9-extender-odd-cache",
+    "f9-extender-odd-nocache",
+)
 CRASH = ("1.15.5", "f9-extender-odd-cache")
 """There an extender names a node that is not in the cluster, and the original ends."""
 TOO_LATE = ("1.28.7", "f9-extender-odd-cache")
@@ -34,16 +51,22 @@ TOO_LATE = ("1.28.7", "f9-extender-odd-cache")
 EXTENDED = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
 """In 1.28.7 preemption still looks at nodes without a reason, as in 1.27; later patches of 1.28 do not."""
 each_scenario = pytest.mark.parametrize(
-    ("release", "version", "scenario"), [(release, version, scenario) for release, version in EXTENDED for scenario in SCENARIOS]
+    ("release", "version", "scenario"),
+    [(release, version, scenario) for release, version in EXTENDED for scenario in SCENARIOS],
 )
 
 
 @cache
 def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
-    """The scenario in *file*, played once for all tests with its Policy or configuration; and its extenders, which answered as recorded."""
+    """The scenario in *file*, played once for all tests with its Policy or configuration; and its extenders,
+    which answered as recorded."""
     recorded = exchanges(file)
     given = next(one["config"] for one in recorded if "config" in one)
-    config = {"policy": given} if given.get("kind") == "Policy" else {"profile": {"apiVersion": f"{GROUP}/v1", "kind": KIND, **given}}
+    config = (
+        {"policy": given}
+        if given.get("kind") == "Policy"
+        else {"profile": {"apiVersion": f"{GROUP}/v1", "kind": KIND, **given}}
+    )
     asked = RecordedExtenders.of(recorded)
 
     def made(configs: Sequence[ExtenderConfig], release: Release) -> list[HttpExtender]:
@@ -57,11 +80,17 @@ def by_pod(calls: Iterable[tuple[str, Json]]) -> dict[str, list[tuple[str, Any]]
 
     Nodes are searched at the same time, and so are extenders asked to prioritize: their order is chance.
     """
-    calls, found = list(calls), dict[str, list[tuple[str, Any]]]()
-    names = {body["Pod"]["metadata"]["uid"]: body["Pod"]["metadata"]["name"] for _, body in calls if "Pod" in body}
+    calls = list(calls)
+    found = dict[str, list[tuple[str, Any]]]()
+    names = {
+        body["Pod"]["metadata"]["uid"]: body["Pod"]["metadata"]["name"] for _, body in calls if "Pod" in body
+    }
     for path, body in calls:
         found.setdefault(pod_of(body), []).append((path, comparable(_in_order(_named(body, names)))))
-    return {pod: [one for run in _runs(asked) for one in sorted(run, key=itemgetter(0))] for pod, asked in found.items()}
+    return {
+        pod: [one for run in _runs(asked) for one in sorted(run, key=itemgetter(0))]
+        for pod, asked in found.items()
+    }
 
 
 def _named(body: Json, names: Mapping[str, str]) -> Json:
@@ -75,7 +104,8 @@ def _named(body: Json, names: Mapping[str, str]) -> Json:
 
 def _in_order(body: Json) -> Json:
     """*body* with its nodes by name."""
-    names, nodes = body.get("NodeNames"), body.get("Nodes")
+    names = body.get("NodeNames")
+    nodes = body.get("Nodes")
     if nodes:
         nodes = {**nodes, "items": sorted(nodes["items"], key=lambda node: str(node["metadata"]["name"]))}
     return {**body, **({"NodeNames": sorted(names)} if names else {}), **({"Nodes": nodes} if nodes else {})}
@@ -96,16 +126,27 @@ def test_our_calls_are_the_originals(release: str, version: str, scenario: str, 
 
 
 @each_scenario
-def test_our_other_requests_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
-    """The same writes of each pod and reads, in the same order, with the same bodies but for UIDs, versions and times."""
+def test_our_other_requests_are_the_originals(
+    release: str, version: str, scenario: str, shared: Path
+) -> None:
+    """The same writes of each pod and reads, in the same order, with the same bodies but for UIDs, versions
+    and times."""
     file = scenario_file(shared, version, scenario)
-    ours, theirs = (_seen(asked, version, scenario) for asked in (asked_by(played(file, release)[0]), recorded_asked(file)))
+    ours, theirs = (
+        _seen(asked, version, scenario)
+        for asked in (asked_by(played(file, release)[0]), recorded_asked(file))
+    )
     assert writes(ours) == writes(theirs)
     assert reads(ours) == reads(theirs)
 
 
 def _seen(asked: list[Asked], version: str, scenario: str) -> list[Asked]:
-    """*asked* without what is told of the pod at which the original crashed, or that a pod was taken from the queue just before it went."""
+    """*asked* without what is told of the pod at which the original crashed, or that a pod was taken from the
+    queue just before it went."""
     if (version, scenario) == CRASH:
         return [one for one in asked if "pod-unknown" not in json.dumps(one)]
-    return [one for one in asked if (version, scenario) != TOO_LATE or "skip schedule deleting pod" not in json.dumps(one)]
+    return [
+        one
+        for one in asked
+        if (version, scenario) != TOO_LATE or "skip schedule deleting pod" not in json.dumps(one)
+    ]

@@ -1,4 +1,5 @@
-"""Whatever fails on the way to the API server: no pod is lost, none is bound twice, and no node has more than it can hold."""
+"""Whatever fails on the way to the API server: no pod is lost, none is bound twice, and no node has more than
+it can hold."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
 
 
-def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1) -> tuple[World, Watcher]:
+def outcome(
+    release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1
+) -> tuple[World, Watcher]:
     """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
     found: list[Watcher] = []
     faults = Faults(seed, share)
@@ -50,7 +53,8 @@ def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: 
 @examples(0.16)
 @given(seed=st.integers(0, 2**32), share=st.sampled_from([0.02, 0.1, 0.3]), restarts=st.booleans())
 def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, restarts: bool) -> None:
-    """With faults, and with a kill in the middle and a restart, every pod that can run gets one node, and no node gets too many."""
+    """With faults, and with a kill in the middle and a restart, every pod that can run gets one node, and no
+    node gets too many."""
     world, watcher = outcome(release, seed, share, restarts=restarts)
     assert wrongs(world, watcher) == []
     assert watcher.waiting() == []
@@ -59,7 +63,8 @@ def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, resta
 
 @pytest.mark.parametrize("release", ["1.15", "1.27", "1.36"])
 def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
-    """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and all pods get a node."""
+    """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and
+    all pods get a node."""
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
     assert watcher.bound_twice == []
     assert watcher.waiting() == []
@@ -92,12 +97,15 @@ def dark(request: Request) -> Fault:
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.36"])
 @pytest.mark.parametrize(
-    "answer", [Fault(is_lost=True), timed_out(), timed_out(500, "InternalError", "etcdserver: leader changed")], ids=["none", "504", "500"]
+    "answer",
+    [Fault(is_lost=True), timed_out(), timed_out(500, "InternalError", "etcdserver: leader changed")],
+    ids=["none", "504", "500"],
 )
 async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault) -> None:
     """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it.
 
-    So it is where the server answers that it gave up waiting for its store: the store may have written the binding.
+    So it is where the server answers that it gave up waiting for its store: the store may have written the
+    binding.
     """
 
     def unanswered(request: Request) -> Fault:
@@ -111,7 +119,8 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
 
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
 async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
-    """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted for a pod that runs."""
+    """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted
+    for a pod that runs."""
     refusals = [refused(409, "Conflict")]
     deleted: list[str] = []
 
@@ -120,7 +129,9 @@ async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release
             return refusals.pop() if refusals else NO_FAULT
         if request.method == "DELETE":
             deleted.append(request.path)
-        return Fault(slow=5.0) if request.method == "GET" and request.path.endswith("/pods/urgent") else NO_FAULT
+        return (
+            Fault(slow=5.0) if request.method == "GET" and request.path.endswith("/pods/urgent") else NO_FAULT
+        )
 
     async with lived(release, late) as world:
         world.add_node("node", cpu="2")

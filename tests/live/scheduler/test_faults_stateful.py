@@ -1,7 +1,9 @@
-"""Clusters that change while requests fail and schedulers are killed: no pod is bound twice, none is on a full node, and none is lost.
+"""Clusters that change while requests fail and schedulers are killed: no pod is bound twice, none is on a
+full node, and none is lost.
 
-Two schedulers of different names share the server. Each has pods and nodes of its own: two schedulers that place pods on the same nodes
-do not know of each other's decisions in time, so nobody could promise that both keep within what a node has.
+Two schedulers of different names share the server. Each has pods and nodes of its own: two schedulers that
+place pods on the same nodes do not know of each other's decisions in time, so nobody could promise that both
+keep within what a node has.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ PATIENCE = 900.0
 """Seconds without faults after which every pod that fits somewhere has a node."""
 
 PROMPT = Fault(slow=0.001)
-"""Each answer takes a moment. Else a scheduler that tries a pod again and again at once would stand still on virtual time."""
+"""Each answer takes a moment. Else a scheduler that tries a pod again and again at once would stand still on
+virtual time."""
 
 
 def config_of(release: str, name: str) -> dict[str, Any]:
@@ -43,7 +46,13 @@ def config_of(release: str, name: str) -> dict[str, Any]:
     if release != "1.27":
         return {}
     profiles = [{"schedulerName": name}]
-    return {"profile": {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}}
+    return {
+        "profile": {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": profiles,
+        }
+    }
 
 
 class Clusters(RuleBasedStateMachine):
@@ -68,7 +77,10 @@ class Clusters(RuleBasedStateMachine):
             self.world = World(release, self.fault)
             self.watcher = Watcher(self.world.store.storage)
             self.kubelets = asyncio.create_task(Kubelets(User(self.world.store)).run())
-            self.processes = {name: Process(self.world, name, config=config_of(release, name), scheduler_name=name) for name in NAMES}
+            self.processes = {
+                name: Process(self.world, name, config=config_of(release, name), scheduler_name=name)
+                for name in NAMES
+            }
             for process in self.processes.values():
                 process.start()
 
@@ -77,7 +89,8 @@ class Clusters(RuleBasedStateMachine):
             self.add_node(owner)
 
     def fault(self, request: Request) -> Fault:
-        """What goes wrong with a request: bindings have faults of their own, and come through while all is dark."""
+        """What goes wrong with a request: bindings have faults of their own, and come through while all is
+        dark."""
         if request.method == "DELETE":
             self.unwanted.add(request.path.rpartition("/")[2])
         if request.path.endswith("/binding"):
@@ -87,7 +100,7 @@ class Clusters(RuleBasedStateMachine):
             return Fault(is_dropped=True)
         return self.pending.pop() if self.pending else PROMPT
 
-    # --- users ------------------------------------------------------------------------------------------------------
+    # --- users ----------------------------------------------------------------------------------------------
 
     @rule(owner=OWNERS)
     def add_node(self, owner: str) -> None:
@@ -102,7 +115,9 @@ class Clusters(RuleBasedStateMachine):
         for size in sizes:
             self.count += 1
             self.made.add(f"pod-{self.count}")
-            self.world.add_pod(f"pod-{self.count}", cpu=size, schedulerName=owner, nodeSelector={"owner": owner}, **more)
+            self.world.add_pod(
+                f"pod-{self.count}", cpu=size, schedulerName=owner, nodeSelector={"owner": owner}, **more
+            )
 
     @rule(chosen=st.integers(0, 1000))
     def drop_pod(self, chosen: int) -> None:
@@ -112,7 +127,7 @@ class Clusters(RuleBasedStateMachine):
             self.unwanted.add(names[chosen % len(names)])
             self.world.drop_pod(names[chosen % len(names)])
 
-    # --- what goes wrong --------------------------------------------------------------------------------------------
+    # --- what goes wrong ------------------------------------------------------------------------------------
 
     @rule(kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=8))
     def fail_requests(self, kinds: list[str]) -> None:
@@ -126,7 +141,8 @@ class Clusters(RuleBasedStateMachine):
 
     @rule(forgets=st.booleans(), dark=st.sampled_from([0.0, 0.0, 5.0, 60.0]))
     def cut_watches(self, forgets: bool, dark: float) -> None:
-        """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* only bindings come through."""
+        """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* only
+        bindings come through."""
         self.dark_until = self.loop.time() + dark
         if forgets:
             self.world.store.storage.compact()
@@ -148,7 +164,7 @@ class Clusters(RuleBasedStateMachine):
         """Time passes."""
         self.loop.run_until_complete(asyncio.sleep(seconds))
 
-    # --- what must be -----------------------------------------------------------------------------------------------
+    # --- what must be ---------------------------------------------------------------------------------------
 
     @invariant()
     def nothing_is_broken(self) -> None:
@@ -158,9 +174,12 @@ class Clusters(RuleBasedStateMachine):
 
     def heal(self) -> None:
         """Without faults every pod that fits gets a node."""
-        self.pending, self.bad_bindings, self.dark_until = [], [], 0.0
+        self.pending = []
+        self.bad_bindings = []
+        self.dark_until = 0.0
         if ALL_RELEASES[self.world.release].queue.parked_at_most is None:
-            # Upstream: a parked pod waits until something happens to the cluster, though a binding that failed gave its room back.
+            # Upstream: a parked pod waits until something happens to the cluster, though a binding that
+            # failed gave its room back.
             self.wait(OVERDUE)
             for owner in NAMES:
                 self.add_node(owner)

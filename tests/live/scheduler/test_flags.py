@@ -24,7 +24,9 @@ healthzBindAddress: 0.0.0.0:1234
 
 def settings(config: Path | None = None, *, is_dry: bool = False, **flags: str) -> RunSettings:
     """The settings of flags, with underscores for hyphens."""
-    return read_settings({name.replace("_", "-"): value for name, value in flags.items()}, config, is_dry=is_dry)
+    return read_settings(
+        {name.replace("_", "-"): value for name, value in flags.items()}, config, is_dry=is_dry
+    )
 
 
 @pytest.fixture
@@ -33,6 +35,7 @@ def config(tmp_path: Path) -> Path:
     file = tmp_path / "config.yaml"
     file.write_text(CONFIG)
     return file
+
 
 LEASES = 'expected leases (a Lease names the leader in every release), got "endpoints"'
 
@@ -49,8 +52,14 @@ class TestFlags:
 
     def test_leader_election(self) -> None:
         """All of the lock can be set, and the lock left out."""
-        times = {"leader_elect_lease_duration": "6s", "leader_elect_renew_deadline": "4s", "leader_elect_retry_period": "1s"}
-        found = settings(leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times).election
+        times = {
+            "leader_elect_lease_duration": "6s",
+            "leader_elect_renew_deadline": "4s",
+            "leader_elect_retry_period": "1s",
+        }
+        found = settings(
+            leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times
+        ).election
         assert found is not None
         assert (found.name, found.namespace, found.times) == ("x", "y", LeaseTimes(lease=6, renew=4, retry=1))
         assert settings(leader_elect="false").election is None
@@ -62,7 +71,13 @@ class TestFlags:
             ({"address": "::1", "port": "80"}, [("::1", 80, "")]),
             ({"tls_cert_file": "c", "tls_private_key_file": "k"}, [("127.0.0.1", 10259, "c")]),
             (
-                {"tls_cert_file": "c", "tls_private_key_file": "k", "port": "1", "bind_address": "::", "secure_port": "2"},
+                {
+                    "tls_cert_file": "c",
+                    "tls_private_key_file": "k",
+                    "port": "1",
+                    "bind_address": "::",
+                    "secure_port": "2",
+                },
                 [("127.0.0.1", 1, ""), ("::", 2, "c")],
             ),
         ],
@@ -81,9 +96,15 @@ class TestFlags:
         [
             ({"v": "x"}, '--v: expected a whole number, got "x"'),
             ({"leader_elect": "maybe"}, '--leader-elect: expected true or false, got "maybe"'),
-            ({"leader_elect_lease_duration": "9"}, '--leader-elect-lease-duration: expected a duration such as 15s, got "9"'),
+            (
+                {"leader_elect_lease_duration": "9"},
+                '--leader-elect-lease-duration: expected a duration such as 15s, got "9"',
+            ),
             ({"leader_elect_lease_duration": "9s"}, "leaseDuration must be greater than renewDeadline"),
-            ({"leader_elect_retry_period": "9s"}, "renewDeadline must be greater than retryPeriod*JitterFactor"),
+            (
+                {"leader_elect_retry_period": "9s"},
+                "renewDeadline must be greater than retryPeriod*JitterFactor",
+            ),
             ({"leader_elect_retry_period": "0s"}, "retryPeriod must be greater than zero"),
             ({"leader_elect_resource_lock": "endpoints"}, f"--leader-elect-resource-lock: {LEASES}"),
             ({"port": "70000"}, '--port: expected a port between 0 and 65535, got "70000"'),
@@ -91,7 +112,10 @@ class TestFlags:
                 {"secure_port": "1"},
                 "--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got 1",
             ),
-            ({"tls_cert_file": "c"}, "--tls-cert-file and --tls-private-key-file: expected both or none, got one of them"),
+            (
+                {"tls_cert_file": "c"},
+                "--tls-cert-file and --tls-private-key-file: expected both or none, got one of them",
+            ),
             ({"logging_format": "xml"}, '--logging-format: expected text or json, got "xml"'),
         ],
     )
@@ -106,7 +130,9 @@ class TestFlags:
         """What kube-scheduler has and there is not here is refused with what to do instead."""
         found = inside("run", f"--{name}=x")
         assert found.returncode == 2
-        assert found.stderr.startswith(f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; ")
+        assert found.stderr.startswith(
+            f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; "
+        )
         assert found.stderr.count("\n") == 1
 
 
@@ -125,7 +151,10 @@ class TestConfiguration:
         [
             (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
             (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
-            (("0.0.0.0:1234", "here"), 'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"'),
+            (
+                ("0.0.0.0:1234", "here"),
+                'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"',
+            ),
             (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
         ],
     )
@@ -139,7 +168,8 @@ class TestConfiguration:
 
 
 def test_how_the_server_is_reached(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--master names it; without anything it is that of the pod, and outside of one a line says what is missing."""
+    """--master names it; without anything it is that of the pod, and outside of one a line says what is
+    missing."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     assert access_of(settings(master="http://there:1"), None).server == "http://there:1"
     with pytest.raises(FlagError, match="--context needs --kubeconfig"):

@@ -1,4 +1,5 @@
-"""The lease on a thread of its own: renewals go on while the scheduler's loop is busy, and their end is the end of the work."""
+"""The lease on a thread of its own: renewals go on while the scheduler's loop is busy, and their end is the
+end of the work."""
 
 from __future__ import annotations
 
@@ -55,15 +56,21 @@ class Site:
 
     def holder(self) -> str:
         """Whom the lock names."""
-        return str(User(self.store).get("leases", "kube-scheduler", namespace="kube-system")["spec"]["holderIdentity"])
+        return str(
+            User(self.store).get("leases", "kube-scheduler", namespace="kube-system")["spec"][
+                "holderIdentity"
+            ]
+        )
 
 
 def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:
     """Work that never gives its loop a turn does not hold renewals up."""
-    site, during = Site(), list[int]()
+    site = Site()
+    during = list[int]()
 
     async def work(elector: Elector) -> None:
-        before, end = len(site.renewals), time.monotonic() + PATIENCE
+        before = len(site.renewals)
+        end = time.monotonic() + PATIENCE
         while len(site.renewals) < before + 5 and time.monotonic() < end:
             pass
         during.append(len(site.renewals) - before)
@@ -75,7 +82,8 @@ def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:
 
 def test_a_lease_that_is_lost_ends_the_work() -> None:
     """When the thread cannot renew any more, the work is cancelled and the loss is raised."""
-    site, ended = Site(), list[bool]()
+    site = Site()
+    ended = list[bool]()
 
     async def work(elector: Elector) -> None:
         site.is_cut = True
@@ -91,7 +99,8 @@ def test_a_lease_that_is_lost_ends_the_work() -> None:
 
 def test_the_lock_is_given_back_and_the_thread_ends() -> None:
     """When the work is over the lock is free again, and no thread is left."""
-    site, before = Site(), threading.active_count()
+    site = Site()
+    before = threading.active_count()
 
     async def work(elector: Elector) -> None:
         assert site.holder() == "a"

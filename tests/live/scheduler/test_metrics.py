@@ -17,11 +17,25 @@ from tests.support.recordings import recorded
 SERVER = "http://127.0.0.1:18001"
 LABELS = dict.fromkeys(
     (
-        *("result", "profile", "operation", "extension_point", "status", "plugin", "queue", "event", "type", "attempts", "name", "stage"),
-        *("code", "host", "method", "verb"), *BUILD_LABELS,
+        *(
+            "result",
+            "profile",
+            "operation",
+            "extension_point",
+            "status",
+            "plugin",
+            "queue",
+            "event",
+            "type",
+            "attempts",
+            "name",
+            "stage",
+        ),
+        *("code", "host", "method", "verb"),
+        *BUILD_LABELS,
     ),
     "x",
-)  # fmt: skip
+)
 
 
 def of(release: str) -> SchedulerMetrics:
@@ -43,21 +57,36 @@ class TestTables:
     @pytest.mark.parametrize(("release", "table"), [("1.15", CLASSIC), ("1.27", NEWER)])
     def test_names_are_the_recorded_ones(self, release: str, table: tuple[object, ...]) -> None:
         """Most names that the original of a release shows are there, so that dashboards work."""
-        text = str(next(exchange.answer for exchange in recorded(release, "a1-startup") if exchange.path == "/metrics"))
-        theirs = {line.split()[2].removesuffix("_total") for line in text.splitlines() if line.startswith("# TYPE scheduler_")}
+        text = str(
+            next(
+                exchange.answer for exchange in recorded(release, "a1-startup") if exchange.path == "/metrics"
+            )
+        )
+        theirs = {
+            line.split()[2].removesuffix("_total")
+            for line in text.splitlines()
+            if line.startswith("# TYPE scheduler_")
+        }
         ours = {metric.name for metric in (*SHARED, *table)}  # type: ignore[attr-defined]  # they are metrics
-        latencies = {name for name in theirs if "latency_microseconds" in name or name.endswith("_evaluation")}
+        latencies = {
+            name for name in theirs if "latency_microseconds" in name or name.endswith("_evaluation")
+        }
         missing = theirs - ours - latencies
         assert missing <= {
-            "scheduler_volume_binder_cache_requests", "scheduler_equiv_cache_lookups", "scheduler_plugin_execution_duration_seconds",
-            "scheduler_plugin_evaluation", "scheduler_scheduler_cache_size", "scheduler_pod_scheduling_duration_seconds",
-        }  # fmt: skip
+            "scheduler_volume_binder_cache_requests",
+            "scheduler_equiv_cache_lookups",
+            "scheduler_plugin_execution_duration_seconds",
+            "scheduler_plugin_evaluation",
+            "scheduler_scheduler_cache_size",
+            "scheduler_pod_scheduling_duration_seconds",
+        }
 
 
 class TestNumbers:
     def test_watches_are_counted_and_not_measured(self) -> None:
         """A watch is a request without a time."""
-        metrics, asked = of("1.27"), Request("GET", "/api/v1/nodes")
+        metrics = of("1.27")
+        asked = Request("GET", "/api/v1/nodes")
         metrics.request(MeasuredRequest(asked, 200, 0.03), SERVER)
         metrics.request(MeasuredRequest(asked, 200, 30.0, is_stream=True), SERVER)
         metrics.request(MeasuredRequest(asked, 0, 1.0), SERVER)
@@ -75,11 +104,16 @@ Numbers = Mapping[str, float]
 
 def counts(found: Numbers, name: str) -> dict[str, float]:
     """Labels -> the number of measurements of a histogram."""
-    return {key.removeprefix(f"{name}_count"): value for key, value in found.items() if key.startswith(f"{name}_count")}
+    return {
+        key.removeprefix(f"{name}_count"): value
+        for key, value in found.items()
+        if key.startswith(f"{name}_count")
+    }
 
 
 async def scheduled(site: Site) -> Numbers:
-    """Metrics after four pods: two of one kind, one for which one node is feasible, one that fits nowhere and makes no room."""
+    """Metrics after four pods: two of one kind, one for which one node is feasible, one that fits nowhere and
+    makes no room."""
     for number in range(3):
         site.add_node(f"node-{number}", cpu="2")
     replica = site.start(leader_elect="false")
@@ -94,15 +128,24 @@ async def scheduled(site: Site) -> Numbers:
 
 @pytest.mark.parametrize("release", CLASSICS)
 async def test_parts_with_predicates(release: str) -> None:
-    """Predicates and priorities are measured for each pod that fits, preemption for the one that does not, bindings once a pod."""
+    """Predicates and priorities are measured for each pod that fits, preemption for the one that does not,
+    bindings once a pod."""
     async with at(release) as site:
         found = await scheduled(site)
     named = {part: counts(found, f"scheduler_scheduling_algorithm_{part}_seconds")[""] for part in PARTS[:3]}
     tries = found["scheduler_total_preemption_attempts_total"]
     assert tries >= 1
     assert named == {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries}
-    by_operation = {part: counts(found, "scheduler_scheduling_duration_seconds")[f'{{operation="{part}"}}'] for part in PARTS}
-    assert by_operation == {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries, "binding": 3}
+    by_operation = {
+        part: counts(found, "scheduler_scheduling_duration_seconds")[f'{{operation="{part}"}}']
+        for part in PARTS
+    }
+    assert by_operation == {
+        "predicate_evaluation": 3,
+        "priority_evaluation": 3,
+        "preemption_evaluation": tries,
+        "binding": 3,
+    }
 
 
 async def test_points_with_profiles() -> None:
@@ -113,18 +156,32 @@ async def test_points_with_profiles() -> None:
     label = '{{extension_point="{}",profile="default-scheduler",status="{}"}}'
     tries = by_point.get(label.format("Filter", "Unschedulable"), 0)
     assert tries >= 1
-    number = {pair: by_point.get(label.format(*pair), 0) for pair in (
-        ("Filter", "Success"), ("PostFilter", "Unschedulable"), ("Score", "Success"),
-        ("Reserve", "Success"), ("Permit", "Success"), ("PreBind", "Success"), ("Bind", "Success"),
-    )}  # fmt: skip
+    number = {
+        pair: by_point.get(label.format(*pair), 0)
+        for pair in (
+            ("Filter", "Success"),
+            ("PostFilter", "Unschedulable"),
+            ("Score", "Success"),
+            ("Reserve", "Success"),
+            ("Permit", "Success"),
+            ("PreBind", "Success"),
+            ("Bind", "Success"),
+        )
+    }
     assert number == {
-        ("Filter", "Success"): 3, ("PostFilter", "Unschedulable"): tries, ("Score", "Success"): 3,
-        ("Reserve", "Success"): 3, ("Permit", "Success"): 3, ("PreBind", "Success"): 3, ("Bind", "Success"): 3,
-    }  # fmt: skip
+        ("Filter", "Success"): 3,
+        ("PostFilter", "Unschedulable"): tries,
+        ("Score", "Success"): 3,
+        ("Reserve", "Success"): 3,
+        ("Permit", "Success"): 3,
+        ("PreBind", "Success"): 3,
+        ("Bind", "Success"): 3,
+    }
 
 
 async def test_the_queue_with_profiles() -> None:
-    """Pods that come into parts of the queue, by event; pods by plugin that rejected them; attempts and time until a pod is bound."""
+    """Pods that come into parts of the queue, by event; pods by plugin that rejected them; attempts and time
+    until a pod is bound."""
     seen: list[Numbers] = []
     async with at("1.27") as site:
         site.add_node("node-0", cpu="2")
@@ -138,7 +195,10 @@ async def test_the_queue_with_profiles() -> None:
     assert site.hosts == {"big": "node-1"}
     incoming = "scheduler_queue_incoming_pods_total"
     moves = [("PodAdd", "active"), ("ScheduleAttemptFailure", "unschedulable"), ("NodeTaintChange", "active")]
-    numbers = [[found.get(f'{incoming}{{event="{event}",queue="{queue}"}}', 0) for event, queue in moves] for found in seen]
+    numbers = [
+        [found.get(f'{incoming}{{event="{event}",queue="{queue}"}}', 0) for event, queue in moves]
+        for found in seen
+    ]
     assert numbers == [[1, 1, 0], [1, 1, 1]]
     waiting = 'scheduler_unschedulable_pods{plugin="NodeResourcesFit",profile="default-scheduler"}'
     assert [found[waiting] for found in seen] == [1, 0]

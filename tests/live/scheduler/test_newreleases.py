@@ -1,4 +1,5 @@
-"""What releases apart from the first and 1.27 do as processes, and what they do at servers that are newer or older than they are."""
+"""What releases apart from the first and 1.27 do as processes, and what they do at servers that are newer or
+older than they are."""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ CLASS = {"metadata": {"name": "gpus"}, "spec": {}}
 SLICE = {
     "metadata": {"name": "slice"},
     "spec": {
-        "driver": "gpu.example.com", "nodeName": "node-1", "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+        "driver": "gpu.example.com",
+        "nodeName": "node-1",
+        "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
         "devices": [{"name": "gpu-0"}],
     },
-}  # fmt: skip
+}
 CLAIM = {
     "metadata": {"name": "c", "namespace": "default"},
     "spec": {"devices": {"requests": [{"name": "one", "exactly": {"deviceClassName": "gpus"}}]}},
@@ -33,9 +36,11 @@ def reasons(site: Site) -> set[str]:
 
 @pytest.mark.parametrize("release", RELEASES)
 async def test_a_node_comes_and_room_is_made(release: str) -> None:
-    """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others, which it was nominated to.
+    """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others,
+    which it was nominated to.
 
-    The node comes with a taint. In 1.22 and 1.23 NodeAffinity does not wait for that to go, so there the pod is tried a minute later.
+    The node comes with a taint. In 1.22 and 1.23 NodeAffinity does not wait for that to go, so there the pod
+    is tried a minute later.
     """
     async with at(release, NEWEST_SERVER) as site:
         site.add_node("node-0", cpu="2")
@@ -60,7 +65,8 @@ async def test_a_node_comes_and_room_is_made(release: str) -> None:
 
 
 async def test_a_claim_gets_a_device() -> None:
-    """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the pod the node of the device."""
+    """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the
+    pod the node of the device."""
     async with at("1.34", NEWEST_SERVER) as site:
         site.add_node("node-0")
         site.add_node("node-1")
@@ -90,12 +96,15 @@ def devices_at(site: Site, device: Json, spec: Json) -> None:
 
 
 async def test_a_claim_is_made_for_an_extended_resource() -> None:
-    """In 1.36 a pod that asks for a resource which a class gives gets a claim of its own; what the class says is for its request."""
+    """In 1.36 a pod that asks for a resource which a class gives gets a claim of its own; what the class says
+    is for its request."""
     config = {"opaque": {"driver": "gpu.example.com", "parameters": {}}}
     async with at("1.36", NEWEST_SERVER) as site:
         devices_at(site, {}, {"extendedResourceName": "example.com/gpu", "config": [config]})
         replica = site.start(leader_elect="false")
-        site.add_pod("p", containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.com/gpu": "1"}}}])
+        site.add_pod(
+            "p", containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.com/gpu": "1"}}}]
+        )
         await asyncio.sleep(20.0)
         assert replica.warned == []
     assert site.hosts == {"p": "node-1"}
@@ -107,19 +116,26 @@ async def test_a_claim_is_made_for_an_extended_resource() -> None:
     found = claim["status"]["allocation"]["devices"]
     assert [one["device"] for one in found["results"]] == ["gpu-0"]
     assert found["config"] == [{"source": "FromClass", **config, "requests": ["container-0-request-1"]}]
-    mapping = {"containerName": "c", "resourceName": "example.com/gpu", "requestName": "container-0-request-1"}
+    mapping = {
+        "containerName": "c",
+        "resourceName": "example.com/gpu",
+        "requestName": "container-0-request-1",
+    }
     status = site.store.storage.of("pods")["default", "p"]["status"]
     assert status["extendedResourceClaimStatus"] == {"resourceClaimName": name, "requestMappings": [mapping]}
 
 
 @pytest.mark.parametrize(
-    ("kind", "host", "told"), [
-        ("Ready", "node-1", ""), ("Broken", "", 'device binding failed: claim=c, reason=Gone, message="it is off"'),
+    ("kind", "host", "told"),
+    [
+        ("Ready", "node-1", ""),
+        ("Broken", "", 'device binding failed: claim=c, reason=Gone, message="it is off"'),
         ("", "", "device binding timeout"),
     ],
-)  # fmt: skip
+)
 async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> None:
-    """In 1.36 a pod is bound once its device is ready; where it fails, or is not ready for ten minutes, the pod is tried again."""
+    """In 1.36 a pod is bound once its device is ready; where it fails, or is not ready for ten minutes, the
+    pod is tried again."""
     path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
     async with at("1.36", NEWEST_SERVER) as site:
         devices_at(site, {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"]}, {})
@@ -133,8 +149,15 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
         assert claim["status"]["allocation"]["allocationTimestamp"]
         if kind:
             condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
-            device = {"driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0", "conditions": [condition]}
-            site.user.ask("PUT", f"{path}/c/status", {**claim, "status": {**claim["status"], "devices": [device]}})
+            device = {
+                "driver": "gpu.example.com",
+                "pool": "node-1",
+                "device": "gpu-0",
+                "conditions": [condition],
+            }
+            site.user.ask(
+                "PUT", f"{path}/c/status", {**claim, "status": {**claim["status"], "devices": [device]}}
+            )
         await asyncio.sleep(20.0 if kind else 620.0)
         assert replica.warned == []
         assert told in "".join(event["message"] for event in site.store.storage.of("events").values())
@@ -142,7 +165,8 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
 
 
 async def test_budgets_count() -> None:
-    """Of two victims that would do, the one that no budget protects goes: budgets are read in the version that the server has."""
+    """Of two victims that would do, the one that no budget protects goes: budgets are read in the version
+    that the server has."""
     async with at("1.16", NEW_SERVER) as site:
         for number, app in enumerate(("kept", "other")):
             site.add_node(f"node-{number}", cpu="1")

@@ -41,7 +41,8 @@ def add(world: World, name: str, seconds: str, cpu: str = "100m", **spec: Any) -
 
 
 async def test_an_allowed_pod_is_bound() -> None:
-    """A pod keeps its place while it waits, others are bound, and it is bound as soon as the plugin allows it."""
+    """A pod keeps its place while it waits, others are bound, and it is bound as soon as the plugin allows
+    it."""
     async with lived("1.27") as world:
         world.add_node("node-0")
         waiting = Waiting(world)
@@ -72,7 +73,8 @@ async def test_a_pod_that_waits_too_long_is_rejected() -> None:
 
 
 async def test_a_waiting_victim_is_rejected_not_deleted() -> None:
-    """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried again."""
+    """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried
+    again."""
     async with lived("1.27") as world:
         world.add_node("node-0", cpu="1")
         waiting = Waiting(world)

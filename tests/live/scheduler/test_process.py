@@ -1,4 +1,5 @@
-"""A whole process, from its start to its end; and a dry run, where decisions follow from each other and the cluster stays as it is."""
+"""A whole process, from its start to its end; and a dry run, where decisions follow from each other and the
+cluster stays as it is."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def attempts(release: str, result: str) -> str:
 
 @each_release
 async def test_it_schedules_with_and_without_an_election(release: str) -> None:
-    """With the flags' defaults a process leads and binds pods; with --leader-elect=false it binds without a lock."""
+    """With the flags' defaults a process leads and binds pods; with --leader-elect=false it binds without a
+    lock."""
     async with at(release) as site:
         site.add_node("node-0")
         site.add_pod("first")
@@ -45,7 +47,8 @@ async def test_it_schedules_with_and_without_an_election(release: str) -> None:
 
 @each_electing
 async def test_one_of_two_schedules(release: str) -> None:
-    """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is bound twice."""
+    """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is
+    bound twice."""
     async with at(release) as site:
         site.add_node("node-0")
         first = site.start("a")
@@ -67,7 +70,8 @@ async def test_one_of_two_schedules(release: str) -> None:
 
 @pytest.mark.parametrize(("release", "holder"), [("1.16", ""), ("1.27", "")])
 async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
-    """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release gives the lock back."""
+    """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release
+    gives the lock back."""
 
     def slow(request: Request) -> Fault:
         return Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT
@@ -115,7 +119,8 @@ async def test_a_lost_lease_ends_it(release: str) -> None:
 
 @each_release
 async def test_metrics(release: str) -> None:
-    """Pods that were bound and that fit nowhere are counted by the release's names, as are answers of the API server."""
+    """Pods that were bound and that fit nowhere are counted by the release's names, as are answers of the API
+    server."""
     async with at(release) as site:
         site.add_node("node-0", cpu="1")
         replica = site.start()
@@ -131,10 +136,12 @@ async def test_metrics(release: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "tries"), [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])]
+    ("flags", "tries"),
+    [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])],
 )
 async def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
-    """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds apart."""
+    """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds
+    apart."""
     found: list[float] = []
     async with at("1.27") as site:
         loop = asyncio.get_running_loop()
@@ -210,7 +217,9 @@ async def test_a_deleted_pod_gives_its_place_back(release: str) -> None:
     hosts: list[tuple[str, str | None]] = []
     async with lived(release) as world:
         world.add_node("node-0", cpu="1")
-        world.schedule(dry=True).on_decision = lambda decision: hosts.append((decision.pod.name, decision.host))
+        world.schedule(dry=True).on_decision = lambda decision: hosts.append(
+            (decision.pod.name, decision.host)
+        )
         await asyncio.sleep(1.0)
         world.add_pod("first", cpu="600m")
         await asyncio.sleep(1.0)

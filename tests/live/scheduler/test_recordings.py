@@ -1,4 +1,5 @@
-"""Our requests are the original's: scenarios of the recordings, with our scheduler in the original's place, on virtual time."""
+"""Our requests are the original's: scenarios of the recordings, with our scheduler in the original's place,
+on virtual time."""
 
 from __future__ import annotations
 
@@ -26,16 +27,35 @@ from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
-from tests.live.scheduler.recorded import MakeEngine, Played, asked_by, is_mark, play, reads, recorded_asked, told, writes
+from tests.live.scheduler.recorded import (
+    MakeEngine,
+    Played,
+    asked_by,
+    is_mark,
+    play,
+    reads,
+    recorded_asked,
+    told,
+    writes,
+)
 from tests.live.scheduler.recordedpace import SCHEDULER, Json, exchanges
 from tests.support.virtualtime import run_virtually
 
 PAIRS = (("1.15", "1.15.5"), ("1.28", "1.28.7"))
 """Our release, and the original whose recordings stand for it."""
-SCENARIOS = ("a4-restart", "b-schedule", "b2-burst", "c-unschedulable", "c2-retries", "d-preemption", "e-volumes", "e-volumes-kcm")
+SCENARIOS = (
+    "a4-restart",
+    "b-schedule",
+    "b2-burst",
+    "c-unschedulable",
+    "c2-retries",
+    "d-preemption",
+    "e-volumes",
+    "e-volumes-kcm",
+)
 BY_CHANCE = {("1.28.7", "b2-burst"): r"node-\d+", ("1.28.7", "e-volumes-kcm"): r"claim2-[ab]"}
-"""Names that are chance: where nodes are equally good, that original takes one at random, and so what is equally good next differs, too;
-and it looks at volumes in no fixed order.
+"""Names that are chance: where nodes are equally good, that original takes one at random, and so what is
+equally good next differs, too; and it looks at volumes in no fixed order.
 """
 RETRIED = {("1.15.5", scenario) for scenario in ("c2-retries", "d-preemption", "e-volumes", "e-volumes-kcm")}
 """Where pods are tried for so long that a moment more or less changes how often."""
@@ -81,7 +101,8 @@ def played(file: Path, release: str) -> Played:
 @each_pair
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_our_writes_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
-    """For each pod, volume and claim: the same requests in the same order, with the same bodies but for UIDs, versions and times."""
+    """For each pod, volume and claim: the same requests in the same order, with the same bodies but for UIDs,
+    versions and times."""
     file = scenario_file(shared, version, scenario)
     ours, theirs = (writes(asked) for asked in (asked_by(played(file, release)), recorded_asked(file)))
     assert without_chance(ours, version, scenario) == without_chance(theirs, version, scenario)
@@ -89,12 +110,17 @@ def test_our_writes_are_the_originals(release: str, version: str, scenario: str,
 
 @each_pair
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_our_reads_and_events_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
+def test_our_reads_and_events_are_the_originals(
+    release: str, version: str, scenario: str, shared: Path
+) -> None:
     """Pods are read as often as by the original, and events say the same of the same pods."""
     file = scenario_file(shared, version, scenario)
-    ours, theirs = asked_by(played(file, release)), recorded_asked(file)
+    ours = asked_by(played(file, release))
+    theirs = recorded_asked(file)
     said = {(event.name, event.reason, event.text) for event in played(file, release).events.told}
-    assert without_chance(sorted(said), version, scenario) == without_chance(sorted(told(file)), version, scenario)
+    assert without_chance(sorted(said), version, scenario) == without_chance(
+        sorted(told(file)), version, scenario
+    )
     if (version, scenario) in RETRIED:
         assert set(reads(ours)) == set(reads(theirs))
     else:
@@ -102,12 +128,15 @@ def test_our_reads_and_events_are_the_originals(release: str, version: str, scen
 
 
 def test_a_victim_keeps_its_status(shared: Path) -> None:
-    """The patch that marks a victim adds one condition, and removes nothing: there we differ from the original."""
+    """The patch that marks a victim adds one condition, and removes nothing: there we differ from the
+    original."""
     asked = asked_by(played(scenario_file(shared, "1.28.7", "d-preemption"), "1.28"))
     marks = [body for method, _, body in asked if is_mark(method, body)]
     assert len(marks) > 4
     assert all(set(body["status"]) == {"$setElementOrder/conditions", "conditions"} for body in marks)
-    assert all([one["type"] for one in body["status"]["conditions"]] == ["DisruptionTarget"] for body in marks)
+    assert all(
+        [one["type"] for one in body["status"]["conditions"]] == ["DisruptionTarget"] for body in marks
+    )
 
 
 MISSING = "g2-policy-configmap-missing"
@@ -120,7 +149,8 @@ def asked_for_maps(recorded: list[Json]) -> list[tuple[str, str, str]]:
 
 
 def test_it_is_read_once(shared: Path) -> None:
-    """The Policy is read at the start with the recorded request; what becomes of the ConfigMap after that changes nothing."""
+    """The Policy is read at the start with the recorded request; what becomes of the ConfigMap after that
+    changes nothing."""
     file = scenario_file(shared, "1.15.5", "g-policy-configmap")
     used: list[Engine] = []
 
@@ -132,13 +162,15 @@ def test_it_is_read_once(shared: Path) -> None:
     played = play(file, make)
     maps = [(one.method, one.path, one.query) for one in played.requests if "/configmaps" in one.path]
     assert maps == asked_for_maps(exchanges(file))
-    ours, theirs = asked_by(played), recorded_asked(file)
+    ours = asked_by(played)
+    theirs = recorded_asked(file)
     assert (writes(ours), reads(ours)) == (writes(theirs), reads(theirs))
     assert [priority.name for priority, _ in used[0].algorithm.priorities] == ["LeastRequestedPriority"]
 
 
 def test_without_it_the_scheduler_ends(shared: Path) -> None:
-    """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as for all bad input."""
+    """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as
+    for all bad input."""
     recorded = exchanges(scenario_file(shared, "1.15.5", MISSING))
     message = next(one["log"] for one in recorded if "log" in one)[-1]
     options = options_of({"release": "1.15", "policy_configmap": "nosuch"})

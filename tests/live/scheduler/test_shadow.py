@@ -1,4 +1,5 @@
-"""The shadow: which pod may be next, which rule refuses one, and how far it agrees with a scheduler that runs at the same time."""
+"""The shadow: which pod may be next, which rule refuses one, and how far it agrees with a scheduler that runs
+at the same time."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def keys(found: Backlog) -> list[str]:
 
 
 def test_the_highest_priority_of_those_that_were_known() -> None:
-    """Where all pods were known to the other scheduler there is one candidate: the first one of the highest priority."""
+    """Where all pods were known to the other scheduler there is one candidate: the first one of the highest
+    priority."""
     assert keys(backlog(("a", 0), ("b", 5), ("c", 5), reached=3)) == ["b"]
 
 
@@ -54,24 +56,37 @@ MESSAGE = "0/3 nodes are available: 3 {}."
 @pytest.mark.parametrize(
     ("reason", "rule"),
     [
-        ("Insufficient nvidia.com/gpu", "NodeResourcesFit"), ("Too many pods", "NodeResourcesFit"),
-        (reasons.DISK_CONFLICT.text, "VolumeRestrictions"), (reasons.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
-        (reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"), (reasons.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
-        (reasons.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"), ("cannot allocate all claims", "DynamicResources"),
+        ("Insufficient nvidia.com/gpu", "NodeResourcesFit"),
+        ("Too many pods", "NodeResourcesFit"),
+        (reasons.DISK_CONFLICT.text, "VolumeRestrictions"),
+        (reasons.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
+        (reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"),
+        (reasons.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
+        (reasons.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"),
+        ("cannot allocate all claims", "DynamicResources"),
         ("a reason of one's own", None),
     ],
-)  # fmt: skip
+)
 def test_each_reason_has_its_rule(reason: str, rule: str | None) -> None:
     """The newest name of the rule is told; an unknown reason has none."""
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
 
 
-MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
+MOST_ALLOCATED = {
+    "policy": {
+        "kind": "Policy",
+        "predicates": [],
+        "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
+    }
+}
 NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
 
 
-def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40) -> tuple[World, list[PodJudgement]]:
-    """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that fits nowhere."""
+def shadowed(
+    release: str, other: str, config: dict[str, object], pods: int = 40
+) -> tuple[World, list[PodJudgement]]:
+    """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that
+    fits nowhere."""
     told: list[PodJudgement] = []
 
     async def play(world: World) -> None:
@@ -91,7 +106,8 @@ def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40
 
 @pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27", "1.36"])
 def test_a_scheduler_agrees_with_itself(release: str) -> None:
-    """Beside a scheduler of the same release and configuration no pod differs, not even by a tie-break, in a burst of bindings."""
+    """Beside a scheduler of the same release and configuration no pod differs, not even by a tie-break, in a
+    burst of bindings."""
     world, told = shadowed(release, release, {})
     assert len(told) == 41
     assert {one.verdict for one in told} == {"same"}
@@ -108,7 +124,8 @@ def test_other_scores_are_found() -> None:
 
 
 def test_other_predicates_are_found() -> None:
-    """A pod that fits nowhere for the cluster's scheduler, but fits for the shadow, differs; the cluster's message says why."""
+    """A pod that fits nowhere for the cluster's scheduler, but fits for the shadow, differs; the cluster's
+    message says why."""
     _, told = shadowed("1.16", "1.16", NO_PREDICATES)
     big = next(one for one in told if one.pod == "default/big")
     assert (big.verdict, big.cluster) == ("different", None)
@@ -121,7 +138,8 @@ def test_other_predicates_are_found() -> None:
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
-    """Of pods that come one by one the order is known: one on a node that ours would not take is different, told within three seconds."""
+    """Of pods that come one by one the order is known: one on a node that ours would not take is different,
+    told within three seconds."""
     async with lived(release) as world:
         world.add_node("node-0")
         world.add_node("node-1", cpu="64")
@@ -149,7 +167,8 @@ class Slow(LiveScheduler):
 @pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.36"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_priorities_while_pods_come(release: str, seed: int) -> None:
-    """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
+    """Pods of four priorities come faster than they are decided on, and their bindings are written in any
+    order: still nothing differs."""
     rand = random.Random(seed)
 
     def slow_bindings(request: Request) -> Fault:
@@ -174,7 +193,8 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.36"])
 async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
-    """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
+    """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted
+    nowhere first."""
     async with lived(release) as world:
         world.add_node("node-0", cpu="1")
         world.schedule()
@@ -186,8 +206,10 @@ async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> No
         world.drop_pod("first")
         await asyncio.sleep(30.0)
     assert [(one.pod, one.verdict, one.cluster) for one in told] == [
-        ("default/first", "same", "node-0"), ("default/second", "same", None), ("default/second", "same", "node-0"),
-    ]  # fmt: skip
+        ("default/first", "same", "node-0"),
+        ("default/second", "same", None),
+        ("default/second", "same", "node-0"),
+    ]
 
 
 class TestCommand:
@@ -195,8 +217,16 @@ class TestCommand:
 
     def test_a_cluster_that_is_never_seen(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A shadow that got no list is bad input, not a scheduler that decides alike; the kinds are named."""
-        with serving_store(Store(NEW_SERVER), faults=lambda request: refused(403, "Forbidden", "no")) as address:
-            status = run(["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))])
+        with serving_store(
+            Store(NEW_SERVER), faults=lambda request: refused(403, "Forbidden", "no")
+        ) as address:
+            status = run(
+                ["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]
+            )
         captured = capsys.readouterr()
         assert (status, captured.out) == (2, "")
-        assert re.search(r"^kubeclassic: cluster: expected a whole list of .*\bPod\b.* before the end, got none$", captured.err, re.M)
+        assert re.search(
+            r"^kubeclassic: cluster: expected a whole list of .*\bPod\b.* before the end, got none$",
+            captured.err,
+            re.M,
+        )

@@ -15,7 +15,8 @@ from tests.live.scheduler.shadowreplay import replayed, writes_of
 pytestmark = pytest.mark.whole
 
 RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
-"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow compared."""
+"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow compared.
+"""
 STRATEGY = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
 PACKING: dict[str, Any] = {
     "profile": {
@@ -35,7 +36,8 @@ def writes(shared: Path, version: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("version", "release", "decisions"), RECORDED)
 @pytest.mark.parametrize("seed", range(2))
 def test_heavy_preemption(shared: Path, version: str, release: str, decisions: int, seed: int) -> None:
-    """However a busy machine delays what the shadow sees, none of the decisions is called different, and few of unknown order."""
+    """However a busy machine delays what the shadow sees, none of the decisions is called different, and few
+    of unknown order."""
     told = replayed(writes(shared, version), release, seed)
     assert len(told) == decisions
     assert [one.line() for one in told if one.differs] == []
@@ -44,7 +46,8 @@ def test_heavy_preemption(shared: Path, version: str, release: str, decisions: i
 
 
 def test_another_configuration(shared: Path) -> None:
-    """A shadow that packs nodes differs from a scheduler that spreads pods, on a third of all pods and more; each cause names its rule."""
+    """A shadow that packs nodes differs from a scheduler that spreads pods, on a third of all pods and more;
+    each cause names its rule."""
     version, release, decisions = RECORDED[1]
     told = replayed(writes(shared, version), release, 0, PACKING)
     counts = Counter(one.verdict for one in told)
@@ -54,7 +57,8 @@ def test_another_configuration(shared: Path) -> None:
 
 
 def test_pods_on_other_nodes(shared: Path) -> None:
-    """Where single bindings of the recording go to other nodes, none of these pods is the same, and half of them are surely different."""
+    """Where single bindings of the recording go to other nodes, none of these pods is the same, and half of
+    them are surely different."""
     version, release, _ = RECORDED[0]
     moved = {"s0037": "n007", "s0060": "n001", "s0111": "n011", "s0140": "n010"}
     changed = writes(shared, version)

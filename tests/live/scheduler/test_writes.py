@@ -44,12 +44,16 @@ def test_a_probed_condition_is_always_written() -> None:
 
 
 def test_a_patch_holds_what_changed() -> None:
-    """A new list is whole, a list that was there gives the order and the fields that changed, and a nomination that ends is null."""
+    """A new list is whole, a list that was there gives the order and the fields that changed, and a
+    nomination that ends is null."""
     first = with_condition({"phase": "Pending"}, WAITS, NOW)
     assert first is not None
     assert list(status_patch({"phase": "Pending"}, first)["status"]) == ["conditions"]
     again = with_condition(first, NewCondition(reason="Unschedulable", message="0/4"), LATER) or {}
-    changed = {"$setElementOrder/conditions": [{"type": "PodScheduled"}], "conditions": [{"message": "0/4", "type": "PodScheduled"}]}
+    changed = {
+        "$setElementOrder/conditions": [{"type": "PodScheduled"}],
+        "conditions": [{"message": "0/4", "type": "PodScheduled"}],
+    }
     assert status_patch(first, again) == {"status": changed}
     assert status_patch({"nominatedNodeName": "a"}, with_nomination({"nominatedNodeName": "a"}, "")) == {
         "status": {"nominatedNodeName": None}

@@ -1,4 +1,5 @@
-"""Small live clusters on virtual time: a server of the tests, schedulers or whole processes beside each other, and what happens."""
+"""Small live clusters on virtual time: a server of the tests, schedulers or whole processes beside each
+other, and what happens."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ class World:
         of_its_time = NEW_SERVER if engine_for(self.release, {}).flow.profiles else OLD_SERVER
         self.store = Store(self.flavour or of_its_time, Storage(clock=lambda: EPOCH + loop.time()))
 
-    # --- what users do ----------------------------------------------------------------------------------------------
+    # --- what users do --------------------------------------------------------------------------------------
 
     @property
     def user(self) -> User:
@@ -81,39 +82,62 @@ class World:
     @property
     def hosts(self) -> dict[str, str]:
         """Pod -> its node; empty where it has none."""
-        return {name: item["spec"].get("nodeName", "") for (_, name), item in self.store.storage.of("pods").items()}
+        return {
+            name: item["spec"].get("nodeName", "")
+            for (_, name), item in self.store.storage.of("pods").items()
+        }
 
-    # --- schedulers -------------------------------------------------------------------------------------------------
+    # --- schedulers -----------------------------------------------------------------------------------------
 
     def state(
-        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler",
+        self,
+        api: ClusterApi,
+        config: Mapping[str, Any] | None = None,
+        release: str = "",
+        scheduler_name: str = "default-scheduler",
         engine: Engine | None = None,
-    ) -> LiveState:  # fmt: skip
+    ) -> LiveState:
         """The state of a scheduler, of *engine* or of one with *config*."""
         loop = asyncio.get_running_loop()
         engine = engine or engine_for(release or self.release, config or {})
-        return LiveState(engine, api, self.events, lambda: EPOCH + loop.time(), scheduler_name, log=log_to(self.reports))
+        return LiveState(
+            engine, api, self.events, lambda: EPOCH + loop.time(), scheduler_name, log=log_to(self.reports)
+        )
 
     def schedule(
-        self, config: Mapping[str, Any] | None = None, *, dry: bool = False, engine: Engine | None = None,
+        self,
+        config: Mapping[str, Any] | None = None,
+        *,
+        dry: bool = False,
+        engine: Engine | None = None,
         make: Callable[[LiveState], LiveScheduler] = LiveScheduler,
-    ) -> LiveScheduler:  # fmt: skip
+    ) -> LiveScheduler:
         """Start a scheduler, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
         client = engine_for(self.release, {}).algorithm.release.client
-        api = DryApi() if dry else ClusterApi(Api(transport, retries_of(client)), client.device_api, client.names_device_requests)
+        api = (
+            DryApi()
+            if dry
+            else ClusterApi(
+                Api(transport, retries_of(client)), client.device_api, client.names_device_requests
+            )
+        )
         scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, scheduler.state, scheduler.run)
         return scheduler
 
-    def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[PodJudgement]]:
+    def shadow(
+        self, release: str, config: Mapping[str, Any] | None = None
+    ) -> tuple[Shadow, list[PodJudgement]]:
         """Start a shadow."""
         told: list[PodJudgement] = []
         shadow = Shadow(self.state(DryApi(), config, release), told.append)
         self.follow(StoreTransport(self.store), shadow, shadow.run)
         return shadow, told
 
-    def follow(self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def follow(
+        self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]
+    ) -> None:
         """Let informers tell *handler*, and *run* once all lists are there."""
         algorithm = engine_for(self.release, {}).algorithm
         informers = informers_of(algorithm.release, algorithm.gates, transport, handler, self.reports.append)
@@ -145,7 +169,11 @@ async def lived(release: str, faults: Decide = lambda request: NO_FAULT) -> Asyn
     await world.stop()
 
 
-def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT) -> World:
+def live(
+    release: str,
+    play: Callable[[World], Coroutine[Any, Any, None]],
+    faults: Decide = lambda request: NO_FAULT,
+) -> World:
     """The world after *play* in it."""
 
     async def work() -> World:
@@ -195,16 +223,29 @@ class Site(World):
 
     replicas: list[Replica] = attrs.field(factory=list)
 
-    def start(self, name: str = "a", *, is_dry: bool = False, faults: Decide = lambda request: NO_FAULT, **flags: str) -> Replica:
+    def start(
+        self,
+        name: str = "a",
+        *,
+        is_dry: bool = False,
+        faults: Decide = lambda request: NO_FAULT,
+        **flags: str,
+    ) -> Replica:
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
         loop = asyncio.get_running_loop()
         flags = {key.replace("_", "-"): value for key, value in ({"port": "0"} | flags).items()}
-        options, settings = options_of({"release": self.release}), read_settings(flags, is_dry=is_dry)
+        options = options_of({"release": self.release})
+        settings = read_settings(flags, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
-            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, server="http://there", is_dry=is_dry,
-            wall=lambda: EPOCH + loop.time(), identity=name,
-        )  # fmt: skip
+            settings=settings,
+            engine=SchedulerSpec.of(options).engine(),
+            link=transport,
+            server="http://there",
+            is_dry=is_dry,
+            wall=lambda: EPOCH + loop.time(),
+            identity=name,
+        )
         end = asyncio.Event()
         replica = Replica(process, transport, end, loop.create_task(process.run(end)), [], [])
         process.log = log_to(replica.said, replica.warned, settings.logs.level)

@@ -30,7 +30,13 @@ class TestRefusals:
         ("body", "status", "where", "got", "wanted"),
         [
             (b"", 400, "body", "nothing", "a JSON object"),
-            (b"{", 400, "body, line 1, column 2", "no JSON (Expecting property name enclosed in double quotes)", "a JSON object"),
+            (
+                b"{",
+                400,
+                "body, line 1, column 2",
+                "no JSON (Expecting property name enclosed in double quotes)",
+                "a JSON object",
+            ),
             (b"[" * 100_000, 400, "body", "JSON that is nested too deeply", "the JSON of an extender's call"),
             (b"\xff\xfe\xfa", 400, "body", None, "a JSON object in UTF-8"),
             (b'{"Pod": NaN}', 400, "body", "no JSON (NaN is no JSON)", "a JSON object in UTF-8"),
@@ -38,8 +44,10 @@ class TestRefusals:
             (b"[]", 400, "body", "an empty list", "an object"),
             (b"{}", 400, "body", "neither Nodes nor NodeNames", "one of them"),
         ],
-    )  # fmt: skip
-    def test_bodies_that_are_none(self, caller: Caller, body: bytes, status: int, where: str, got: str | None, wanted: str) -> None:
+    )
+    def test_bodies_that_are_none(
+        self, caller: Caller, body: bytes, status: int, where: str, got: str | None, wanted: str
+    ) -> None:
         """What is no JSON object is refused, and the answer says where, what was expected and what came."""
         found = caller.post("/filter", body)
         record = found.json()
@@ -50,16 +58,23 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("change", "where"),
         [
-            ({"Pod": None}, "Pod"), ({"Pod": 3}, "Pod"), ({"Pod": {"metadata": {}}}, "Pod.metadata.name"),
+            ({"Pod": None}, "Pod"),
+            ({"Pod": 3}, "Pod"),
+            ({"Pod": {"metadata": {}}}, "Pod.metadata.name"),
             ({"Pod": {"metadata": {"name": 3}}}, "Pod.metadata.name"),
             ({"Pod": {"metadata": {"name": "x"}, "spec": {"containers": 3}}}, "Pod.spec.containers"),
-            ({"NodeNames": "a"}, "NodeNames"), ({"NodeNames": ["a", None]}, "NodeNames[1]"),
-            ({"Nodes": {"items": [node_json("a")]}}, "body"), ({"NodeNames": None, "Nodes": []}, "Nodes"),
+            ({"NodeNames": "a"}, "NodeNames"),
+            ({"NodeNames": ["a", None]}, "NodeNames[1]"),
+            ({"Nodes": {"items": [node_json("a")]}}, "body"),
+            ({"NodeNames": None, "Nodes": []}, "Nodes"),
             ({"NodeNames": None, "Nodes": {"items": [3]}}, "Nodes.items[0]"),
-            ({"NodeNames": None, "Nodes": {"items": [{"metadata": {"name": ""}}]}}, "Nodes.items[0].metadata.name"),
+            (
+                {"NodeNames": None, "Nodes": {"items": [{"metadata": {"name": ""}}]}},
+                "Nodes.items[0].metadata.name",
+            ),
             ({"NodeNames": None, "Nodes": {"items": [{**node_json("a"), "spec": 3}]}}, "Nodes.items[0].spec"),
         ],
-    )  # fmt: skip
+    )
     def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
         """A field of the wrong form is named."""
         found = caller.post("/filter", {**ASK, **change})
@@ -73,7 +88,9 @@ class TestRefusals:
         assert found.status_code == 422
         assert "no PriorityClass with name gone was found" in found.json()["got"]
 
-    def test_a_defect_is_no_traceback(self, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_defect_is_no_traceback(
+        self, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         """Where the server itself is at fault it answers 500, says one line, and goes on."""
 
         def fail(*_: object) -> None:
@@ -118,13 +135,18 @@ class TestLimits:
         assert found.json()["where"] == "body"
 
     def test_many_at_a_time(self) -> None:
-        """Beyond the allowed number requests are refused at once, and the others are answered, as is one that comes later."""
-        caller, gate, body = Caller.of(three_nodes(), limits=ServerLimits(requests=2)), threading.Event(), json.dumps(ASK).encode()
+        """Beyond the allowed number requests are refused at once, and the others are answered, as is one that
+        comes later."""
+        caller = Caller.of(three_nodes(), limits=ServerLimits(requests=2))
+        gate = threading.Event()
+        body = json.dumps(ASK).encode()
         caller.app.worker.submit(gate.wait, 60)
 
         async def many() -> list[int]:
             transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=JSON) as client:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://localhost", headers=JSON
+            ) as client:
                 calls = [asyncio.create_task(client.post("/filter", content=body)) for _ in range(6)]
                 await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
                 gate.set()
@@ -137,7 +159,14 @@ class TestLimits:
 class TestToken:
     @pytest.mark.parametrize(
         ("header", "status"),
-        [(None, 401), ("Bearer secre", 401), ("Bearer secret2", 401), ("Basic secret", 401), ("secret", 401), ("bearer secret", 200)],
+        [
+            (None, 401),
+            ("Bearer secre", 401),
+            ("Bearer secret2", 401),
+            ("Basic secret", 401),
+            ("secret", 401),
+            ("bearer secret", 200),
+        ],
     )
     @pytest.mark.parametrize("path", ["/metrics"])
     def test_who_may_ask(self, path: str, header: str | None, status: int) -> None:
@@ -165,7 +194,10 @@ class TestItself:
         behind = [9.9]
         caller = Caller.of(three_nodes(), seconds_behind=lambda: behind[0])
         caller.call("GET", "/healthz")
-        assert (caller.get("/readyz").text, "x-seconds-behind" in caller.get("/readyz").headers) == ("ok", False)
+        assert (caller.get("/readyz").text, "x-seconds-behind" in caller.get("/readyz").headers) == (
+            "ok",
+            False,
+        )
         behind[0] = 37.5
         found = caller.get("/readyz")
         assert (found.status_code, found.text) == (503, "the API server has not answered for 37 s")
@@ -180,7 +212,10 @@ class TestItself:
         caller.post("/filter", b"{")
         caller.get("/made-up")
         text = caller.get("/metrics").text
-        for line in ('requests_total{code="200",path="/filter"} 1.0', 'requests_total{code="400",path="/filter"} 1.0'):
+        for line in (
+            'requests_total{code="200",path="/filter"} 1.0',
+            'requests_total{code="400",path="/filter"} 1.0',
+        ):
             assert f"kubeclassic_extender_{line}" in text
         assert 'path="other"' in text
         assert "made-up" not in text
@@ -193,11 +228,19 @@ class TestCallers:
     @pytest.mark.parametrize(
         ("host", "status"),
         [
-            ("evil.example", 421), ("evil.example:8888", 421), ("127.0.0.1.evil.example", 421), ("localhost.evil.example:80", 421),
-            ("[::1", 421), ("127.0.0.1", 200), ("127.0.0.1:8888", 200), ("10.2.3.4:80", 200), ("[::1]:8888", 200), ("LOCALHOST:1", 200),
+            ("evil.example", 421),
+            ("evil.example:8888", 421),
+            ("127.0.0.1.evil.example", 421),
+            ("localhost.evil.example:80", 421),
+            ("[::1", 421),
+            ("127.0.0.1", 200),
+            ("127.0.0.1:8888", 200),
+            ("10.2.3.4:80", 200),
+            ("[::1]:8888", 200),
+            ("LOCALHOST:1", 200),
             ("scheduler.example", 200),
         ],
-    )  # fmt: skip
+    )
     @pytest.mark.parametrize("path", ["/healthz", "/metrics"])
     def test_other_hosts(self, path: str, host: str, status: int) -> None:
         """A request that calls the server by a name that is not its own is not answered, not even a probe."""
@@ -214,20 +257,27 @@ class TestCallers:
     @pytest.mark.parametrize(
         ("headers", "status"),
         [
-            ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403), ({"origin": "https://localhost"}, 403),
-            ({"origin": "http://localhost:1"}, 403), ({"sec-fetch-site": "cross-site"}, 403), ({"sec-fetch-site": "same-site"}, 403),
-            ({"origin": "http://localhost", "sec-fetch-site": "same-origin"}, 200), ({"sec-fetch-site": "none"}, 200),
+            ({"origin": "http://evil.example"}, 403),
+            ({"origin": "null"}, 403),
+            ({"origin": "https://localhost"}, 403),
+            ({"origin": "http://localhost:1"}, 403),
+            ({"sec-fetch-site": "cross-site"}, 403),
+            ({"sec-fetch-site": "same-site"}, 403),
+            ({"origin": "http://localhost", "sec-fetch-site": "same-origin"}, 200),
+            ({"sec-fetch-site": "none"}, 200),
         ],
-    )  # fmt: skip
+    )
     @pytest.mark.parametrize("hosts", [frozenset(), None], ids=["unknown callers", "known callers"])
     def test_other_pages(self, hosts: frozenset[str] | None, headers: dict[str, str], status: int) -> None:
-        """A request that another page makes is refused, also where callers show who they are: browsers show certificates unasked."""
+        """A request that another page makes is refused, also where callers show who they are: browsers show
+        certificates unasked."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=hosts))
         assert caller.get("/metrics", headers=headers).status_code == status
 
 
 def test_many_small_values() -> None:
-    """A body of few bytes for each value, which would take many times its size in memory, is refused before it is read."""
+    """A body of few bytes for each value, which would take many times its size in memory, is refused before
+    it is read."""
     body = b'{"Pod": {}, "NodeNames": [' + b"[]," * (MOST_VALUES // 2 + 1) + b"[]]}"
     found = Caller.of(three_nodes()).post("/filter", body)
     assert (found.status_code, found.json()["where"]) == (413, "body")

@@ -20,7 +20,9 @@ PORT = "8888"
 
 def lines_of(text: str) -> list[str]:
     """The examples in *text*: those that begin with `kubeclassic serve` or `curl`."""
-    return [line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)]
+    return [
+        line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)
+    ]
 
 
 def asked(url: str, line: str) -> httpx.Response:
@@ -42,7 +44,11 @@ def test_the_examples_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]
     assert isinstance(command, click.Command)
-    text = (ROOT / "docs" / "live" / "serve.md").read_text(encoding="utf-8") if place == "page" else command.help or ""
+    text = (
+        (ROOT / "docs" / "live" / "serve.md").read_text(encoding="utf-8")
+        if place == "page"
+        else command.help or ""
+    )
     serve, *calls = lines_of(text)
     assert len(calls) == 1
     program, name, *arguments = shlex.split(serve)

@@ -27,8 +27,13 @@ from tests.support.serverbuild import Json, node_json, pod_json
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
 SERVERS = [
-    (NEWEST_SERVER, "1.36"), (NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16"),
-]  # fmt: skip
+    (NEWEST_SERVER, "1.36"),
+    (NEW_SERVER, "1.27"),
+    (NEW_SERVER, "1.16"),
+    (NEW_SERVER, "1.12"),
+    (OLD_SERVER, "1.15"),
+    (OLD_SERVER, "1.16"),
+]
 
 
 @attrs.define
@@ -70,16 +75,25 @@ class There:
 
 
 @asynccontextmanager
-async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[There]:
+async def following(
+    flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT
+) -> AsyncIterator[There]:
     """A server of *release* beside an API server of version *flavour*."""
-    transport, cluster, said = StoreTransport(Store(flavour), faults, records=True), ServedCluster(lambda: engine_for(release, {})), []
+    transport = StoreTransport(Store(flavour), faults, records=True)
+    cluster = ServedCluster(lambda: engine_for(release, {}))
+    said = []
     app = ExtenderApp(cluster=cluster)
     news: list[str] = []
     followed = Following(
-        transport=transport, release=cluster.engine.algorithm.release, cluster=cluster, worker=app.worker,
-        report=log_to(said).again, news=news.append,
-    )  # fmt: skip
-    app.write_binding, app.is_ready = followed.write_binding, lambda: followed.is_complete
+        transport=transport,
+        release=cluster.engine.algorithm.release,
+        cluster=cluster,
+        worker=app.worker,
+        report=log_to(said).again,
+        news=news.append,
+    )
+    app.write_binding = followed.write_binding
+    app.is_ready = lambda: followed.is_complete
     task = asyncio.create_task(followed.run())
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
@@ -93,13 +107,16 @@ async def following(flavour: Flavour, release: str, faults: Decide = lambda requ
 
 @pytest.mark.parametrize(("flavour", "release"), SERVERS, ids=lambda value: getattr(value, "version", value))
 def test_it_follows(flavour: Flavour, release: str) -> None:
-    """Nodes and pods that come, change and go count, also where the API server is of another time than the release."""
+    """Nodes and pods that come, change and go count, also where the API server is of another time than the
+    release."""
 
     async def work() -> None:
         async with following(flavour, release) as there:
             await there.until(there.app.is_ready)
             there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
-            await there.until(lambda: there.engine().cache.node_count == 2 and len(there.app.cluster.pods) == 1)
+            await there.until(
+                lambda: there.engine().cache.node_count == 2 and len(there.app.cluster.pods) == 1
+            )
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a", "b"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["b"]
             there.user.delete("pods", "p", grace=0)
@@ -112,11 +129,14 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
 
 
 def test_bindings_are_written() -> None:
-    """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's refusal."""
+    """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's
+    refusal."""
 
     async def work() -> None:
         async with following(NEW_SERVER, "1.16") as there:
-            there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
+            there.create(
+                node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}}
+            )
             await there.until(lambda: there.app.is_ready() and len(there.app.cluster.pods) == 1)
             uid = there.app.cluster.pods[0].uid
             wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
@@ -126,19 +146,29 @@ def test_bindings_are_written() -> None:
             assert there.user.get("pods", "p")["spec"]["nodeName"] == "a"
             assert (await there.ask("filter", ask))["NodeNames"] == []
             again = (await there.ask("bind", wanted))["Error"]
-            assert again == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
+            assert (
+                again
+                == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
+            )
 
     asyncio.run(work())
 
 
 def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first request that fails until lists and watches work again the server knows for how long that is, and says so."""
+    """From the first request that fails until lists and watches work again the server knows for how long that
+    is, and says so."""
     is_away = False
     for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
         monkeypatch.setattr(f"kubeclassic.live.server.served.{name}", seconds)
 
     def faults(request: Request) -> Fault:
-        return Fault(is_dropped=True) if is_away else Fault(cut_after=0) if request.path == "/api/v1/nodes" else NO_FAULT
+        return (
+            Fault(is_dropped=True)
+            if is_away
+            else Fault(cut_after=0)
+            if request.path == "/api/v1/nodes"
+            else NO_FAULT
+        )
 
     async def work() -> None:
         nonlocal is_away
@@ -152,7 +182,9 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
             is_away = False
             await there.until(lambda: len(there.news) == 2)
             assert there.app.seconds_behind() == 0
-            assert there.news[0] == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+            assert (
+                there.news[0] == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+            )
             assert there.news[1].startswith("the API server answers again, after ")
 
     asyncio.run(work())
@@ -170,6 +202,9 @@ def test_as_a_program(tmp_path: Path) -> None:
     with serving_store(store) as address:
         path = kubeconfig(tmp_path, {"server": address})
         with serving_program("--kubeconfig", str(path), "--context", "there", "--release", "1.14") as server:
-            answer = httpx.post(f"{server.url}/filter", json={"Pod": pod_json("x", tolerations=EVERYTHING), "NodeNames": ["a"]})
+            answer = httpx.post(
+                f"{server.url}/filter",
+                json={"Pod": pod_json("x", tolerations=EVERYTHING), "NodeNames": ["a"]},
+            )
             assert answer.json()["NodeNames"] == ["a"]
             assert server.stop()[0] == 0

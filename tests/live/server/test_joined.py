@@ -1,4 +1,5 @@
-"""A scheduler whose own client asks an extender server of its own configuration over HTTP decides as one that asks nobody."""
+"""A scheduler whose own client asks an extender server of its own configuration over HTTP decides as one that
+asks nobody."""
 
 from __future__ import annotations
 
@@ -22,18 +23,45 @@ from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
+from kubeclassic.simulation.conform import (
+    Family,
+    build,
+    engine_for,
+    find_families,
+    needs,
+    read_cases,
+    read_items,
+)
 from tests.apiserver.app import serving
 from tests.conftest import ROOT
 from tests.support.serverbuild import Json
 
 RELEASES = ("1.12", "1.16", "1.27", "1.36")
-NAMES = ("mixed", "preemption", "taints", "interpodaffinity", "topologyspread", "selectorspread", "volumebinding")
-FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES and family.release in RELEASES]
-WAYS = [(family, names_only) for family in FAMILIES for names_only in (True, False) if names_only is (family.release in ("1.16", "1.36"))]
+NAMES = (
+    "mixed",
+    "preemption",
+    "taints",
+    "interpodaffinity",
+    "topologyspread",
+    "selectorspread",
+    "volumebinding",
+)
+FAMILIES = [
+    family
+    for family in find_families([Path(ROOT / "tests/conformance")])
+    if family.name in NAMES and family.release in RELEASES
+]
+WAYS = [
+    (family, names_only)
+    for family in FAMILIES
+    for names_only in (True, False)
+    if names_only is (family.release in ("1.16", "1.36"))
+]
 WAYS += [(family, not names_only) for family, names_only in WAYS if family.name == "preemption"]
-"""Every family of a release with the one form of requests, and preemption, whose request is another one, with both."""
-CASES, PODS = 1, 12
+"""Every family of a release with the one form of requests, and preemption, whose request is another one, with
+both."""
+CASES = 1
+PODS = 12
 
 
 @attrs.define(eq=False)
@@ -46,8 +74,11 @@ class Served:
     """(verb, status) -> how many answers."""
 
     def follow(self, decision: Decision) -> None:
-        """Bind the pod by the extender, or let the server see what the API server would tell: who left, and who is nominated."""
-        cluster, pod, plan = self.cluster, decision.pod, decision.preemption
+        """Bind the pod by the extender, or let the server see what the API server would tell: who left, and
+        who is nominated."""
+        cluster = self.cluster
+        pod = decision.pod
+        plan = decision.preemption
         if decision.host is not None:
             self.extender.bind(pod, decision.host)
             return
@@ -64,12 +95,19 @@ class Served:
 @contextmanager
 def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
     """A server of *cluster* on a free port."""
-    app, statuses = ExtenderApp(cluster=cluster), dict[tuple[str, int], int]()
+    app = ExtenderApp(cluster=cluster)
+    statuses = dict[tuple[str, int], int]()
     with serving(app) as url:
         config = ExtenderConfig(
-            url, filter_verb="filter", prioritize_verb="prioritize", preempt_verb="preemption", bind_verb="bind", weight=2,
-            timeout=60.0, node_cache_capable=names_only,
-        )  # fmt: skip
+            url,
+            filter_verb="filter",
+            prioritize_verb="prioritize",
+            preempt_verb="preemption",
+            bind_verb="bind",
+            weight=2,
+            timeout=60.0,
+            node_cache_capable=names_only,
+        )
         post = http_post(config)
 
         def noting(address: str, body: bytes, timeout: float) -> PostReply:
@@ -101,10 +139,14 @@ def objects_of(case: Json) -> list[KubeObject]:
 
 
 def without_budgets(case: Json) -> Json:
-    """The case as a client can play it. Upstream: up to 1.16 it drops how many budgets the victims of an extender's answer violate."""
+    """The case as a client can play it. Upstream: up to 1.16 it drops how many budgets the victims of an
+    extender's answer violate."""
     if find_any_release(case["version"]).extenders.keeps_violations:
         return case
-    return {**case, "objects": [form for form in case.get("objects", ()) if form["kind"] != "PodDisruptionBudget"]}
+    return {
+        **case,
+        "objects": [form for form in case.get("objects", ()) if form["kind"] != "PodDisruptionBudget"],
+    }
 
 
 def is_usable(case: Json) -> bool:
@@ -115,13 +157,15 @@ def is_usable(case: Json) -> bool:
 
 
 def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
-    """Let a scheduler with the extender and one without decide on the pods of a case; answers which verbs were asked, with statuses."""
+    """Let a scheduler with the extender and one without decide on the pods of a case; answers which verbs
+    were asked, with statuses."""
     pods = [item for _, item in read_items(case, keeps_manifests=True) if isinstance(item, Pod)][:PODS]
     cluster = ServedCluster(lambda: engine_for(case["version"], case.get("config") or {}), defaults=False)
     for item in (*objects_of(case), *pods):
         cluster.put(item)
     with joined_to(cluster, case["version"], names_only=names_only) as served:
-        alone, joined = Run(build(case, {})), Run(build(case, {"extenders": [served.extender]}))
+        alone = Run(build(case, {}))
+        joined = Run(build(case, {"extenders": [served.extender]}))
         for pod in pods:
             if name := (case.get("nominated") or {}).get(pod.key):
                 alone.nominate(pod, name)
@@ -136,14 +180,24 @@ def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
 
 def same(wanted: Decision, found: Decision) -> Decision:
     """Hold the two to each other, and answer the second."""
-    assert (found.host, found.error, found.failed, found.feasible) == (wanted.host, wanted.error, wanted.failed, wanted.feasible)
+    assert (found.host, found.error, found.failed, found.feasible) == (
+        wanted.host,
+        wanted.error,
+        wanted.failed,
+        wanted.feasible,
+    )
     assert record_of(found) == record_of(wanted)
     return found
 
 
-@pytest.mark.parametrize(("family", "names_only"), WAYS, ids=lambda one: f"{one.release}-{one.name}" if isinstance(one, Family) else None)
+@pytest.mark.parametrize(
+    ("family", "names_only"),
+    WAYS,
+    ids=lambda one: f"{one.release}-{one.name}" if isinstance(one, Family) else None,
+)
 def test_the_same_decisions(family: Family, names_only: bool) -> None:
-    """Hosts, reasons, messages and victims are the same, pod after pod, where all verbs go over a real connection."""
+    """Hosts, reasons, messages and victims are the same, pod after pod, where all verbs go over a real
+    connection."""
     asked: set[tuple[str, int]] = set()
     for case in islice((case for case in read_cases(family.cases) if is_usable(case)), CASES):
         asked |= play(without_budgets(case), names_only=names_only)

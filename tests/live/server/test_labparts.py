@@ -27,7 +27,9 @@ class Caller:
 
     async def ask(self) -> None:
         """Ask once."""
-        app, came, sent = lab_app(), asyncio.Event(), [{"type": "http.request", "body": BODY, "more_body": False}]
+        app = lab_app()
+        came = asyncio.Event()
+        sent = [{"type": "http.request", "body": BODY, "more_body": False}]
         app.lab = self.lab or app.lab
 
         async def receive() -> Any:
@@ -43,8 +45,17 @@ class Caller:
                 came.set()
 
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/token/ask", "query_string": b"", "scheme": "http", "headers": headers}
-        await asyncio.wait_for(app({**scope, "asgi": {"version": "3.0", "spec_version": "2.3"}}, receive, send), 30)
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/token/ask",
+            "query_string": b"",
+            "scheme": "http",
+            "headers": headers,
+        }
+        await asyncio.wait_for(
+            app({**scope, "asgi": {"version": "3.0", "spec_version": "2.3"}}, receive, send), 30
+        )
         assert app.gate.inside == 0
         app.worker.close()
 

@@ -13,25 +13,34 @@ from tests.support.serverbuild import Json, first_and_last, mismatches, node_nam
 
 FAMILIES = first_and_last(left_out=("queue", "extenders", "events", "ghosts", "policyevents"))
 """Those whose cases can be asked: the others have events, or no node."""
-CASES, PODS = 1, 12
+CASES = 1
+PODS = 12
 """Of each family."""
 
 
 def asked_pods(case: Json) -> dict[str, Json]:
     """Key -> the JSON of each pod that waits in a case."""
-    return {f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}": pod for pod in case.get("pending", ())}
+    return {
+        f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}": pod
+        for pod in case.get("pending", ())
+    }
 
 
 def nominated(served: ServedCluster, pod: Pod) -> str:
     """The node that *pod* waits for, of which its status tells."""
     nominations = served.engine.nominations
-    return next((name for name in nominations if pod.key in [other.key for other in nominations.on(name)]), "")
+    return next(
+        (name for name in nominations if pod.key in [other.key for other in nominations.on(name)]), ""
+    )
 
 
 def compared(case: Json) -> tuple[int, list[str]]:
     """How many pods of a case were compared, and where the answers differ."""
     served = of_case(case)
-    service, run, names, forms = served, served.run, node_names(case), asked_pods(case)
+    service = served
+    run = served.run
+    names = node_names(case)
+    forms = asked_pods(case)
     pods = [item for _, item in read_items(case) if isinstance(item, Pod)]
     for key, name in (case.get("nominated") or {}).items():
         run.nominate(next(pod for pod in pods if pod.key == key), name)
@@ -41,7 +50,10 @@ def compared(case: Json) -> tuple[int, list[str]]:
         with served.engine.preserving_state(current):
             decision = served.engine.schedule(current)
         status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}
-        found += [f"{pod.key}: {line}" for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)]
+        found += [
+            f"{pod.key}: {line}"
+            for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)
+        ]
         run.cycle(pod)
     return len(pods[:PODS]), found
 
@@ -49,8 +61,14 @@ def compared(case: Json) -> tuple[int, list[str]]:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.release}-{family.name}")
 def test_filter_prioritize_and_preemption(family: Family) -> None:
     """Fits, reasons, scores, victims and errors are the engine's, and asking changes no later decision."""
-    read = (case for case in read_cases(family.cases) if "script" not in case and "events" not in needs(case, None))
-    usable = (case for case in read if node_names(case))  # an extender that is asked about no node has no error to tell
+    read = (
+        case
+        for case in read_cases(family.cases)
+        if "script" not in case and "events" not in needs(case, None)
+    )
+    usable = (
+        case for case in read if node_names(case)
+    )  # an extender that is asked about no node has no error to tell
     tried = 0
     for case in usable:
         try:

@@ -1,4 +1,5 @@
-"""`kubeclassic serve` as a program: over real sockets, with slow and large requests, TLS, signals and bad options."""
+"""`kubeclassic serve` as a program: over real sockets, with slow and large requests, TLS, signals and bad
+options."""
 
 from __future__ import annotations
 
@@ -101,7 +102,8 @@ def sent_until_cut_off(connection: socket.socket, part: bytes, most: int) -> int
 
 class TestAsAProgram:
     def test_an_answer_and_the_end(self, tmp_path: Path) -> None:
-        """It says where it listens, answers, and ends with status 0 on SIGTERM, which one line says; of what is no HTTP it says nothing."""
+        """It says where it listens, answers, and ends with status 0 on SIGTERM, which one line says; of what
+        is no HTTP it says nothing."""
         with serving(tmp_path) as server:
             with server.connect() as connection:
                 connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
@@ -130,13 +132,18 @@ class TestAsAProgram:
 
     @pytest.mark.whole
     def test_a_huge_body_is_cut_off(self, tmp_path: Path) -> None:
-        """A streamed gigabyte is refused after its first megabyte, an announced one before any of it, and others are answered."""
+        """A streamed gigabyte is refused after its first megabyte, an announced one before any of it, and
+        others are answered."""
         part = b"10000\r\n" + b" " * 65536 + b"\r\n"
         with serving(tmp_path, "--max-body-mb", "1") as server, server.connect() as connection:
-            connection.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.sendall(
+                b"POST /filter HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
             assert sent_until_cut_off(connection, part, 1 << 14) < 1 << 10
             with server.connect() as other:
-                other.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n")
+                other.sendall(
+                    b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n"
+                )
                 found = read_all(other)
             assert found.startswith(b"HTTP/1.1 413 ")
             assert b"at most 1048576 bytes, got more" in found
@@ -167,11 +174,17 @@ class TestAsAProgram:
         known.load_cert_chain(tmp_path / "client.pem")
         with serving(tmp_path, *options) as server:
             assert server.url.startswith("https://")
-            with httpx.Client(base_url=server.url, verify=context, timeout=60) as client, pytest.raises(httpx.TransportError):
+            with (
+                httpx.Client(base_url=server.url, verify=context, timeout=60) as client,
+                pytest.raises(httpx.TransportError),
+            ):
                 client.get("/healthz")
             with httpx.Client(base_url=server.url, verify=known, timeout=60) as client:
                 assert client.post("/filter", json=ASK, timeout=60).status_code == 401
-                assert client.post("/filter", json=ASK, headers={"authorization": "Bearer secret"}).status_code == 200
+                assert (
+                    client.post("/filter", json=ASK, headers={"authorization": "Bearer secret"}).status_code
+                    == 200
+                )
 
 
 class TestOptions:
@@ -179,29 +192,47 @@ class TestOptions:
         ("options", "said"),
         [
             ([], "expected PATHS, or --kubeconfig or --context, got neither"),
-            (["examples/cluster", "--kubeconfig", "x"], "--kubeconfig cannot be combined with examples/cluster"),
+            (
+                ["examples/cluster", "--kubeconfig", "x"],
+                "--kubeconfig cannot be combined with examples/cluster",
+            ),
             (["examples/cluster", "--context", "x"], "--context cannot be combined with examples/cluster"),
             (
                 ["examples/cluster", "--bind-address", "0.0.0.0"],
                 "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody may ask, got 0.0.0.0",
             ),
             (
-                ["examples/cluster", "--bind-address", "::", "--tls-cert-file", "x", "--tls-private-key-file", "x"],
+                [
+                    "examples/cluster",
+                    "--bind-address",
+                    "::",
+                    "--tls-cert-file",
+                    "x",
+                    "--tls-private-key-file",
+                    "x",
+                ],
                 "--bind-address: expected --client-ca-file, --token-file, or --insecure if everybody may ask, got ::",
             ),
-            (["examples/cluster", "--tls-cert-file", "x"], "--tls-cert-file and --tls-private-key-file: expected both or none, got one"),
+            (
+                ["examples/cluster", "--tls-cert-file", "x"],
+                "--tls-cert-file and --tls-private-key-file: expected both or none, got one",
+            ),
             (["examples/cluster", "--client-ca-file", "x"], "--client-ca-file needs --tls-cert-file"),
             (["examples/cluster", "--token-file", "/dev/null"], "/dev/null: expected a token, got nothing"),
             (["examples/cluster", "--token-file", "gone"], "gone: no such file or directory"),
             (
-                ["examples/drain/cluster.yaml", "--tls-cert-file", "setup.cfg", "--tls-private-key-file", "setup.cfg"],
+                [
+                    "examples/drain/cluster.yaml",
+                    "--tls-cert-file",
+                    "setup.cfg",
+                    "--tls-private-key-file",
+                    "setup.cfg",
+                ],
                 "setup.cfg, setup.cfg: got no certificate with its key ([SSL] PEM lib (_ssl.c:",
             ),
         ],
-    )  # fmt: skip
-    def test_what_does_not_go(
-        self, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    )
+    def test_what_does_not_go(self, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Options that do not go together end it with status 2 and one line."""
         monkeypatch.chdir(ROOT)
         *before, line = ran("serve", *options, status=2).err.splitlines()
@@ -214,4 +245,6 @@ class TestOptions:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             assert run(["serve", "examples/cluster", "--port", str(port)]) == 2
-        assert capsys.readouterr().err.endswith(f"kubeclassic: 127.0.0.1:{port}: cannot listen there: address already in use\n")
+        assert capsys.readouterr().err.endswith(
+            f"kubeclassic: 127.0.0.1:{port}: cannot listen there: address already in use\n"
+        )

@@ -22,26 +22,36 @@ def caller() -> Caller:
 
 
 class TestFilter:
-
     def test_given_nodes_come_back_as_they_were(self, caller: Caller) -> None:
         """In the form of objects the nodes that fit come back with all that they had."""
         nodes = [{**node_json(name), "extra": {"kept": name}} for name in ALL]
-        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None})
+        found = caller.asked(
+            "/filter",
+            {"Pod": pod_json("x", cpu="2"), "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None},
+        )
         assert found["Nodes"] == {"metadata": {}, "items": [nodes[0]]}
         assert found["NodeNames"] is None
 
     def test_given_nodes_count_as_they_are(self, caller: Caller) -> None:
         """A given node's labels, taints and room count instead of the server's own, for this question alone."""
         pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
-        nodes = [node_json("a", labels={"disk": "ssd"}), node_json("b", cpu="9", labels={"disk": "ssd"}), node_json("c")]
+        nodes = [
+            node_json("a", labels={"disk": "ssd"}),
+            node_json("b", cpu="9", labels={"disk": "ssd"}),
+            node_json("c"),
+        ]
         found = caller.asked("/filter", {"Pod": pod, "Nodes": {"items": nodes}})
         assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["a", "b"]
         assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == []
-        assert caller.asked("/filter", {"Pod": pod, "Nodes": {"items": [node_json("a")]}})["Nodes"]["items"] == []
+        assert (
+            caller.asked("/filter", {"Pod": pod, "Nodes": {"items": [node_json("a")]}})["Nodes"]["items"]
+            == []
+        )
 
     def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
-        served, nodes = caller.app.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
+        served = caller.app.cluster
+        nodes = {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
         ask: Json = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
         assert len(caller.asked("/filter", ask)["Nodes"]["items"]) == 1
         served.put(as_pod(pod_json("more", cpu="3", on="a")))
@@ -50,10 +60,16 @@ class TestFilter:
         assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["b"]
 
     def test_a_pod_that_was_made_again(self, caller: Caller) -> None:
-        """A pod of another UID on another node takes room there, and none any more where the one of its name was."""
-        again = {**pod_json("low", cpu="3", on="a"), "metadata": {"name": "low", "namespace": "default", "uid": "other"}}
+        """A pod of another UID on another node takes room there, and none any more where the one of its name
+        was."""
+        again = {
+            **pod_json("low", cpu="3", on="a"),
+            "metadata": {"name": "low", "namespace": "default", "uid": "other"},
+        }
         caller.app.cluster.put(as_pod(again))
-        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == [
+            "b"
+        ]
 
 
 class TestPreemption:
@@ -61,7 +77,10 @@ class TestPreemption:
     def ask(caller: Caller, priority: int, victims: Json, form: str = "NodeNameToMetaVictims") -> Json:
         """The answer for a pod of 2 cores: node -> UIDs."""
         found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
-        return {name: [pod["UID"] for pod in victims["Pods"]] for name, victims in found["NodeNameToMetaVictims"].items()}
+        return {
+            name: [pod["UID"] for pod in victims["Pods"]]
+            for name, victims in found["NodeNameToMetaVictims"].items()
+        }
 
     @each_release
     def test_given_victims_stay_victims(self, release: str) -> None:
@@ -81,23 +100,30 @@ class TestBind:
     def test_a_pod_of_an_earlier_question(self, caller: Caller) -> None:
         """A pod that the server knows from a filter call can be bound."""
         caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
-        assert caller.asked("/bind", {"PodName": "x", "PodNamespace": "default", "PodUID": "uid-x", "Node": "a"}) == {"Error": ""}
+        assert caller.asked(
+            "/bind", {"PodName": "x", "PodNamespace": "default", "PodUID": "uid-x", "Node": "a"}
+        ) == {"Error": ""}
         assert caller.asked("/filter", {"Pod": pod_json("y", cpu="2"), "NodeNames": ["a"]})["NodeNames"] == []
 
     def test_twice(self, caller: Caller) -> None:
         """A waiting pod gets its node, takes room there, and is not bound again: the answer's Error says so."""
         assert caller.asked("/bind", BIND) == {"Error": ""}
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
-        assert caller.asked("/bind", {**BIND, "Node": "b"}) == {"Error": "pod default/w is already assigned to node a"}
+        assert caller.asked("/bind", {**BIND, "Node": "b"}) == {
+            "Error": "pod default/w is already assigned to node a"
+        }
 
     @pytest.mark.parametrize(
         ("change", "status", "where"),
         [
-            ({"Node": "z"}, 422, "Node"), ({"Node": ""}, 400, "Node"), ({"PodName": "z"}, 422, "PodName"),
+            ({"Node": "z"}, 422, "Node"),
+            ({"Node": ""}, 400, "Node"),
+            ({"PodName": "z"}, 422, "PodName"),
             ({"PodName": None}, 400, "PodName"),
-            ({"PodUID": "other"}, 409, "PodUID"), ({"Node": 3}, 400, "Node"),
+            ({"PodUID": "other"}, 409, "PodUID"),
+            ({"Node": 3}, 400, "Node"),
         ],
-    )  # fmt: skip
+    )
     def test_what_is_not_there(self, caller: Caller, change: Json, status: int, where: str) -> None:
         """An unknown pod or node, another UID and a wrong type are refused."""
         found = caller.post("/bind", {**BIND, **change})
@@ -106,7 +132,10 @@ class TestBind:
     def test_other_types_of_content(self, caller: Caller) -> None:
         """A page in a browser, which may send plain text without asking, binds nothing."""
         body = compact_json(BIND)
-        assert caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code == 415
+        assert (
+            caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code
+            == 415
+        )
 
     @pytest.mark.parametrize("error", [None, "pods w is forbidden"])
     def test_at_an_api_server(self, error: str | None) -> None:

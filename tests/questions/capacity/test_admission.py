@@ -19,7 +19,9 @@ NODE = manifest("Node", "a", status={"allocatable": {"cpu": "64", "memory": "64G
 def pod(name="web", requests=None, limits=None, **spec):
     """A pod's manifest with one container; *spec*: further fields, ``metadata`` among them."""
     metadata = {"name": name, **spec.pop("metadata", {})}
-    containers = [{"name": "c", "image": "img", "resources": {"requests": requests or {}, "limits": limits or {}}}]
+    containers = [
+        {"name": "c", "image": "img", "resources": {"requests": requests or {}, "limits": limits or {}}}
+    ]
     return {"kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
 
 
@@ -55,51 +57,86 @@ class TestQuotas:
         ("hard", "fits", "told"),
         [
             ({"pods": "4"}, 4, "requested: pods=1, used: pods=4, limited: pods=4"),
-            ({"requests_cpu": "2500m"}, 2, "requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2500m"),
-            ({"cpu": "3", "memory": "2Gi"}, 2, "requested: memory=1Gi, used: memory=2Gi, limited: memory=2Gi"),
-            ({"pods": "2", "requests_memory": "2Gi"}, 2, "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi"),
+            (
+                {"requests_cpu": "2500m"},
+                2,
+                "requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2500m",
+            ),
+            (
+                {"cpu": "3", "memory": "2Gi"},
+                2,
+                "requested: memory=1Gi, used: memory=2Gi, limited: memory=2Gi",
+            ),
+            (
+                {"pods": "2", "requests_memory": "2Gi"},
+                2,
+                "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi",
+            ),
         ],
     )
     def test_copies_stop_at_a_quota(self, hard, fits, told):
         """The copy that would exceed a quota is refused in the API server's words, and those before it count."""
         found = asked(quota(**hard))
         assert (found.fits, found.stop.kind) == (fits, "Forbidden")
-        assert found.stop.message.startswith(f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}')
+        assert found.stop.message.startswith(
+            f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}'
+        )
 
     @pytest.mark.parametrize(
         ("objects", "fits"),
         [
             # count/pods counts pods that have finished too
-            ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2), ([quota(pods="3"), DONE], 3),
+            ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2),
+            ([quota(pods="3"), DONE], 3),
             # what pods of the cluster request is used already, on a node or waiting, in this namespace
             (
-                [quota(requests_cpu="5"), pod("there", {"cpu": "1"}, nodeName="a"), pod("waits", {"cpu": "500m"}),
-                 pod("far", {"cpu": "9"}, metadata={"namespace": "far"})], 3,
+                [
+                    quota(requests_cpu="5"),
+                    pod("there", {"cpu": "1"}, nodeName="a"),
+                    pod("waits", {"cpu": "500m"}),
+                    pod("far", {"cpu": "9"}, metadata={"namespace": "far"}),
+                ],
+                3,
             ),
             # where the quota says what is used, and what its bounds are, that counts
             ([quota(pods="4", status={"hard": {"pods": "9"}, "used": {"pods": "2"}})], 7),
             # a quota of another namespace, or of what pods do not use, stops none
-            ([quota(pods="1", namespace="far")], 20), ([quota(services="0", configmaps="0")], 20),
+            ([quota(pods="1", namespace="far")], 20),
+            ([quota(services="0", configmaps="0")], 20),
         ],
-    )  # fmt: skip
+    )
     def test_what_is_used(self, objects, fits):
-        """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use it."""
+        """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use
+        it."""
         assert asked(*objects).fits == fits
 
     @pytest.mark.parametrize(
         ("hard", "missing"),
-        [({"limits_cpu": "4"}, "limits.cpu"), ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory")],
+        [
+            ({"limits_cpu": "4"}, "limits.cpu"),
+            ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory"),
+        ],
     )
     def test_amounts_are_required(self, hard, missing):
         """With a bound on cpu or memory each container has to say how much it is."""
         found = asked(quota(**hard))
-        assert (found.fits, found.stop.message) == (0, f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}')
+        assert (found.fits, found.stop.message) == (
+            0,
+            f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}',
+        )
 
     def test_extended_resources(self):
         """Devices are bounded by what is requested of them."""
-        node = manifest("Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}})
+        node = manifest(
+            "Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}
+        )
         bound = named_quota({"requests.example.com/gpu": "3"})
-        assert asked(node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})).fits == 3
+        assert (
+            asked(
+                node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})
+            ).fits
+            == 3
+        )
 
     def test_victims_give_back(self):
         """With preemption a pod that has to leave uses its quota no more."""
@@ -113,14 +150,23 @@ TEMPLATES = {
     "burst": pod(requests={"cpu": "1"}),
     "best effort": pod(),
     "short": pod(requests={"cpu": "1"}, activeDeadlineSeconds=60),
-    "high": pod(requests={"cpu": "1"}, priorityClassName="system-node-critical", metadata={"namespace": "default"}),
+    "high": pod(
+        requests={"cpu": "1"}, priorityClassName="system-node-critical", metadata={"namespace": "default"}
+    ),
     "elsewhere": pod(
         requests={"cpu": "1"},
-        affinity={"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": 1, "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}}},
-        ]}},
+        affinity={
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "weight": 1,
+                        "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}},
+                    },
+                ]
+            }
+        },
     ),
-}  # fmt: skip
+}
 
 
 class TestScopes:
@@ -135,24 +181,47 @@ class TestScopes:
             ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
             ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
             ({"scopes": ["Unheard"]}, set()),
-            ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}]}, {"high"}),
+            (
+                {
+                    "expressions": [
+                        {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
+                    ]
+                },
+                {"high"},
+            ),
             ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
             (
-                {"expressions": [{"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}]},
+                {
+                    "expressions": [
+                        {
+                            "scopeName": "PriorityClass",
+                            "operator": "NotIn",
+                            "values": ["system-node-critical"],
+                        }
+                    ]
+                },
                 {"burst", "best effort", "short", "elsewhere"},
             ),
-            ({"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]}, {"burst", "best effort", "short", "elsewhere"}),
+            (
+                {"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]},
+                {"burst", "best effort", "short", "elsewhere"},
+            ),
         ],
     )
     def test_a_quota_counts_the_pods_of_its_scopes(self, scope, counted):
         """Only pods that all scopes match are counted, and stopped."""
-        stopped = {name for name, template in TEMPLATES.items() if asked(quota(pods="0", **scope), template=template).fits == 0}
+        stopped = {
+            name
+            for name, template in TEMPLATES.items()
+            if asked(quota(pods="0", **scope), template=template).fits == 0
+        }
         assert stopped == counted
 
 
 class TestLimitRanges:
     def test_defaults(self):
-        """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what is said stays."""
+        """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what
+        is said stays."""
         bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
         found = asked(bounds, template=pod())
         assert (found.fits, found.stop.message) == (8, "0/1 nodes are available: 1 Insufficient cpu.")
@@ -162,80 +231,126 @@ class TestLimitRanges:
     @pytest.mark.parametrize(
         ("item", "request_"),
         [
-            ({"max": {"cpu": "4"}}, 4), ({"default": {"cpu": "4"}}, 4), ({"min": {"cpu": "2"}}, 2),
+            ({"max": {"cpu": "4"}}, 4),
+            ({"default": {"cpu": "4"}}, 4),
+            ({"min": {"cpu": "2"}}, 2),
             ({"max": {"cpu": "8"}, "default": {"cpu": "4"}, "min": {"cpu": "1"}}, 4),
         ],
-    )  # fmt: skip
+    )
     def test_defaults_of_the_limit_range(self, item, request_):
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
-        assert asked(limit_range({"type": "Container", **item}), template=pod()).counted.placed[0].requests["cpu"] == request_ * 1000
+        assert (
+            asked(limit_range({"type": "Container", **item}), template=pod())
+            .counted.placed[0]
+            .requests["cpu"]
+            == request_ * 1000
+        )
 
     @pytest.mark.parametrize(
         ("item", "template", "told"),
         [
             (
-                {"type": "Container", "max": {"cpu": "2"}}, pod(limits={"cpu": "3"}),
+                {"type": "Container", "max": {"cpu": "2"}},
+                pod(limits={"cpu": "3"}),
                 "maximum cpu usage per Container is 2, but limit is 3",
             ),
             (
-                {"type": "Container", "min": {"cpu": "2"}}, pod(requests={"cpu": "1"}),
+                {"type": "Container", "min": {"cpu": "2"}},
+                pod(requests={"cpu": "1"}),
                 "minimum cpu usage per Container is 2, but request is 1",
             ),
-            ({"type": "Pod", "max": {"cpu": "2"}}, pod(requests={"cpu": "1"}), "maximum cpu usage per Pod is 2.  No limit is specified"),
-            ({"type": "Pod", "min": {"memory": "1Gi"}}, pod(), "minimum memory usage per Pod is 1Gi.  No request is specified"),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}, pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
+                {"type": "Pod", "max": {"cpu": "2"}},
+                pod(requests={"cpu": "1"}),
+                "maximum cpu usage per Pod is 2.  No limit is specified",
+            ),
+            (
+                {"type": "Pod", "min": {"memory": "1Gi"}},
+                pod(),
+                "minimum memory usage per Pod is 1Gi.  No request is specified",
+            ),
+            (
+                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
                 "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
             ),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}, pod(requests={"cpu": "1"}),
+                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                pod(requests={"cpu": "1"}),
                 "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
             ),
             (
-                {"type": "Pod", "max": {"cpu": "1", "memory": "1Gi"}}, pod(limits={"cpu": "2", "memory": "2Gi"}),
+                {"type": "Pod", "max": {"cpu": "1", "memory": "1Gi"}},
+                pod(limits={"cpu": "2", "memory": "2Gi"}),
                 "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
             ),
         ],
-    )  # fmt: skip
+    )
     def test_out_of_bounds(self, item, template, told):
         """A pod out of bounds is refused in the API server's words."""
         found = asked(limit_range(item), template=template)
-        assert (found.fits, found.stop.kind, found.stop.message) == (0, "Forbidden", f'pods "web-0" is forbidden: {told}')
+        assert (found.fits, found.stop.kind, found.stop.message) == (
+            0,
+            "Forbidden",
+            f'pods "web-0" is forbidden: {told}',
+        )
 
     def test_init_containers(self):
         """The bound of a pod looks at the greatest init container too."""
-        template = pod(limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}])
+        template = pod(
+            limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}]
+        )
         assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
 
     def test_without_defaults(self):
         """Who takes objects as they are asks no API server."""
-        assert asked(limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False).fits == 20
+        assert (
+            asked(
+                limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False
+            ).fits
+            == 20
+        )
 
 
 def test_an_unknown_priority_class():
     """A template that the API server refuses for its PriorityClass has no copies."""
     found = asked(template=pod(priorityClassName="gold"))
-    assert (found.fits, found.stop.message) == (0, 'pods "web-0" is forbidden: no PriorityClass with name gold was found')
+    assert (found.fits, found.stop.message) == (
+        0,
+        'pods "web-0" is forbidden: no PriorityClass with name gold was found',
+    )
 
 
 AMOUNTS = st.fixed_dictionaries({name: st.integers(1, 5) for name in ("cpu", "memory")})
 
 
 @given(
-    request_=AMOUNTS, init=st.none() | AMOUNTS, there=st.lists(AMOUNTS, max_size=3),
+    request_=AMOUNTS,
+    init=st.none() | AMOUNTS,
+    there=st.lists(AMOUNTS, max_size=3),
     quotas=st.lists(
-        st.dictionaries(st.sampled_from(["pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory"]), st.integers(0, 40)),
+        st.dictionaries(
+            st.sampled_from(["pods", "count/pods", "cpu", "memory", "requests.cpu", "requests.memory"]),
+            st.integers(0, 40),
+        ),
         max_size=3,
     ),
-)  # fmt: skip
+)
 def test_quotas_against_arithmetic(request_, init, there, quotas):
     """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
     more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
     bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
-    known = [named_quota({name: str(number) for name, number in hard.items()}, f"q{at}") for at, hard in enumerate(quotas)]
+    known = [
+        named_quota({name: str(number) for name, number in hard.items()}, f"q{at}")
+        for at, hard in enumerate(quotas)
+    ]
     room = [
         (number - sum(1 if name.endswith("pods") else used[name.split(".")[-1]] for used in there))
-        // (1 if name.endswith("pods") else max(request_[name.split(".")[-1]], (init or {}).get(name.split(".")[-1], 0)))
+        // (
+            1
+            if name.endswith("pods")
+            else max(request_[name.split(".")[-1]], (init or {}).get(name.split(".")[-1], 0))
+        )
         for hard in quotas
         for name, number in hard.items()
     ]
@@ -246,13 +361,19 @@ def test_quotas_against_arithmetic(request_, init, there, quotas):
 
 class TestClaims:
     CLAIM: ClassVar[Json] = {
-        "metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
-    }  # fmt: skip
+        "metadata": {"name": "data"},
+        "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
+    }
 
     def asked(self, hard, *objects):
         """A StatefulSet with a claim for each copy, beside a quota."""
         template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
-        spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
+        spec = {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": template,
+            "volumeClaimTemplates": [self.CLAIM],
+        }
         fast = manifest("StorageClass", "fast", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer")
         bound = named_quota(hard)
         database = manifest("StatefulSet", "db", spec=spec)
@@ -261,19 +382,26 @@ class TestClaims:
     @pytest.mark.parametrize(
         "hard",
         [
-            {"persistentvolumeclaims": "3"}, {"count/persistentvolumeclaims": "3"}, {"requests.storage": "7Gi"},
-            {"fast.storageclass.storage.k8s.io/requests.storage": "6Gi"}, {"fast.storageclass.storage.k8s.io/persistentvolumeclaims": "3"},
+            {"persistentvolumeclaims": "3"},
+            {"count/persistentvolumeclaims": "3"},
+            {"requests.storage": "7Gi"},
+            {"fast.storageclass.storage.k8s.io/requests.storage": "6Gi"},
+            {"fast.storageclass.storage.k8s.io/persistentvolumeclaims": "3"},
         ],
-    )  # fmt: skip
+    )
     def test_quotas_of_claims(self, hard):
         """A quota on claims or storage stops the copy whose claim would exceed it."""
         found = self.asked(hard)
         assert found.fits == 3
-        assert found.stop.message.startswith('persistentvolumeclaims "data-db-3" is forbidden: exceeded quota: q, requested: ')
+        assert found.stop.message.startswith(
+            'persistentvolumeclaims "data-db-3" is forbidden: exceeded quota: q, requested: '
+        )
 
     def test_claims_of_the_cluster(self):
         """Claims that are there use the quota, also those of other owners."""
-        there = manifest("PersistentVolumeClaim", "other", spec={"resources": {"requests": {"storage": "3Gi"}}})
+        there = manifest(
+            "PersistentVolumeClaim", "other", spec={"resources": {"requests": {"storage": "3Gi"}}}
+        )
         assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
 
     def test_other_classes(self):

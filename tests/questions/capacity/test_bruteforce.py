@@ -36,14 +36,24 @@ class Question:
 @st.composite
 def questions(draw, subjects, others=()):
     """Small clusters with pods of one of *subjects* on them, and templates of the same."""
-    nodes = {form.name: form for form in (node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 4))))}
+    nodes = {
+        form.name: form for form in (node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 4))))
+    }
     subject = draw(st.sampled_from(subjects))
     bound = [
-        replace(form, spec=replace(form.spec, node_name=draw(st.sampled_from(sorted(nodes))), priority=draw(st.integers(-2, 0))))
+        replace(
+            form,
+            spec=replace(
+                form.spec, node_name=draw(st.sampled_from(sorted(nodes))), priority=draw(st.integers(-2, 0))
+            ),
+        )
         for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 5))))
     ]
     kinds = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 6)))] if others else []
-    beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in kinds)}
+    beside = {
+        (form.kind, form.key): form
+        for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in kinds)
+    }
     templates = [
         replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 0, 5]))))
         for form in (pod_form(subject, draw(NUMBERS), f"copy{at}") for at in range(draw(st.integers(1, 2))))
@@ -55,15 +65,21 @@ def questions(draw, subjects, others=()):
 @st.composite
 def questions_with_pending(draw, subjects):
     """The same, with pods that wait."""
-    forms = [pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}") for at in range(draw(st.integers(1, 4)))]
-    waiting = tuple(replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms)
+    forms = [
+        pod_form(draw(st.sampled_from(subjects)), draw(NUMBERS), f"waits{at}")
+        for at in range(draw(st.integers(1, 4)))
+    ]
+    waiting = tuple(
+        replace(form, spec=replace(form.spec, priority=draw(st.sampled_from([0, 3, 9])))) for form in forms
+    )
     return attrs.evolve(draw(questions(subjects)), pending=waiting)
 
 
 def by_brute_force(question, release, preemption):
     """Copies by node, placed one by one by a Scheduler, and the message of the first that found no place."""
     scheduler = Scheduler(
-        Cluster((*question.objects, *question.pending), defaults=False), options_of({"release": release, "preemption": preemption})
+        Cluster((*question.objects, *question.pending), defaults=False),
+        options_of({"release": release, "preemption": preemption}),
     )
     if question.pending:
         scheduler.run(details=False)
@@ -74,7 +90,9 @@ def by_brute_force(question, release, preemption):
     for number in range(MOST):
         at = turn[number % len(turn)]
         template = question.templates[at]
-        copy = replace(template, metadata=replace(template.metadata, name=f"{template.name}-{made[at]}", uid=""))
+        copy = replace(
+            template, metadata=replace(template.metadata, name=f"{template.name}-{made[at]}", uid="")
+        )
         made[at] += 1
         decision = scheduler.schedule(copy, details=False)
         if not decision.is_final:
@@ -93,13 +111,21 @@ def check(question, release, preemption):
     nodes, message = by_brute_force(question, release, preemption)
     cluster = Cluster((*question.objects, *question.pending), defaults=False)
     found = capacity(
-        cluster, question.templates, release, ratio=question.ratio, pods=MOST, pending_first=bool(question.pending),
-        preemption=preemption, defaults=False,
-    )  # fmt: skip
+        cluster,
+        question.templates,
+        release,
+        ratio=question.ratio,
+        pods=MOST,
+        pending_first=bool(question.pending),
+        preemption=preemption,
+        defaults=False,
+    )
     assert (found.fits, found.nodes) == (nodes.total(), dict(nodes.most_common()))
     assert message is None or found.stop.message == message
     assert found.stop.kind == "LimitReached" or message is not None
-    event(f"{min(found.fits, 3)} copies or more, {'some' if found.counted.evicted else 'none'} evicted, {found.stop.kind}")
+    event(
+        f"{min(found.fits, 3)} copies or more, {'some' if found.counted.evicted else 'none'} evicted, {found.stop.kind}"
+    )
 
 
 QUESTIONS = {
@@ -114,5 +140,6 @@ QUESTIONS = {
 @given(release=st.sampled_from(list(ALL_RELEASES)), preemption=st.booleans(), data=st.data())
 @examples(1)
 def test_against_brute_force(about, release, preemption, data):
-    """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever the pods ask for."""
+    """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever
+    the pods ask for."""
     check(data.draw(QUESTIONS[about]), release, preemption)

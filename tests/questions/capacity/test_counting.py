@@ -1,4 +1,5 @@
-"""Details of the count: what plugins and users' rules say, pods that wait, gates, orders, and what functions and results give."""
+"""Details of the count: what plugins and users' rules say, pods that wait, gates, orders, and what functions
+and results give."""
 
 import pytest
 
@@ -10,7 +11,8 @@ from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
 from tests.support.manifests import node, pod
 
-EXAMPLE, SMALL = ROOT / "examples/cluster", ROOT / "examples/capacity/small-pod.yaml"
+EXAMPLE = ROOT / "examples/cluster"
+SMALL = ROOT / "examples/capacity/small-pod.yaml"
 
 
 class Threes(Plugin):
@@ -46,7 +48,9 @@ def test_users_rules_count():
     def small(pod, nodes, cycle):
         return Failures.where(Reason("node(s) were too big"), nodes.allocatable("cpu") > 4_000)
 
-    found = capacity([node("a"), node("b", cpu="5")], pod(cpu=1), scheduler=Classic(catalogue=CATALOGUE.with_(small)))
+    found = capacity(
+        [node("a"), node("b", cpu="5")], pod(cpu=1), scheduler=Classic(catalogue=CATALOGUE.with_(small))
+    )
     assert (found.nodes, found.stop.reasons) == ({"a": 4}, {"node(s) were too big": 1, "Insufficient cpu": 1})
     assert found.stop.out_of_reach["cpu"] == 5000
 
@@ -54,7 +58,11 @@ def test_users_rules_count():
 def test_copies_without_end(monkeypatch):
     """Where nothing stops copies, the count ends all the same."""
     monkeypatch.setattr("kubeclassic.questions.capacity.answer.MOST", 30)
-    found = capacity(node(cpu="1"), pod(cpu=1), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
+    found = capacity(
+        node(cpu="1"),
+        pod(cpu=1),
+        scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}),
+    )
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 
 
@@ -72,8 +80,14 @@ def test_another_scheduler():
 def test_pending_pods_come_in_order():
     """With ``pending_first`` the pods that wait are tried in the order that is asked for."""
     waiting = [pod("low", "3"), pod("high", "2", priority=9)]
-    left = {order: capacity([node(), *waiting], pod(cpu=1), pending_first=True, order=order) for order in ("input", "priority")}
-    assert {order: (found.fits, found.counted.pending) for order, found in left.items()} == {"input": (1, 1), "priority": (2, 1)}
+    left = {
+        order: capacity([node(), *waiting], pod(cpu=1), pending_first=True, order=order)
+        for order in ("input", "priority")
+    }
+    assert {order: (found.fits, found.counted.pending) for order, found in left.items()} == {
+        "input": (1, 1),
+        "priority": (2, 1),
+    }
 
 
 def test_a_cluster_stays_as_it_is():
@@ -88,14 +102,20 @@ def test_excluded_nodes_go_with_their_pods():
     """The pods on excluded nodes keep no copy away."""
     term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
     alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    there = [node("a", labels={"zone": "z"}), node("b", labels={"zone": "z"}), pod("there", 1, on="b", labels={"app": "web"})]
+    there = [
+        node("a", labels={"zone": "z"}),
+        node("b", labels={"zone": "z"}),
+        pod("there", 1, on="b", labels={"app": "web"}),
+    ]
     assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone)).fits == 0
     assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone), exclude_nodes="b").fits == 1
 
 
 def test_higher_copies_evict_lower_ones():
     """With preemption a copy that has to leave for another copy does not count."""
-    found = capacity(node(cpu="3"), [pod("low", "1"), pod("high", "2", priority=5)], ratio=(2, 1), preemption=True)
+    found = capacity(
+        node(cpu="3"), [pod("low", "1"), pod("high", "2", priority=5)], ratio=(2, 1), preemption=True
+    )
     assert found.templates == {"low": 1, "high": 1}
     assert list(found.counted.evicted.values()) == ["default/high-0"]
 

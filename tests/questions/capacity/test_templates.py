@@ -27,7 +27,9 @@ def workload(kind, spec=None, **more):
 
 def read(document, known=()):
     """The template of a manifest, in a cluster that has *known*."""
-    return template_of(load_documents([Document(document, "web.yaml")], raw_kinds=READ_KINDS), "web.yaml", known)
+    return template_of(
+        load_documents([Document(document, "web.yaml")], raw_kinds=READ_KINDS), "web.yaml", known
+    )
 
 
 WORKLOADS = {
@@ -35,8 +37,12 @@ WORKLOADS = {
     "ReplicaSet": workload("ReplicaSet"),
     "ReplicationController": workload("ReplicationController", {"selector": {"app": "web"}}),
     "StatefulSet": workload("StatefulSet"),
-    "Job": workload("Job", {"parallelism": 5, "completions": 9, "selector": None}, status={"conditions": [COMPLETE]}),
-    "CronJob": workload("CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 2, "template": TEMPLATE}}}),
+    "Job": workload(
+        "Job", {"parallelism": 5, "completions": 9, "selector": None}, status={"conditions": [COMPLETE]}
+    ),
+    "CronJob": workload(
+        "CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 2, "template": TEMPLATE}}}
+    ),
     "PodTemplate": manifest("PodTemplate", "web", namespace="shop", template=TEMPLATE),
     "Pod": manifest("Pod", "web", namespace="shop", labels={"app": "web"}, metadata={"uid": "u"}, spec=SPEC),
 }
@@ -47,12 +53,24 @@ def test_each_kind_gives_a_pod(kind):
     """A copy has the template's labels, the workload's namespace and its name with a number, and no node."""
     template = read(WORKLOADS[kind])
     pod, _ = template.copy(7)
-    assert (template.kind, template.name, pod.key, pod.labels["app"], pod.metadata.uid) == (kind, "web", "shop/web-7", "web", "")
+    assert (template.kind, template.name, pod.key, pod.labels["app"], pod.metadata.uid) == (
+        kind,
+        "web",
+        "shop/web-7",
+        "web",
+        "",
+    )
     assert (pod.spec.node_name, pod.metadata.creation_timestamp) == ("", None)
 
 
 @pytest.mark.parametrize(
-    ("kind", "owner"), [("Deployment", "ReplicaSet"), ("ReplicaSet", "ReplicaSet"), ("StatefulSet", "StatefulSet"), ("CronJob", "Job")]
+    ("kind", "owner"),
+    [
+        ("Deployment", "ReplicaSet"),
+        ("ReplicaSet", "ReplicaSet"),
+        ("StatefulSet", "StatefulSet"),
+        ("CronJob", "Job"),
+    ],
 )
 def test_owners(kind, owner):
     """The copies belong to what makes them, so that they are spread as its pods."""
@@ -84,7 +102,12 @@ def test_a_deployment_finds_its_newest_replica_set():
     known = tuple(load_documents([Document(one, "rs") for one in owned]).of(ReplicaSet))
     found = read(WORKLOADS["Deployment"], known)
     controller = found.pod.metadata.controller
-    assert (controller.name, controller.uid, found.pod.labels["pod-template-hash"], found.objects) == ("web-12", "u12", "h12", ())
+    assert (controller.name, controller.uid, found.pod.labels["pod-template-hash"], found.objects) == (
+        "web-12",
+        "u12",
+        "h12",
+        (),
+    )
 
 
 def test_the_copies_of_a_stateful_set_have_claims():
@@ -101,23 +124,30 @@ def test_the_copies_of_a_stateful_set_have_claims():
 def test_claims_need_volumes(release):
     """A StatefulSet fits as often as there are volumes for its claims."""
     asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local"}
-    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}, **asked}}]
+    claims = [
+        {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}, **asked}}
+    ]
     later = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
     local = {"kind": "StorageClass", "metadata": {"name": "local"}, **later}
     disk = {"capacity": {"storage": "2Gi"}, "local": {"path": "/x"}, **asked}
     volumes = [manifest("PersistentVolume", f"pv{number}", spec=disk) for number in range(3)]
-    found = capacity([NODE, local, *volumes], workload("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release)
+    found = capacity(
+        [NODE, local, *volumes], workload("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release
+    )
     assert (found.fits, found.stop.kind) == (3, "Unschedulable")
     assert "didn't find available persistent volumes to bind" in found.stop.message
 
 
 def test_ephemeral_volumes_have_claims(tmp_path):
-    """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy as well as one that waits."""
+    """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy
+    as well as one that waits."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     local = manifest("StorageClass", "local", metadata={"annotations": default}, provisioner="x.csi.k8s.io")
     asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": asked}}}
-    web = workload("Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}})
+    web = workload(
+        "Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}}
+    )
     (tmp_path / "web.yaml").write_text(yaml.safe_dump(web), encoding="utf-8")
     cluster = [NODE, {**local, "volumeBindingMode": "WaitForFirstConsumer"}]
     assert capacity(cluster, tmp_path / "web.yaml", scheduler="1.34").fits == 4
@@ -136,14 +166,23 @@ def test_other_objects_of_the_file_come_too(tmp_path):
 @pytest.mark.parametrize(
     ("document", "told"),
     [
-        (workload("DaemonSet"), "expected a Pod, a PodTemplate or a workload of another kind, got DaemonSet web, which has one pod a node"),
+        (
+            workload("DaemonSet"),
+            "expected a Pod, a PodTemplate or a workload of another kind, got DaemonSet web, which has one pod a node",
+        ),
         (manifest("PodTemplate", "web"), "PodTemplate web: template: expected a pod template, got nothing"),
-        (manifest("PodTemplate", "web", template={"metadata": 7}), "template.metadata: expected an object, got 7"),
-        ({"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}}, "metadata.name: expected a name, got nothing"),
+        (
+            manifest("PodTemplate", "web", template={"metadata": 7}),
+            "template.metadata: expected an object, got 7",
+        ),
+        (
+            {"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}},
+            "metadata.name: expected a name, got nothing",
+        ),
         (manifest("CronJob", "web", spec={}), "spec.template: expected a pod template, got nothing"),
         (manifest("Secret", "s"), "expected a Pod, a PodTemplate or a workload, got Secret"),
     ],
-)  # fmt: skip
+)
 def test_refusals(document, told):
     """What gives no copies is refused in one line."""
     with pytest.raises(ManifestError, match=told):

@@ -40,9 +40,20 @@ class TestItself:
         assert found["same"]
         assert found["differences"] == []
         (against,) = found["against"]
-        assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
+        assert not [
+            *against["elsewhere"],
+            *against["firstAlone"],
+            *against["secondAlone"],
+            *against["causes"],
+        ]
         agreement = against["agreement"]
-        assert agreement["same"] == agreement["sameFeasible"] == agreement["sameBest"] == agreement["bestWithin"] == agreement["decisions"]
+        assert (
+            agreement["same"]
+            == agreement["sameFeasible"]
+            == agreement["sameBest"]
+            == agreement["bestWithin"]
+            == agreement["decisions"]
+        )
         first, second = found["configurations"]
         assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
         assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
@@ -53,7 +64,8 @@ class TestLocked:
     @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
     def test_the_state_is_the_first_one_s(self, seed, releases):
         """However others decide, their clusters end as the first one's, and the first one goes its own way."""
-        scenario, (first, second) = drawn(seed), releases[:2]
+        scenario = drawn(seed)
+        (first, second) = releases[:2]
         found = compare(scenario, engines(first, second), mode=LOCKED)
         infos = [one.engine.cache.infos.values() for one in found.sides]
         tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
@@ -64,7 +76,8 @@ class TestLocked:
 
 
 def settled(version):
-    """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the state alone."""
+    """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the
+    state alone."""
     return engine_for(version, {"percentageOfNodesToScore": 100}, tie_break=first_best)
 
 
@@ -80,19 +93,23 @@ def asked_afresh(version, objects, waiting):
 class TestExactly:
     @pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
     def test_the_differences_are_the_cycles_that_differ(self, pair):
-        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for the state decide otherwise."""
+        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for
+        the state decide otherwise."""
         seen = 0
         for scenario in map(drawn, range(25)):
             made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
             found = compare(scenario, made, mode=LOCKED)
-            state, wanted = list(scenario.objects), []
+            state = list(scenario.objects)
+            wanted = []
             for cycle, waiting in enumerate(scenario.pending):
                 first, second = (asked_afresh(version, state, waiting) for version in pair)
                 if first != second:
                     wanted.append((cycle, first[0], second[0]))
                 if first[0] is not None:
                     state.append(waiting.bound_to(first[0]))
-            assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
+            assert [
+                (d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences
+            ] == wanted
             seen += len(wanted)
         assert seen
 
@@ -100,7 +117,9 @@ class TestExactly:
 class TestVerdicts:
     """What is the same, what is another of the first one's best nodes, and what is different."""
 
-    EQUAL, LEAST, MOST = ((f"{name}Priority", first_best) for name in ("Equal", "LeastRequested", "MostRequested"))
+    EQUAL, LEAST, MOST = (
+        (f"{name}Priority", first_best) for name in ("Equal", "LeastRequested", "MostRequested")
+    )
     OTHER_DRAW = ("EqualPriority", lambda ties, times: (ties - 1, False))
 
     @pytest.mark.parametrize(
@@ -118,22 +137,37 @@ class TestVerdicts:
         """On a full and an empty node, a decision counts by what either side sees of both nodes."""
         made = {}
         for name, (rule, draw) in {"a": one, "b": other}.items():
-            document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": rule, "weight": 1}]}
+            document = {
+                "kind": "Policy",
+                "apiVersion": "v1",
+                "predicates": [],
+                "priorities": [{"name": rule, "weight": 1}],
+            }
             made[name] = engine_for("1.16", {"policy": document}, tie_break=draw)
-        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        scenario = of(
+            node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p")
+        )
         found = plain(compare(scenario, made, mode=LOCKED).document())["against"][0]["agreement"]
         assert found == {name: int(name in {"decisions", "sameFeasible", *wanted}) for name in found}
 
     @examples(0.15)
     @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))
     def test_counts_add_up(self, seed, releases, mode):
-        """The three verdicts add up to the cycles of both, those that are not the same are the differences, and causes add up to them."""
+        """The three verdicts add up to the cycles of both, those that are not the same are the differences,
+        and causes add up to them."""
         found = plain(compare(drawn(seed), engines(*releases[:2]), mode=mode).document())
         (against,) = found["against"]
         agreement = against["agreement"]
-        told = [difference["causes"]["b"]["verdict"] for difference in found["differences"] if "b" in difference["causes"]]
+        told = [
+            difference["causes"]["b"]["verdict"]
+            for difference in found["differences"]
+            if "b" in difference["causes"]
+        ]
         assert agreement["same"] + len(told) == agreement["decisions"]
-        assert (agreement["equallyGood"], agreement["different"]) == (told.count(EQUALLY_GOOD), told.count(DIFFERENT))
+        assert (agreement["equallyGood"], agreement["different"]) == (
+            told.count(EQUALLY_GOOD),
+            told.count(DIFFERENT),
+        )
         assert sum(cause["decisions"] for cause in against["causes"]) == len(told)
 
 
@@ -147,22 +181,33 @@ class TestCauses:
 
     def policy(self, predicates, priorities):
         """A scheduler of 1.15 with these rules."""
-        rules = {"predicates": [{"name": n} for n in predicates], "priorities": [{"name": n, "weight": 1} for n in priorities]}
+        rules = {
+            "predicates": [{"name": n} for n in predicates],
+            "priorities": [{"name": n, "weight": 1} for n in priorities],
+        }
         return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
     def test_a_score_under_a_name_of_its_own(self):
         """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
         ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
         entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
-        older = engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}})
-        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        older = engine_for(
+            "1.16",
+            {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}},
+        )
+        scenario = of(
+            node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p")
+        )
         found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
         assert (found["kind"], found["rule"]) == (SCORE, "NodeResourcesFit")
 
     def test_an_error(self):
         """Where one cannot answer, its message is the cause."""
         broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)})}
+        made = {
+            "a": engine_for("1.16", {}),
+            "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)}),
+        }
         found = self.cause(of(node("a"), pod("p")), made)
         assert (found["kind"], found["side"]) == (ERROR, "b")
         assert "the rack is on fire" in found["text"]
@@ -170,7 +215,8 @@ class TestCauses:
 
 class TestNumbers:
     def test_fragmentation(self):
-        """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to it."""
+        """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
+        it."""
         scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", requests={"cpu": 5}))
         made = engines("1.16", "1.16")
         found = plain(compare(scenario, made).document())["configurations"][0]["fragmentation"]["cpu"]
@@ -181,7 +227,9 @@ class TestNumbers:
         there = (pod("half", on="b", requests={"cpu": 2}), pod("full", on="c", requests={"cpu": 4}))
         scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
         found = plain(compare(scenario, engines("1.16", "1.27")).document())["configurations"]
-        assert found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+        assert (
+            found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+        )
 
     def test_an_unknown_mode(self):
         """A mode that does not exist is refused."""

@@ -1,4 +1,5 @@
-"""Agreement is counted by masks over rows: with the counts that sets of names give, whatever rows the nodes have in either table."""
+"""Agreement is counted by masks over rows: with the counts that sets of names give, whatever rows the nodes
+have in either table."""
 
 import random
 from types import SimpleNamespace
@@ -30,12 +31,18 @@ def counts_of(one, other):
     verdict = SAME if decided(one) == decided(other) else EQUALLY_GOOD if is_among else DIFFERENT
     is_equal = verdict != SAME and one.host is not None and one.host in theirs
     return {
-        "decisions": 1, "errors": verdict == SAME and one.host is None and not one.is_fit_error, "same": verdict == SAME,
-        "equallyGood": verdict == EQUALLY_GOOD, "different": verdict == DIFFERENT, "gated": 0,
-        "equalForBoth": is_equal and verdict == EQUALLY_GOOD, "equalForSecondAlone": is_equal and verdict == DIFFERENT,
-        "sameFeasible": fitting[0] == fitting[1], "sameBest": ours == theirs,
+        "decisions": 1,
+        "errors": verdict == SAME and one.host is None and not one.is_fit_error,
+        "same": verdict == SAME,
+        "equallyGood": verdict == EQUALLY_GOOD,
+        "different": verdict == DIFFERENT,
+        "gated": 0,
+        "equalForBoth": is_equal and verdict == EQUALLY_GOOD,
+        "equalForSecondAlone": is_equal and verdict == DIFFERENT,
+        "sameFeasible": fitting[0] == fitting[1],
+        "sameBest": ours == theirs,
         "bestWithin": theirs <= ours and bool(theirs) == bool(ours),
-    }  # fmt: skip
+    }
 
 
 def change(rng, engine):

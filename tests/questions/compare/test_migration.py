@@ -14,11 +14,16 @@ from tests.support.manifests import manifest
 
 
 def checked(
-    objects, pending, changes=None, config=None,
+    objects,
+    pending,
+    changes=None,
+    config=None,
     **policy,
-):  # fmt: skip
-    """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the component configuration."""
-    written, release = read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.16"]
+):
+    """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the
+    component configuration."""
+    written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
+    release = RELEASES["1.16"]
     configuration = AlgorithmConfiguration(**(config or {}))
     document = migrate(written, release, configuration).document
     for plugin in document["profiles"][0]["plugins"]["score"]["enabled"]:
@@ -29,7 +34,10 @@ def checked(
 
 def verdicts(found):
     """(verdict, old host, new host) of each cycle that is not the same, in order."""
-    return [(one.causes[PROFILE].verdict, one.decisions[POLICY].host, one.decisions[PROFILE].host) for one in found.differences]
+    return [
+        (one.causes[PROFILE].verdict, one.decisions[POLICY].host, one.decisions[PROFILE].host)
+        for one in found.differences
+    ]
 
 
 class TestCheck:
@@ -57,12 +65,21 @@ class TestCheck:
         objects.append(node("b", "64", "128Gi", labels={"region": "y"}))
         service = manifest("Service", "s", apiVersion="v1", spec={"selector": {"app": "web"}})
         objects += [obj(service), pod("there", on="a", labels={"app": "web"})]
-        predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
+        predicates = [
+            {"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}
+        ]
         priorities = [{"name": "LeastRequestedPriority", "weight": 1}]
-        found = checked(objects, [pod("new", labels={"app": "web"})], predicates=predicates, priorities=priorities)
+        found = checked(
+            objects, [pod("new", labels={"app": "web"})], predicates=predicates, priorities=priorities
+        )
         assert verdicts(found) == [(DIFFERENT, "a", "b")]
         cause = found.differences[0].causes[PROFILE]
-        assert (cause.kind, cause.rule, cause.side, cause.node) == (PREDICATE, "CheckServiceAffinity", POLICY, "b")
+        assert (cause.kind, cause.rule, cause.side, cause.node) == (
+            PREDICATE,
+            "CheckServiceAffinity",
+            POLICY,
+            "b",
+        )
         assert cause.text == "node(s) didn't match service affinity"
         assert not agrees(found)
 
@@ -71,19 +88,33 @@ class TestCheck:
         objects = [*(node(name, "8", "16Gi") for name in "abc")]
         objects += [pod(f"on-{name}", "4", requests={"memory": "8Gi"}, on=name) for name in "ab"]
         objects.append(pod("on-c", "7", requests={"memory": "1Gi"}, on="c"))
-        entries = [{"name": "LeastRequestedPriority", "weight": 1}, {"name": "BalancedResourceAllocation", "weight": 1}]
+        entries = [
+            {"name": "LeastRequestedPriority", "weight": 1},
+            {"name": "BalancedResourceAllocation", "weight": 1},
+        ]
         pending = [pod("p", "1m", requests={"memory": "1Mi"})]
         assert agrees(checked(objects, pending, priorities=entries))
-        found = checked(objects, pending, {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 90}, priorities=entries)
+        found = checked(
+            objects,
+            pending,
+            {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 90},
+            priorities=entries,
+        )
         assert verdicts(found) == [(DIFFERENT, "a", "c")]
         cause = found.differences[0].causes[PROFILE]
         assert (cause.kind, cause.rule) == (SCORE, "NodeResourcesFit")
-        assert cause.text == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
+        assert (
+            cause.text
+            == "scores c beside a: 270 of 9,000 points higher in profile, 1 of 10 points higher in policy"
+        )
 
     def test_another_of_the_best(self):
-        """Where the old release's coarser scores hold both nodes equal the decision is equally good: neither the same nor different."""
+        """Where the old release's coarser scores hold both nodes equal the decision is equally good: neither
+        the same nor different."""
         objects = [node("a"), node("b"), pod("o", "100m", on="a")]
-        found = checked(objects, [pod("p", "100m")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
+        found = checked(
+            objects, [pod("p", "100m")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}]
+        )
         assert verdicts(found) == [(EQUALLY_GOOD, "a", "b")]
         assert agrees(found)
 

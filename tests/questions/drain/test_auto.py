@@ -38,26 +38,37 @@ LABELS = "KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY"
 class TestWhatIsFound:
     def test_the_least_used_go_first(self):
         """Pods of the emptiest nodes move to the fullest, none of them twice."""
-        found = searched(*three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m")))
+        found = searched(
+            *three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m"))
+        )
         assert found.can == ["c", "b"]
         assert sorted((move.pod, move.to) for move in found.moves) == [("default/q", "a"), ("default/r", "a")]
 
     def test_the_control_plane_stays(self):
-        """Nodes with the role's label, old or new, or with its taint alone, as some installers set it, are no candidates."""
+        """Nodes with the role's label, old or new, or with its taint alone, as some installers set it, are no
+        candidates."""
         roles = [f"node-role.kubernetes.io/{role}" for role in ("master", "control-plane")]
         taint = {"key": roles[1], "effect": "NoSchedule"}
-        found = searched(node("a"), *(node(role[-5:], labels={role: ""}) for role in roles), node("t", taints=[taint]))
+        found = searched(
+            node("a"), *(node(role[-5:], labels={role: ""}) for role in roles), node("t", taints=[taint])
+        )
         assert (found.can, found.cannot) == (["a"], {})
 
     def test_what_kubectl_refuses_stays(self):
         """A node with a bare pod stays without --force."""
         found = searched(*three(owned("p", "bare", on="a")), force=False)
         assert set(found.can) == {"b", "c"}
-        assert found.cannot == {"a": "cannot delete Pods declare no controller (use --force to override): default/p"}
+        assert found.cannot == {
+            "a": "cannot delete Pods declare no controller (use --force to override): default/p"
+        }
 
     def test_bare_pods_can_be_made_again(self):
         """With recreate_bare a trace's bare pods move, under their own names."""
-        found = searched(*three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")), force=False, recreate_bare=True)
+        found = searched(
+            *three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")),
+            force=False,
+            recreate_bare=True,
+        )
         assert set(found.can) == {"b", "c"}
         assert found.moves == (DrainMove("default/q", "b", "a"),)
 
@@ -86,13 +97,22 @@ class TestSets:
         record = asked(objects, [], release, auto=True, **FLAGS)
         names = [f"n{number}" for number in range(4)]
         sets = [chosen for size in range(1, 5) for chosen in permutations(names, size)]
-        able = [set(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]]
+        able = [
+            set(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]
+        ]
         assert not record["can"] or set(record["can"]) in able
 
     def test_a_policy_without_resources_has_none(self):
         """Where no rule counts resources nothing has to stay."""
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodToleratesNodeTaints"}], "priorities": []}
-        found = searched(*three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy)
+        policy = {
+            "kind": "Policy",
+            "apiVersion": "v1",
+            "predicates": [{"name": "PodToleratesNodeTaints"}],
+            "priorities": [],
+        }
+        found = searched(
+            *three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy
+        )
         assert len(found.can) == 2
 
 
@@ -100,9 +120,11 @@ class TestTheWayBack:
     @examples(0.4)
     @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES), number=st.integers(0, 4))
     def test_a_trial_that_is_undone_leaves_no_trace(self, seed, release, number):
-        """After a trial, whatever became of it, the way back leads to the same pods on the same nodes, budgets and decisions."""
+        """After a trial, whatever became of it, the way back leads to the same pods on the same nodes,
+        budgets and decisions."""
         ours = settled_of(settled(cluster_of(seed), release, preemption=False), release)
-        trial, other = ours.trial(), ours.trial()
+        trial = ours.trial()
+        other = ours.trial()
         before = state_of(trial)
         trial.cordon(f"n{number}")
         with suppress(NotDrainable), trial.run.savepoint():
@@ -127,10 +149,28 @@ def state_of(trial):
     pods = {name: sorted(entry.pod.key for entry in info.pods) for name, info in engine.cache.infos.items()}
     requested = {name: engine.table.requested[:, row].tolist() for name, row in engine.table.row_of.items()}
     nodes = {name: info.node for name, info in engine.cache.infos.items()}
-    left = {name: [allowance.left for _, allowance in found] for name, found in trial.budgets._by_namespace.items()}
+    left = {
+        name: [allowance.left for _, allowance in found]
+        for name, found in trial.budgets._by_namespace.items()
+    }
     nominated = {name: [pod.key for pod in engine.nominations.on(name)] for name in engine.nominations}
-    place = engine.flow.order.position, engine.ties.last_node_index, set(trial.replacements.taken), trial.rounds
-    return pods, requested, nodes, left, nominated, place, trial.evictions, set(trial.run._pods), set(trial.cordoned)
+    place = (
+        engine.flow.order.position,
+        engine.ties.last_node_index,
+        set(trial.replacements.taken),
+        trial.rounds,
+    )
+    return (
+        pods,
+        requested,
+        nodes,
+        left,
+        nominated,
+        place,
+        trial.evictions,
+        set(trial.run._pods),
+        set(trial.cordoned),
+    )
 
 
 class TestProof:
@@ -139,7 +179,9 @@ class TestProof:
         objects = list(three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3"), cpu="4"))
         found = verify(settled_of(objects, "1.16"), ["a", "b"], ALL)
         assert found.can == ("a",)
-        assert found.cannot["b"].startswith("default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: ")
+        assert found.cannot["b"].startswith(
+            "default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: "
+        )
 
     def test_the_trial_is_of_the_whole_set(self):
         """At its end the nodes that can go are cordoned, and the others are not."""
@@ -157,7 +199,10 @@ class TestQuestions:
             ({"nodes": ["a"], "zone": "z"}, "node: expected names or zone or node_selector, got both"),
             ({"nodes": "a", "keep": 1}, "keep needs auto"),
             ({"auto": True, "keep": -1}, "keep: expected 0 or more, got -1"),
-            ({"auto": True, "zone": "zone1"}, 'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?'),
+            (
+                {"auto": True, "zone": "zone1"},
+                'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?',
+            ),
             ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
             ({"auto": True, "node_selector": "=="}, f'node_selector: expected {LABELS}, got "=="'),
             ({"nodes": "a", "pod_selector": "=="}, f'pod_selector: expected {LABELS}, got "=="'),
@@ -166,8 +211,13 @@ class TestQuestions:
     )
     def test_wrong_ones_are_refused(self, options, wanted):
         """What does not go together, or does not exist, is told in one line."""
-        nodes = [node(name, labels={"topology.kubernetes.io/zone": zone}) for name, zone in (("a", "zone-1"), ("b", "zone-2"))]
-        assert refusal_text(KubeclassicError, drain, Cluster(nodes), **keywords_of(options)).startswith(wanted)
+        nodes = [
+            node(name, labels={"topology.kubernetes.io/zone": zone})
+            for name, zone in (("a", "zone-1"), ("b", "zone-2"))
+        ]
+        assert refusal_text(KubeclassicError, drain, Cluster(nodes), **keywords_of(options)).startswith(
+            wanted
+        )
 
     def test_a_zone_without_zones(self):
         """A cluster whose nodes say no zone has none to empty."""

@@ -19,14 +19,17 @@ AUTO = DrainOptions(auto=True)
 def trace(shared):
     """The whole trace, with its pods placed."""
     data = shared / "data" / "openb"
-    cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
+    cluster = import_openb(
+        data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv"
+    ).cluster()
     spec = spec_of("1.16")
     scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names)
     return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
 
 
 def test_so_many_nodes_can_go(trace, root):
-    """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
+    """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same
+    nodes in the same way."""
     answer, _ = planned(AUTO, nodes_asked(AUTO, trace.nodes), trace, DrainFlags(recreate_bare=True))
     assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
     page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
@@ -34,7 +37,9 @@ def test_so_many_nodes_can_go(trace, root):
     after = replayed(list(trace.objects), "1.16", plain(answer))
     gone = set(answer.can)
     assert [pod.key for pod in after.pods if pod.spec.node_name in gone] == []
-    assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(isinstance(item, Pod) for item in trace.objects)
+    assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(
+        isinstance(item, Pod) for item in trace.objects
+    )
 
 
 def test_bare_pods_keep_their_nodes(trace):

@@ -1,4 +1,5 @@
-"""Every "can go" holds in a replay through a scheduler of its own, and every "cannot" of a single node in one that tries it out."""
+"""Every "can go" holds in a replay through a scheduler of its own, and every "cannot" of a single node in one
+that tries it out."""
 
 import pytest
 from hypothesis import given
@@ -11,21 +12,40 @@ from tests.support.examples import examples
 
 SEEDS = st.integers(0, 1 << 30)
 flags_by_lot = st.fixed_dictionaries(
-    {name: st.booleans() for name in ("ignore_daemonsets", "delete_emptydir_data", "force", "recreate_bare", "disable_eviction")}
+    {
+        name: st.booleans()
+        for name in (
+            "ignore_daemonsets",
+            "delete_emptydir_data",
+            "force",
+            "recreate_bare",
+            "disable_eviction",
+        )
+    }
 )
 
 
 def left_on(pods, names):
     """The pods on some nodes that a drain must not leave there."""
     here = [pod for pod in pods if pod.spec.node_name in names]
-    return [pod for pod in here if not (is_mirror(pod) or (pod.metadata.controller and pod.metadata.controller.kind == "DaemonSet"))]
+    return [
+        pod
+        for pod in here
+        if not (is_mirror(pod) or (pod.metadata.controller and pod.metadata.controller.kind == "DaemonSet"))
+    ]
 
 
 class TestCan:
     @examples(0.6)
-    @given(seed=SEEDS, release=st.sampled_from(RELEASES), flags=flags_by_lot, names=st.sets(st.integers(0, 4), min_size=1))
+    @given(
+        seed=SEEDS,
+        release=st.sampled_from(RELEASES),
+        flags=flags_by_lot,
+        names=st.sets(st.integers(0, 4), min_size=1),
+    )
     def test_what_can_go_does_in_a_replay(self, seed, release, flags, names):
-        """The plan's steps lead to nodes without pods, on the hosts that a new scheduler chooses, with budgets held in each round."""
+        """The plan's steps lead to nodes without pods, on the hosts that a new scheduler chooses, with
+        budgets held in each round."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, [f"n{number}" for number in sorted(names)], release, **flags)
         assert set(record["can"]) | set(record["cannot"]) == {f"n{number}" for number in names}
@@ -44,7 +64,8 @@ class TestCan:
     @examples(0.2)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES))
     def test_those_that_run_somewhere_still_do(self, seed, release):
-        """Each pod that ran before runs afterwards, or another in its place, but for bare pods of drained nodes."""
+        """Each pod that ran before runs afterwards, or another in its place, but for bare pods of drained
+        nodes."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, ["n0", "n1"], release, **FLAGS)
         gone = [found for found in record["evictions"] if found["to"] is None]
@@ -56,7 +77,8 @@ class TestCan:
 
 
 def tried_out(objects, name, release):
-    """Whether one node can go, by plain steps: evict what budgets allow, place what comes instead, until nothing is left."""
+    """Whether one node can go, by plain steps: evict what budgets allow, place what comes instead, until
+    nothing is left."""
     replay = Replay.of(objects, release, preemption=False)
     replay.cordon(name)
     number = 0
@@ -66,7 +88,10 @@ def tried_out(objects, name, release):
             return True
         gone = []
         for pod in pods:
-            if all(replay.left[budget] > 0 for budget in replay.of_budget(pod)) and len(replay.of_budget(pod)) < 2:
+            if (
+                all(replay.left[budget] > 0 for budget in replay.of_budget(pod))
+                and len(replay.of_budget(pod)) < 2
+            ):
                 gone.append(replay.leave(pod.key, by_drain=True))
         if not gone:
             return False

@@ -1,4 +1,5 @@
-"""What becomes of pods, as kubectl drain treats them: who leaves, who stays, who keeps the node from going; rounds, budgets, preemption."""
+"""What becomes of pods, as kubectl drain treats them: who leaves, who stays, who keeps the node from going;
+rounds, budgets, preemption."""
 
 import pytest
 
@@ -15,7 +16,8 @@ MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
 KUBELETS = {"metadata": {"ownerReferences": [{"kind": "Node", "name": "a", "controller": True}]}}
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
-ONCE, STORAGE = {"accessModes": ["ReadWriteOnce"]}, {"resources": {"requests": {"storage": "1Gi"}}}
+ONCE = {"accessModes": ["ReadWriteOnce"]}
+STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 DATA = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
 NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
 WEB = {"selector": {"matchLabels": {"app": "web"}}}
@@ -23,13 +25,25 @@ WEB = {"selector": {"matchLabels": {"app": "web"}}}
 
 def bare_budget(spec, namespace="default", **more):
     """A budget as a manifest has it: with no status but what is in *more*."""
-    return obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": namespace}, "spec": spec, **more})
+    return obj(
+        {
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "b", "namespace": namespace},
+            "spec": spec,
+            **more,
+        }
+    )
 
 
 def disk(name, on, status="Bound", **spec):
     """A volume on one node."""
     here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}]}]
-    spec = {"capacity": {"storage": "1Gi"}, **ONCE, "nodeAffinity": {"required": {"nodeSelectorTerms": here}}, **spec}
+    spec = {
+        "capacity": {"storage": "1Gi"},
+        **ONCE,
+        "nodeAffinity": {"required": {"nodeSelectorTerms": here}},
+        **spec,
+    }
     return obj(manifest("PersistentVolume", name, spec=spec, status={"phase": status}))
 
 
@@ -55,13 +69,23 @@ class TestWhoLeaves:
         """They leave, and their controller makes others; only a StatefulSet's keep their names."""
         found = beside(owned("p", app, on="a"))
         assert found.moves == (DrainMove("default/p", "a", "b"),)
-        assert (found.record()["evictions"][0]["replacement"] == "default/p") == (OWNERS[app] == "StatefulSet")
+        assert (found.record()["evictions"][0]["replacement"] == "default/p") == (
+            OWNERS[app] == "StatefulSet"
+        )
 
     @pytest.mark.parametrize(
         ("one", "flag", "why"),
         [
-            (owned("p", "agent", on="a"), "ignore_daemonsets", "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"),
-            (owned("p", on="a", **SCRATCH), "delete_emptydir_data", "Pods with local storage (use --delete-emptydir-data to override)"),
+            (
+                owned("p", "agent", on="a"),
+                "ignore_daemonsets",
+                "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)",
+            ),
+            (
+                owned("p", on="a", **SCRATCH),
+                "delete_emptydir_data",
+                "Pods with local storage (use --delete-emptydir-data to override)",
+            ),
             (owned("p", "bare", on="a"), "force", "Pods declare no controller (use --force to override)"),
         ],
     )
@@ -76,16 +100,19 @@ class TestWhoLeaves:
         """All are told, each with its pods; of many the first five."""
         bare = [owned(f"p{number}", "bare", on="a") for number in range(7)]
         (why,) = beside(*bare, owned("d", "agent", on="a")).cannot.values()
-        assert why.startswith("cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no ")
+        assert why.startswith(
+            "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no "
+        )
         assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
     @pytest.mark.parametrize(
         ("one", "why"),
         [
-            (pod("p", on="a", **MIRROR), "a static pod of its kubelet"), (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
+            (pod("p", on="a", **MIRROR), "a static pod of its kubelet"),
+            (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
             (owned("p", "agent", on="a"), "DaemonSet-managed"),
         ],
-    )  # fmt: skip
+    )
     def test_pods_of_the_node_stay(self, one, why):
         """The image of a static pod is ignored, with the flag a DaemonSet's pod too, and both are listed."""
         found = beside(one, ignore_daemonsets=True)
@@ -134,9 +161,14 @@ class TestWhereTheyGo:
     @pytest.mark.parametrize("release", RELEASES)
     def test_back_again(self, release):
         """A pod that tolerates everything comes back to the cordoned node, so it cannot be emptied."""
-        found = emptied(node("a", cpu="8"), node("b", cpu="1"), owned("p", on="a", cpu="2", **EVERYWHERE), release=release)
+        found = emptied(
+            node("a", cpu="8"), node("b", cpu="1"), owned("p", on="a", cpu="2", **EVERYWHERE), release=release
+        )
         (why,) = found.cannot.values()
-        assert why == "default/web-0, made in place of default/p, comes back to a, as it tolerates that the node is cordoned"
+        assert (
+            why
+            == "default/web-0, made in place of default/p, comes back to a, as it tolerates that the node is cordoned"
+        )
 
     def test_pods_with_disks_of_the_node(self):
         """A claim whose volume is on the node keeps its pod there."""
@@ -147,23 +179,52 @@ class TestWhereTheyGo:
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_waiting_pods_come_first(self, release):
-        """What waits is scheduled before the drain where that is asked for, so that it may take the room; else it is left out."""
+        """What waits is scheduled before the drain where that is asked for, so that it may take the room;
+        else it is left out."""
         first = {"pending_first": True, "release": release}
         found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
         assert found.can == ["a"]
-        cluster = node("a"), node("b", labels={"b": "b"}), owned("p", on="a", cpu="3"), owned("w", cpu="2", nodeSelector={"b": "b"})
-        found, without = emptied(*cluster, **first), emptied(*cluster, release=release)
+        cluster = (
+            node("a"),
+            node("b", labels={"b": "b"}),
+            owned("p", on="a", cpu="3"),
+            owned("w", cpu="2", nodeSelector={"b": "b"}),
+        )
+        found = emptied(*cluster, **first)
+        without = emptied(*cluster, release=release)
         assert (found.can, without.can) == ([], ["a"])
-        counts = [[one.record()["summary"][name] for name in ("placedBefore", "waiting", "leftOut")] for one in (found, without)]
+        counts = [
+            [one.record()["summary"][name] for name in ("placedBefore", "waiting", "leftOut")]
+            for one in (found, without)
+        ]
         assert counts == [[1, 0, 0], [0, 0, 1]]
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_claims_of_pods_that_came_first(self, release):
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
-        kind = obj(manifest("StorageClass", "local", provisioner="kubernetes.io/no-provisioner", volumeBindingMode="WaitForFirstConsumer"))
-        disks = [disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem") for name in "ab"]
+        kind = obj(
+            manifest(
+                "StorageClass",
+                "local",
+                provisioner="kubernetes.io/no-provisioner",
+                volumeBindingMode="WaitForFirstConsumer",
+            )
+        )
+        disks = [
+            disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem")
+            for name in "ab"
+        ]
         wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
-        found = emptied(*NAMED, kind, *disks, wanted, owned("p", "db", **DATA), nodes=["a", "b"], release=release, pending_first=True)
+        found = emptied(
+            *NAMED,
+            kind,
+            *disks,
+            wanted,
+            owned("p", "db", **DATA),
+            nodes=["a", "b"],
+            release=release,
+            pending_first=True,
+        )
         assert len(found.can) == 1
         (why,) = found.cannot.values()
         assert "default/p finds no other node: " in why
@@ -171,13 +232,27 @@ class TestWhereTheyGo:
     @pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
     @pytest.mark.parametrize("app", ["web", "db"])
     def test_ephemeral_volumes(self, app, mode):
-        """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever the old disk is."""
+        """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever
+        the old disk is."""
         kind = obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode))
-        there = disk("disk", "a", storageClassName="disks", volumeMode="Filesystem", claimRef={"namespace": "default", "name": "p-v"})
+        there = disk(
+            "disk",
+            "a",
+            storageClassName="disks",
+            volumeMode="Filesystem",
+            claimRef={"namespace": "default", "name": "p-v"},
+        )
         spec = {"storageClassName": "disks", **ONCE, **STORAGE}
-        one = owned("p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}])
+        one = owned(
+            "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
+        )
         owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
-        made = claim({**spec, "volumeName": "disk"}, "p-v", annotations={"pv.kubernetes.io/bind-completed": "yes"}, ownerReferences=[owner])
+        made = claim(
+            {**spec, "volumeName": "disk"},
+            "p-v",
+            annotations={"pv.kubernetes.io/bind-completed": "yes"},
+            ownerReferences=[owner],
+        )
         found = emptied(*NAMED, kind, there, made, one, release="1.27")
         assert found.cannot == {}
         assert found.moves == (DrainMove("default/p", "a", "b"),)
@@ -186,14 +261,20 @@ class TestWhereTheyGo:
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_who_is_preempted_moves_on(self, release):
-        """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new one."""
+        """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new
+        one."""
         high = owned("high", "db", on="a", cpu="3", priority=10)
         low = owned("low", on="b", cpu="2", priority=0)
         found = emptied(node("a"), node("b"), node("c", cpu="2"), high, low, release=release)
         assert found.can == ["a"]
         first, second = found.record()["evictions"]
         assert (first["pod"], first["to"], first["by"]) == ("default/high", "b", None)
-        assert (second["pod"], second["node"], second["to"], second["by"]) == ("default/low", "b", "c", "default/high")
+        assert (second["pod"], second["node"], second["to"], second["by"]) == (
+            "default/low",
+            "b",
+            "c",
+            "default/high",
+        )
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_nobody_is_pushed_out(self, release):
@@ -201,7 +282,15 @@ class TestWhereTheyGo:
         high = owned("high", "db", on="a", cpu="3", priority=10)
         pushed = beside(high, owned("low", on="b", cpu="2"), release=release)
         assert "default/web-0, made in place of default/low, finds no other node" in pushed.cannot["a"]
-        bare = emptied(node("a"), node("b"), node("c"), high, owned("low", "bare", on="b", cpu="2"), owned("w", on="c"), release=release)
+        bare = emptied(
+            node("a"),
+            node("b"),
+            node("c"),
+            high,
+            owned("low", "bare", on="b", cpu="2"),
+            owned("w", on="c"),
+            release=release,
+        )
         assert bare.can == ["a"] or "which is not made again" in bare.cannot["a"]
         alone = beside(high, owned("low", "bare", on="b", cpu="2"), force=True, release=release)
         assert alone.cannot == {"a": "default/high would preempt default/low on b, which is not made again"}
@@ -214,30 +303,47 @@ class TestBudgets:
 
     @pytest.mark.parametrize(("allowed", "sizes"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
     def test_rounds(self, allowed, sizes):
-        """In each round as many leave as the budget allows; the new ones get ready, and then it allows as many again."""
+        """In each round as many leave as the budget allows; the new ones get ready, and then it allows as
+        many again."""
         found = beside(*self.pods(5), budget("b", "web", allowed))
         rounds = [one["round"] for one in found.record()["evictions"]]
         assert [rounds.count(number) for number in dict.fromkeys(rounds)] == sizes
         (told,) = found.record()["budgets"]
-        assert told == {"budget": "default/b", "allowed": allowed, "evictions": 5, "lowest": allowed - sizes[0], "left": allowed}
+        assert told == {
+            "budget": "default/b",
+            "allowed": allowed,
+            "evictions": 5,
+            "lowest": allowed - sizes[0],
+            "left": allowed,
+        }
 
     def test_others_need_not_wait(self):
         """Pods without a budget leave in the first round."""
         found = beside(*self.pods(2), owned("q", "job", on="a"), budget("b", "web", 1))
         assert [(one["pod"], one["round"]) for one in found.record()["evictions"]] == [
-            ("default/p0", 1), ("default/q", 1), ("default/p1", 2),
-        ]  # fmt: skip
+            ("default/p0", 1),
+            ("default/q", 1),
+            ("default/p1", 2),
+        ]
 
     @pytest.mark.parametrize(
         ("spec", "allowed"),
         [
-            ({"minAvailable": 3}, 2), ({"minAvailable": "50%"}, 2), ({"minAvailable": 9}, 0), ({"maxUnavailable": 1}, 1),
-            ({"maxUnavailable": "30%"}, 2), ({"maxUnavailable": "100%"}, 5), ({"maxUnavailable": 7}, 5), ({"minAvailable": "most"}, 0),
-            ({"maxUnavailable": "0%"}, 0), ({}, 0),
+            ({"minAvailable": 3}, 2),
+            ({"minAvailable": "50%"}, 2),
+            ({"minAvailable": 9}, 0),
+            ({"maxUnavailable": 1}, 1),
+            ({"maxUnavailable": "30%"}, 2),
+            ({"maxUnavailable": "100%"}, 5),
+            ({"maxUnavailable": 7}, 5),
+            ({"minAvailable": "most"}, 0),
+            ({"maxUnavailable": "0%"}, 0),
+            ({}, 0),
         ],
-    )  # fmt: skip
+    )
     def test_without_a_status(self, spec, allowed):
-        """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods that run."""
+        """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods
+        that run."""
         found = beside(*self.pods(5), bare_budget({**WEB, **spec}))
         assert bool(found.can) == bool(allowed)
         assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
@@ -245,7 +351,9 @@ class TestBudgets:
     def test_none_allowed(self):
         """A budget that allows none keeps the node from going, for ever."""
         found = beside(*self.pods(2), budget("b", "web", 0))
-        assert found.cannot == {"a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"}
+        assert found.cannot == {
+            "a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"
+        }
         assert beside(*self.pods(2), budget("b", "web", 0), disable_eviction=True).can == ["a"]
 
     def test_pods_that_do_not_come_back_use_it_up(self):
@@ -258,7 +366,9 @@ class TestBudgets:
     def test_two_budgets(self):
         """The eviction API refuses a pod of two budgets."""
         found = beside(*self.pods(1), budget("b", "web", 3), budget("c", "web", 3))
-        assert found.cannot["a"].startswith("This pod has more than one PodDisruptionBudget, which the eviction subresource does not ")
+        assert found.cannot["a"].startswith(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+        )
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_empty_selectors(self, release):
@@ -269,12 +379,24 @@ class TestBudgets:
     @pytest.mark.parametrize(
         ("made", "goes"),
         [
-            (bare_budget({**WEB, "maxUnavailable": 3}, status={"disruptionsAllowed": 0, "expectedPods": 5}), False),
+            (
+                bare_budget(
+                    {**WEB, "maxUnavailable": 3}, status={"disruptionsAllowed": 0, "expectedPods": 5}
+                ),
+                False,
+            ),
             (bare_budget({"selector": {"matchExpressions": [{"key": "a", "operator": "Odd"}]}}), True),
-            (bare_budget({"selector": None}), True), (bare_budget(WEB, "far"), True),
+            (bare_budget({"selector": None}), True),
+            (bare_budget(WEB, "far"), True),
         ],
-        ids=["a status that a controller has counted", "a selector that means nothing", "no selector", "another namespace"],
-    )  # fmt: skip
+        ids=[
+            "a status that a controller has counted",
+            "a selector that means nothing",
+            "no selector",
+            "another namespace",
+        ],
+    )
     def test_which_count(self, made, goes):
-        """A budget counts with its status where it has one, and for the pods of its namespace that its selector means."""
+        """A budget counts with its status where it has one, and for the pods of its namespace that its
+        selector means."""
         assert (beside(*self.pods(5), made).can == ["a"]) == goes

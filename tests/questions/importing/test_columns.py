@@ -31,27 +31,40 @@ class TestColumns:
         assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
         assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
         assert first["metadata"] == {
-            "name": "t-1-0", "namespace": "web", "labels": {"app": "shop"}, "annotations": {CREATED: "1.5", RUNS: "60"},
-        }  # fmt: skip
+            "name": "t-1-0",
+            "namespace": "web",
+            "labels": {"app": "shop"},
+            "annotations": {CREATED: "1.5", RUNS: "60"},
+        }
         assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
 
     def test_nodes_are_made_too(self, tmp_path):
         """A table of nodes gives nodes, on which pods are scheduled."""
-        names = write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n")
+        names = write(
+            tmp_path,
+            "m.yaml",
+            "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n",
+        )
         found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
         (node,) = found.manifest["items"]
         assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
         assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
 
-    @pytest.mark.parametrize(("text", "words"), [
-        ("name: a\ncolor: b\n", 'priorities, got "color"'),
-        ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
-        ("kind: pods\n", "name: expected the column with the names, got nothing"),
-        ("name: a\nrequests: {cpu: b in barrels}\n", 'GiB, pieces, got "b in barrels"'),
-        ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
-        ("name: a\npriorities: {high: 1}\n", 'priorities: expected words of the column that priority names, with numbers, got an object'),
-        ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("name: a\ncolor: b\n", 'priorities, got "color"'),
+            ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
+            ("kind: pods\n", "name: expected the column with the names, got nothing"),
+            ("name: a\nrequests: {cpu: b in barrels}\n", 'GiB, pieces, got "b in barrels"'),
+            ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
+            (
+                "name: a\npriorities: {high: 1}\n",
+                "priorities: expected words of the column that priority names, with numbers, got an object",
+            ),
+            ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
+        ],
+    )
     def test_a_wrong_map_is_told(self, tmp_path, text, words):
         """A map that says something else is refused with the place."""
         path = write(tmp_path, "m.yaml", text)
@@ -76,7 +89,9 @@ WRONG = {
 def test_wrong_tables_are_told(tmp_path, case):
     """A table that cannot be read is refused in one line with file, line and column."""
     text, *words = WRONG[case]
-    columns = columnmap.read_map(write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n"))
+    columns = columnmap.read_map(
+        write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n")
+    )
     told = refusal_text(ManifestError, columnmap.read, write(tmp_path, "n.csv", text), columns)
     assert str(tmp_path / "n.csv") in told
     assert all(word in told for word in words)
@@ -86,9 +101,17 @@ def test_other_wrong_inputs_are_told(tmp_path):
     """Files of another kind, and missing files are refused with what was wanted."""
     nodes = write(tmp_path, "n.csv", HOSTS)
     tries = [
-        (lambda: columnmap.read(tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))), "no such file"),
+        (
+            lambda: columnmap.read(
+                tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))
+            ),
+            "no such file",
+        ),
         (lambda: simkube.read(nodes), "expected a trace of SimKube, got bytes that are no msgpack"),
-        (lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')), "got no export of kube-scheduler-simulator"),
+        (
+            lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')),
+            "got no export of kube-scheduler-simulator",
+        ),
     ]
     for tried, words in tries:
         text = refusal_text(ManifestError, tried)
@@ -96,10 +119,14 @@ def test_other_wrong_inputs_are_told(tmp_path):
         assert "\n" not in text
 
 
-@pytest.mark.parametrize(("rows", "told"), [
-    ("a,\n", "line 2: n: expected a whole number, got nothing"), ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),
-    ("a,500001\n", 'line 2: n: expected 500,000 at most, got "500001"'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("a,\n", "line 2: n: expected a whole number, got nothing"),
+        ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),
+        ("a,500001\n", 'line 2: n: expected 500,000 at most, got "500001"'),
+    ],
+)
 def test_counts_and_names_of_rows_are_checked(tmp_path, rows, told):
     """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
     columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
@@ -110,4 +137,6 @@ def test_counts_and_names_of_rows_are_checked(tmp_path, rows, told):
 def test_rows_of_no_copies_are_told(tmp_path):
     """A count of 0 makes no pod, and is among what was dropped."""
     columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
-    assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {"rows of no copies": 1}
+    assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {
+        "rows of no copies": 1
+    }

@@ -21,7 +21,10 @@ from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
 def deployment(replicas, image="a", name="web"):
     """A Deployment as in a trace of SimKube."""
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": image}]}}
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "c", "image": image}]},
+    }
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
     return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
 
@@ -42,21 +45,30 @@ class TestSimKube:
         return [(times(pod)[CREATED], times(pod).get(DELETED), times(pod).get(RUNS)) for pod in trace.pods]
 
     def test_owners_make_and_replace_pods(self, tmp_path):
-        """More replicas are more pods, fewer take some away, a new template replaces all, and a deleted owner has none."""
+        """More replicas are more pods, fewer take some away, a new template replaces all, and a deleted owner
+        has none."""
         wanted = [("100", "130", None), ("100", "120", None), ("110", "120", None), ("130", "140", None)]
-        assert self.spans({"version": 2, "config": {}, "events": self.EVENTS, "index": {}}, tmp_path) == wanted
+        assert (
+            self.spans({"version": 2, "config": {}, "events": self.EVENTS, "index": {}}, tmp_path) == wanted
+        )
         assert self.spans([{}, self.EVENTS, {}, {}], tmp_path) == wanted
 
     @pytest.mark.parametrize("where", ["index", "pod_lifecycles"])
     def test_finished_pods_run_as_long(self, tmp_path, where):
         """How long pods ran is found by their owner, wherever the version of the trace has it."""
-        lives = {"apps/v1.Deployment": {"shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}}}
+        lives = {
+            "apps/v1.Deployment": {
+                "shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}
+            }
+        }
         document = {"version": 3, "config": {}, "events": self.EVENTS[:1], "index": {}, where: lives}
         assert self.spans(document, tmp_path) == [("100", None, "7"), ("100", None, None)]
 
     def test_the_pods_belong_to_their_owner(self, tmp_path):
         """The pods have owner, labels and spec, and are scheduled beside nodes."""
-        (tmp_path / "trace").write_bytes(msgspec.msgpack.encode({"version": 2, "config": {}, "events": self.EVENTS[:1], "index": {}}))
+        (tmp_path / "trace").write_bytes(
+            msgspec.msgpack.encode({"version": 2, "config": {}, "events": self.EVENTS[:1], "index": {}})
+        )
         found = kubeclassic.traces.import_simkube(tmp_path / "trace")
         (first, _) = found.manifest["items"]
         assert first["metadata"]["labels"]["app"] == "web"
@@ -67,11 +79,16 @@ class TestSimKube:
     POD: ClassVar[Manifest] = manifest("Pod", "p", namespace="shop", apiVersion="v1", spec={"nodeName": "n"})
     JOB: ClassVar[Manifest] = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
     CRON_JOB: ClassVar[Manifest] = manifest(
-        "CronJob", "p", namespace="shop", apiVersion="batch/v1", spec={"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB}
+        "CronJob",
+        "p",
+        namespace="shop",
+        apiVersion="batch/v1",
+        spec={"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB},
     )
 
     def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path):
-        """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded; without any it is dropped."""
+        """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded;
+        without any it is dropped."""
         volcano = manifest("Job", "p", namespace="shop", apiVersion="batch.volcano.sh/v1alpha1", spec={})
         idle = {**self.CRON_JOB, "metadata": {"name": "idle"}}
         lives = {
@@ -80,34 +97,56 @@ class TestSimKube:
         }
         events = [{"ts": 100, "applied_objs": [self.POD, self.CRON_JOB, volcano, idle], "deleted_objs": []}]
         document = {"version": 2, "config": {}, "events": events, "index": {}, "pod_lifecycles": lives}
-        assert self.spans(document, tmp_path) == [("100", None, "30"), ("140", None, "30"), ("200", None, None)]
+        assert self.spans(document, tmp_path) == [
+            ("100", None, "30"),
+            ("140", None, "30"),
+            ("200", None, None),
+        ]
         trace = simkube.read(tmp_path / "trace")
-        assert trace.dropped == {"objects of kind Job (batch.volcano.sh)": 1, "CronJobs without recorded runs": 1}
+        assert trace.dropped == {
+            "objects of kind Job (batch.volcano.sh)": 1,
+            "CronJobs without recorded runs": 1,
+        }
         assert [item["metadata"]["name"] for item in trace.pods] == ["p", "p-0", "p-1"]
         assert trace.pods[0]["spec"] == {}
 
 
 class TestSimulator:
     EXPORT: ClassVar[Manifest] = {
-        "pods": [{"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}],
-        "nodes": [{"metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}], "pvs": [], "pvcs": None, "storageClasses": [],
-        "priorityClasses": [{"metadata": {"name": "high"}, "value": 7}], "namespaces": [{"metadata": {"name": "default"}}],
+        "pods": [
+            {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}
+        ],
+        "nodes": [{"metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}],
+        "pvs": [],
+        "pvcs": None,
+        "storageClasses": [],
+        "priorityClasses": [{"metadata": {"name": "high"}, "value": 7}],
+        "namespaces": [{"metadata": {"name": "default"}}],
         "schedulerConfig": {"profiles": [{"schedulerName": "default-scheduler"}]},
-    }  # fmt: skip
+    }
 
     def test_an_export_is_read_like_manifests(self, tmp_path):
         """All commands read an export; that its configuration does not count is said."""
         found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         assert found.hosts == {"default/p": "n"}
-        assert any("kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings)
+        assert any(
+            "kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings
+        )
 
     def test_its_configuration_is_a_profile(self, tmp_path):
         """The objects with their kinds, and the configuration as a file that --profile takes."""
         trace = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         configuration = trace.configuration
-        assert [item["kind"] for item in trace.document()["items"]] == ["Namespace", "PriorityClass", "Node", "Pod"]
+        assert [item["kind"] for item in trace.document()["items"]] == [
+            "Namespace",
+            "PriorityClass",
+            "Node",
+            "Pod",
+        ]
         profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
-        assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {"default/p": "n"}
+        assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {
+            "default/p": "n"
+        }
 
 
 def test_a_broken_simkube_trace_is_told(tmp_path):
@@ -117,10 +156,22 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
         ({"version": 2, "events": 3}, "events: expected a list of events, got 3"),
         ({"version": 2, "events": [{"ts": "x"}]}, 'event 1: ts: expected seconds since 1970, got "x"'),
         ({"version": 2, "events": [{"ts": True}]}, "event 1: ts: expected seconds since 1970, got true"),
-        ({"version": 2, "events": [{"ts": float("nan")}]}, "event 1: ts: expected seconds since 1970, got NaN"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]}, "expected a list of Kubernetes objects"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]}, "applied_objs: expected a list of Kubernetes objects, got a list"),
-        ({"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]}, "object with kind, metadata.name and spec, got an empty object"),
+        (
+            {"version": 2, "events": [{"ts": float("nan")}]},
+            "event 1: ts: expected seconds since 1970, got NaN",
+        ),
+        (
+            {"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]},
+            "expected a list of Kubernetes objects",
+        ),
+        (
+            {"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]},
+            "applied_objs: expected a list of Kubernetes objects, got a list",
+        ),
+        (
+            {"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]},
+            "object with kind, metadata.name and spec, got an empty object",
+        ),
     ):
         (tmp_path / "t").write_bytes(msgspec.msgpack.encode(document))
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")
@@ -132,24 +183,40 @@ class TestDumps:
     def pod(self, name, **spec):
         """A pod of namespace a."""
         metadata = {"name": name, "namespace": "a"}
-        return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": {"containers": [{"name": "c"}], **spec},
+        }
 
     def test_a_cluster_info_dump_is_a_folder(self, tmp_path):
         """What `kubectl cluster-info dump --output-directory` writes is read as it is; logs are ignored."""
         (tmp_path / "a" / "p").mkdir(parents=True)
-        write(tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]}))
+        write(
+            tmp_path, "nodes.json", json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": [self.NODE]})
+        )
         pods = [self.pod("p"), self.pod("q", nodeName="n")]
         write(tmp_path, "a/pods.json", json.dumps({"kind": "PodList", "apiVersion": "v1", "items": pods}))
         write(tmp_path, "a/p/logs.txt", "==== START logs\n{\n")
         assert kubeclassic.simulate(tmp_path).hosts == {"a/p": "n"}
 
     def test_a_must_gather_is_a_folder(self, tmp_path):
-        """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted once."""
+        """What `oc adm must-gather` writes is read as it is: objects one by one and in lists, each counted
+        once."""
         base = tmp_path / "must-gather.local" / "image"
-        for folder in ("cluster-scoped-resources/core/nodes", "namespaces/a/core", "namespaces/a/pods/p/c/c/logs"):
+        for folder in (
+            "cluster-scoped-resources/core/nodes",
+            "namespaces/a/core",
+            "namespaces/a/pods/p/c/c/logs",
+        ):
             (base / folder).mkdir(parents=True)
         write(base, "cluster-scoped-resources/core/nodes/n.yaml", yaml.safe_dump(self.NODE))
-        write(base, "namespaces/a/core/pods.yaml", yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [self.pod("p")]}))
+        write(
+            base,
+            "namespaces/a/core/pods.yaml",
+            yaml.safe_dump({"kind": "PodList", "apiVersion": "v1", "items": [self.pod("p")]}),
+        )
         write(base, "namespaces/a/pods/p/p.yaml", yaml.safe_dump(self.pod("p")))
         write(base, "namespaces/a/pods/p/c/c/logs/current.log", "not: [yaml\n")
         write(base, "event-filter.html", "<html>")

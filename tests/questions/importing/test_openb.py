@@ -30,13 +30,21 @@ def pod(folder, row):
 
 class TestNodes:
     def test_with_and_without_gpus(self, tmp_path):
-        """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths each, their model a label."""
+        """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths
+        each, their model a label."""
         node, other = read(tmp_path, HEADER)
         assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
         assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
         assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
-        amounts = {f"alibabacloud.com/gpu-{name}": amount for name, amount in (("count", "2"), ("milli", "2000"))}
-        assert other["status"]["allocatable"] == {"cpu": "64000m", "memory": "1024Mi", "pods": "110", **amounts}
+        amounts = {
+            f"alibabacloud.com/gpu-{name}": amount for name, amount in (("count", "2"), ("milli", "2000"))
+        }
+        assert other["status"]["allocatable"] == {
+            "cpu": "64000m",
+            "memory": "1024Mi",
+            "pods": "110",
+            **amounts,
+        }
         assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
 
 
@@ -45,12 +53,22 @@ class TestPods:
         """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
         made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
         resources = made["spec"]["containers"][0]["resources"]
-        assert resources == {"requests": {"cpu": "500m", "memory": "1024Mi"}, "limits": {"cpu": "500m", "memory": "1024Mi"}}
-        assert made["metadata"] == {"name": "p", "namespace": "openb", "annotations": {"kubeclassic/creation-time": "3"}}
+        assert resources == {
+            "requests": {"cpu": "500m", "memory": "1024Mi"},
+            "limits": {"cpu": "500m", "memory": "1024Mi"},
+        }
+        assert made["metadata"] == {
+            "name": "p",
+            "namespace": "openb",
+            "annotations": {"kubeclassic/creation-time": "3"},
+        }
         assert made["spec"]["priority"] == 0
         assert "affinity" not in made["spec"]
 
-    @pytest.mark.parametrize(("gpus", "milli", "wanted"), [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")])
+    @pytest.mark.parametrize(
+        ("gpus", "milli", "wanted"),
+        [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")],
+    )
     def test_gpus(self, tmp_path, gpus, milli, wanted):
         """GPUs are asked for in thousandths, 1000 of each at most."""
         made = pod(tmp_path, f"p,500,1024,{gpus},{milli},,LS,Running,3")
@@ -59,13 +77,29 @@ class TestPods:
     def test_models(self, tmp_path):
         """Accepted models become required node affinity."""
         made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
-        terms = made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-        assert terms == [{"matchExpressions": [{"key": "alibabacloud.com/gpu-card-model", "operator": "In", "values": ["T4", "P100"]}]}]
+        terms = made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+            "nodeSelectorTerms"
+        ]
+        assert terms == [
+            {
+                "matchExpressions": [
+                    {"key": "alibabacloud.com/gpu-card-model", "operator": "In", "values": ["T4", "P100"]}
+                ]
+            }
+        ]
 
     def test_order(self, tmp_path):
         """Pods stand in order of creation, then of name."""
-        rows = "".join(f"{name},1,1,0,0,,LS,Running,{time}\n" for name, time in (("c", 9), ("b", 10), ("a", 10), ("d", "")))
-        assert [item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]] == ["d", "c", "a", "b"]
+        rows = "".join(
+            f"{name},1,1,0,0,,LS,Running,{time}\n"
+            for name, time in (("c", 9), ("b", 10), ("a", 10), ("d", ""))
+        )
+        assert [item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]] == [
+            "d",
+            "c",
+            "a",
+            "b",
+        ]
 
     def test_missing_columns(self, tmp_path):
         """Columns may be missing at the end, in the header or in a row."""
@@ -92,14 +126,18 @@ class TestRefusals:
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory, shared):
     """The whole trace, as ``import`` writes it and ``simulate`` reads it."""
-    data, path = shared / "data" / "openb", tmp_path_factory.mktemp("openb") / "openb.json"
-    path.write_text(json.dumps(manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")))
+    data = shared / "data" / "openb"
+    path = tmp_path_factory.mktemp("openb") / "openb.json"
+    path.write_text(
+        json.dumps(manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv"))
+    )
     return Files.read(path).scenario()
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
 def test_every_host_is_the_original_s(trace, shared, release):
-    """Each of the 8,152 pods of the trace goes where the original scheduler put it; its hosts are known up to 1.27."""
+    """Each of the 8,152 pods of the trace goes where the original scheduler put it; its hosts are known up to
+    1.27."""
     engine = engine_for(release, {"percentageOfNodesToScore": 100})
     hosts = {decision.pod.name: decision.host for decision in Simulation(trace, engine).decisions()}
     wanted = json.loads(gzip.decompress((shared / "conformance" / "openb" / "hosts.json.gz").read_bytes()))

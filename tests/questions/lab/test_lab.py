@@ -1,4 +1,5 @@
-"""The lab: each state is answered as ``simulate`` answers it, whatever was asked before; and what it saves says the same."""
+"""The lab: each state is answered as ``simulate`` answers it, whatever was asked before; and what it saves
+says the same."""
 
 import contextlib
 import json
@@ -79,33 +80,46 @@ class TestMoves:
     @examples(1)
     @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, min_size=1, max_size=6))
     def test_any_moves(self, nodes, placed, waiting, drawn):
-        """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same reason if that is nowhere."""
+        """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same
+        reason if that is nowhere."""
         follow(town(nodes, placed, waiting), drawn)
 
     @examples(1)
-    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3))
+    @given(
+        nodes=NODES,
+        placed=VARIANTS,
+        waiting=VARIANTS,
+        ends=st.lists(st.integers(0, 80), min_size=1, max_size=3),
+    )
     @example(nodes=[0, 0], placed=[0, 0], waiting=[8, 0], ends=[80])  # to move a pod that is there helps
     def test_searches_that_are_ended(self, nodes, placed, waiting, ends):
-        """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what it had found are answers."""
+        """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what
+        it had found are answers."""
         lab = town(nodes, placed, waiting)
         wanted = fresh(lab, lab.start)
         for number, end in enumerate(ends):
-            pod, ended = f"default/new-{number % len(waiting)}", Ending(end)
+            pod = f"default/new-{number % len(waiting)}"
+            ended = Ending(end)
             body = {"question": "explain", "state": lab.start, "options": {"pod": pod, "what_if": True}}
             answer = lab.answer(msgspec.json.encode(body), ended)
             assert "suggestions" not in answer or ended.left >= 0
-            every = answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
+            every = (
+                answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
+            )
             assert ended.changes <= {one["change"] for one in every["suggestions"]}
             assert answered(lab, lab.start) == wanted
 
     def test_fifty_moves_of_the_example(self):
         """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
         draw = random.Random(28)
-        follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
+        follow(
+            example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)]
+        )
 
     @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
     def test_what_is_known_is_used_again(self, release):
-        """The scheduler is used again after an edit, its table after a weight, and no longer after a node has gone."""
+        """The scheduler is used again after an edit, its table after a weight, and no longer after a node has
+        gone."""
         lab = example_lab(release)
 
         def engine_of(state):
@@ -124,8 +138,10 @@ class TestMoves:
         assert answered(lab, gone) == fresh(lab, gone)
 
     def test_what_questions_leave(self):
-        """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing behind."""
-        lab, last = example_lab(), "kube-system/node-agent-gpu-b1"
+        """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing
+        behind."""
+        lab = example_lab()
+        last = "kube-system/node-agent-gpu-b1"
         state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
         before = ask(lab, "simulate", state)
         assert before["summary"]["evicted"] == 2
@@ -138,17 +154,27 @@ class TestMoves:
 class TestRules:
     @pytest.mark.parametrize("release", list(FRAMEWORK_RELEASES))
     def test_what_is_moved_counts(self, release):
-        """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved profile; in 1.17 no rule moves."""
+        """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved
+        profile; in 1.17 no rule moves."""
         lab = example_lab(release)
-        scheduler = {**lab.start.scheduler, "hard_pod_affinity_weight": 50, "percentage_of_nodes_to_score": 60}
+        scheduler = {
+            **lab.start.scheduler,
+            "hard_pod_affinity_weight": 50,
+            "percentage_of_nodes_to_score": 60,
+        }
         state = replace(
-            lab.start, scheduler=scheduler, weights={"ImageLocality": 50, "TaintToleration": 0}, switches={"TaintToleration": False}
+            lab.start,
+            scheduler=scheduler,
+            weights={"ImageLocality": 50, "TaintToleration": 0},
+            switches={"TaintToleration": False},
         )
         rules = StateRules(lab.spec, state)
         profile = next(iter(rules.spec().engine().profiles.values()))
         names = [rule.name for rule in profile.algorithm.predicates]
         assert ("TaintToleration" in names) is (release == "1.17")
-        assert ({rule.name: weight for rule, weight in profile.algorithm.priorities}["ImageLocality"] == 50) is (release != "1.17")
+        assert (
+            {rule.name: weight for rule, weight in profile.algorithm.priorities}["ImageLocality"] == 50
+        ) is (release != "1.17")
         version = rules.document()["apiVersion"].rpartition("/")[2]
         assert version == FRAMEWORK_RELEASES[release].configuration.default_version
         assert answered(lab, state) == fresh(lab, state)
@@ -157,25 +183,42 @@ class TestRules:
     def test_rules_can_be_loaded_again(self, release):
         """The saved Policy or profile, loaded again, gives the same placement."""
         lab = example_lab(release)
-        state = replace(lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9))
+        state = replace(
+            lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9)
+        )
         text = ask(lab, "save", state)["lab-rules.json"]
-        loaded = {key: value for key, value in ask(lab, "load", state, text=text, name="saved").items() if key != "seconds"}
-        assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(lab, state)
+        loaded = {
+            key: value
+            for key, value in ask(lab, "load", state, text=text, name="saved").items()
+            if key != "seconds"
+        }
+        assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(
+            lab, state
+        )
 
     def test_another_release_keeps_what_it_knows(self):
-        """Weights of rules that the release has count, others do not; a profile in another version gives way to the default one."""
+        """Weights of rules that the release has count, others do not; a profile in another version gives way
+        to the default one."""
         lab = example_lab()
         state = replace(lab.start, weights={"MostRequestedPriority": 50, "ImageLocality": 7})
         assert ask(lab, "simulate", state)["rules"]["weights"] == {"MostRequestedPriority": 50}
-        newer = {**lab.start.scheduler, "release": "1.20", "profile": {"apiVersion": "kubescheduler.config.k8s.io/v1"}}
+        newer = {
+            **lab.start.scheduler,
+            "release": "1.20",
+            "profile": {"apiVersion": "kubescheduler.config.k8s.io/v1"},
+        }
         found = ask(lab, "simulate", replace(state, scheduler=newer))
         assert (found["rules"]["weights"], found["rules"]["reads"]) == ({"ImageLocality": 7}, ["v1beta1"])
 
     def test_a_policy_is_not_dropped_in_silence(self, tmp_path):
-        """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of one."""
+        """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of
+        one."""
         file = tmp_path / "policy.json"
         file.write_text('{"kind": "Policy", "apiVersion": "v1"}')
-        with pytest.raises(KubeclassicError, match=r"release 1\.20 runs a profile in the lab, which `kubeclassic policy migrate` makes"):
+        with pytest.raises(
+            KubeclassicError,
+            match=r"release 1\.20 runs a profile in the lab, which `kubeclassic policy migrate` makes",
+        ):
             example_lab("1.20", policy=file)
 
 
@@ -188,10 +231,13 @@ class TestQuestions:
             told = ask(lab, "explain", lab.start, pod=one["pod"])
             assert (told["host"], told["error"]) == (one["host"], one["error"])
         told = ask(lab, "explain", lab.start, pod="shop/cache-wkw9cj5hqm-1", node="gpu-b1")
-        assert told["verdict"].startswith("shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate")
+        assert told["verdict"].startswith(
+            "shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate"
+        )
 
     def test_what_helps_does(self):
-        """Each suggestion that is an edit gives the pod the node that it names, but where it says that another pod takes it."""
+        """Each suggestion that is an edit gives the pod the node that it names, but where it says that
+        another pod takes it."""
         lab = example_lab()
         found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
         tried = [
@@ -203,7 +249,8 @@ class TestQuestions:
         assert [host for host, _ in tried] == [host for _, host in tried]
 
     def test_added_pods_and_manifests(self):
-        """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are told in one line."""
+        """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are
+        told in one line."""
         lab = example_lab("1.27")
         state = replace(lab.start, pods=(PODS,))
         names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
@@ -211,22 +258,30 @@ class TestQuestions:
         written = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
         pod = manifest("Pod", "more", apiVersion="v1", spec=written["spec"])
         assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
-        for question, options in (("manifest", {"kind": "Node", "name": "nope"}), ("explain", {"pod": "nope"})):
+        for question, options in (
+            ("manifest", {"kind": "Node", "name": "nope"}),
+            ("explain", {"pod": "nope"}),
+        ):
             with pytest.raises(KubeclassicError, match="nope"):
                 ask(lab, question, state, **options)
 
     def test_only_what_differs_is_sent(self):
-        """A page that follows step by step has the rows of a page that is opened now, and gets only those that differ."""
-        lab, draw = example_lab("1.27"), random.Random(5)
+        """A page that follows step by step has the rows of a page that is opened now, and gets only those
+        that differ."""
+        lab = example_lab("1.27")
+        draw = random.Random(5)
         found = ask(lab, "simulate", lab.start)
-        page, number, state = shown({}, found), found["cluster"]["number"], lab.start
+        page = shown({}, found)
+        number = found["cluster"]["number"]
+        state = lab.start
         found = ask(lab, "simulate", replace(state, edits=("node general-a1 unschedulable=true",)), number)
         assert [row[:2] for row in found["cluster"]["rows"]] == [["Node", "general-a1"]]
         for _ in range(40):
             with contextlib.suppress(KubeclassicError):
                 after = moved(lab, state, (draw.randrange(14), draw.randrange(1000), draw.randrange(13)))
                 found = ask(lab, "simulate", after, number)
-                state, page = after, shown(page, found)
+                state = after
+                page = shown(page, found)
                 number = found["cluster"]["number"] if found["cluster"] else number
                 assert page == shown({}, ask(lab, "simulate", state))
 
@@ -243,7 +298,8 @@ def shown(page, found):
 
 class TestSaved:
     def test_commands_give_the_same(self, tmp_path):
-        """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile with pods that are added."""
+        """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
+        with pods that are added."""
         program = tmp_path / "bin" / "kubeclassic"
         program.parent.mkdir()
         program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
@@ -251,17 +307,35 @@ class TestSaved:
         (tmp_path / "examples").symlink_to(ROOT / "examples")
         lab = example_lab()
         first = replace(
-            lab.start, weights={"MostRequestedPriority": 50}, order="queue",
+            lab.start,
+            weights={"MostRequestedPriority": 50},
+            order="queue",
             edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
-            scheduler={**lab.start.scheduler, "hard_pod_affinity_weight": 50, "seed": 3, "tie_break": "random", "preemption": False},
-        )  # fmt: skip
+            scheduler={
+                **lab.start.scheduler,
+                "hard_pod_affinity_weight": 50,
+                "seed": 3,
+                "tie_break": "random",
+                "preemption": False,
+            },
+        )
         second = replace(
-            lab.start, pods=(PODS,), switches={"NodeResourcesFit": False}, edits=("pod shop/* requests.cpu=2",),
+            lab.start,
+            pods=(PODS,),
+            switches={"NodeResourcesFit": False},
+            edits=("pod shop/* requests.cpu=2",),
             scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
-        )  # fmt: skip
+        )
         for state in (first, second):
             text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
             path = f"{program.parent}:/usr/bin:/bin"
-            done = subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False, env={"PATH": path})
+            done = subprocess.run(
+                ["bash", "-c", text],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+                env={"PATH": path},
+            )
             assert done.returncode in (0, 1), done.stderr
             assert fates(json.loads(done.stdout)) == answered(lab, state)

@@ -1,4 +1,5 @@
-"""Nodes to add, checked by brute force over all counts, each tried by a Scheduler of its own, in random clusters, for any release."""
+"""Nodes to add, checked by brute force over all counts, each tried by a Scheduler of its own, in random
+clusters, for any release."""
 
 from __future__ import annotations
 
@@ -38,17 +39,26 @@ class Question:
 def questions(draw, kinds, subjects, others=()):
     """Small clusters in which pods of one of *subjects* run and wait, and nodes that could come."""
     nodes = [node_form(at, draw(NUMBERS)) for at in range(draw(st.integers(1, 2)))]
-    names, subject = sorted(node.name for node in nodes), draw(st.sampled_from(subjects))
+    names = sorted(node.name for node in nodes)
+    subject = draw(st.sampled_from(subjects))
     bound = [
         replace(form, spec=replace(form.spec, node_name=draw(st.sampled_from(names))))
         for form in (pod_form(subject, draw(NUMBERS), f"bound{at}") for at in range(draw(st.integers(0, 4))))
     ]
     variants = [draw(NUMBERS) for _ in range(draw(st.integers(1, 2)))]
-    waiting = [pod_form(subject, draw(st.sampled_from(variants)), f"wait{at}") for at in range(draw(st.integers(2, 9)))]
+    waiting = [
+        pod_form(subject, draw(st.sampled_from(variants)), f"wait{at}")
+        for at in range(draw(st.integers(2, 9)))
+    ]
     more = [draw(st.sampled_from(others)) for _ in range(draw(st.integers(0, 5)))] if others else []
-    beside = {(form.kind, form.key): form for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in more)}
+    beside = {
+        (form.kind, form.key): form
+        for form in (other_form(kind, draw(st.integers(0, 5)), draw(NUMBERS)) for kind in more)
+    }
     come = tuple(node_form(70 + at, draw(NUMBERS)) for at in range(kinds))
-    return Question((*nodes, *beside.values(), *bound), tuple(waiting), come, tuple(draw(COSTS) for _ in come))
+    return Question(
+        (*nodes, *beside.values(), *bound), tuple(waiting), come, tuple(draw(COSTS) for _ in come)
+    )
 
 
 def new_nodes(kind, count):
@@ -62,12 +72,16 @@ def new_nodes(kind, count):
 def does(question, mix, release):
     """Whether each pod finds a node, one after the other, with the nodes of *mix*."""
     come = [node for kind, count in zip(question.kinds, mix, strict=True) for node in new_nodes(kind, count)]
-    scheduler = Scheduler(Cluster((*question.objects, *come), defaults=False), options_of({"release": release, "preemption": False}))
+    scheduler = Scheduler(
+        Cluster((*question.objects, *come), defaults=False),
+        options_of({"release": release, "preemption": False}),
+    )
     return all(scheduler.schedule(pod, details=False).host is not None for pod in question.waiting)
 
 
 def check(question, release):
-    """Compare the answer with brute force over all mixes: what was found does, and with one fewer it does not."""
+    """Compare the answer with brute force over all mixes: what was found does, and with one fewer it does
+    not."""
     costs = {kind.name: cost for kind, cost in zip(question.kinds, question.costs, strict=True)}
     cluster = Cluster((*question.objects, *question.waiting), defaults=False)
     found = add_nodes(cluster, question.kinds, release, costs=costs, most_nodes=MOST, defaults=False)
@@ -78,7 +92,9 @@ def check(question, release):
     if not found.ok:
         return
     mix = tuple(found.added.get(kind.name, 0) for kind in question.kinds)
-    price = {each: sum(count * cost for count, cost in zip(each, question.costs, strict=True)) for each in mixes}
+    price = {
+        each: sum(count * cost for count, cost in zip(each, question.costs, strict=True)) for each in mixes
+    }
     assert mix in good
     event(f"costs the least: {price[mix] == min(price[each] for each in good)}")
     assert found.cost == price[mix]

@@ -1,4 +1,5 @@
-"""The kinds of nodes that can be added: what a copy has of its source, and the pods that DaemonSets run on it."""
+"""The kinds of nodes that can be added: what a copy has of its source, and the pods that DaemonSets run on
+it."""
 
 from decimal import Decimal
 
@@ -17,29 +18,55 @@ from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 HOSTNAME = "kubernetes.io/hostname"
-SICK = manifest("Node", "a", labels={HOSTNAME: "a", "zone": "z"}, metadata={"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}, spec={
-        "unschedulable": True, "providerID": "cloud://a",
-        "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, {"key": "own", "effect": "NoSchedule"}],
-    }, status={
-        "allocatable": {"cpu": "4", "pods": "10"}, "images": [{"names": ["img"], "sizeBytes": 5}],
+SICK = manifest(
+    "Node",
+    "a",
+    labels={HOSTNAME: "a", "zone": "z"},
+    metadata={"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"},
+    spec={
+        "unschedulable": True,
+        "providerID": "cloud://a",
+        "taints": [
+            {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+            {"key": "own", "effect": "NoSchedule"},
+        ],
+    },
+    status={
+        "allocatable": {"cpu": "4", "pods": "10"},
+        "images": [{"names": ["img"], "sizeBytes": 5}],
         "conditions": [{"type": "Ready", "status": "Unknown"}, {"type": "MemoryPressure", "status": "True"}],
-    })  # fmt: skip
+    },
+)
 
 
 def read(*given, known=()):
     """The kinds in *given*, each a text or an object, with no cost and no DaemonSet."""
-    return kinds_of([part if isinstance(part, str) else ("a file", Loaded((part,))) for part in given], known, {})
+    return kinds_of(
+        [part if isinstance(part, str) else ("a file", Loaded((part,))) for part in given], known, {}
+    )
 
 
 class TestCopies:
     def test_a_copy_is_healthy(self):
-        """A copy of a node that is cordoned and not ready is neither, and keeps its labels and its own taints."""
+        """A copy of a node that is cordoned and not ready is neither, and keeps its labels and its own
+        taints."""
         (kind,) = read("like:a", known=(obj(SICK),))
         (made,) = kind.copies(1)
         assert isinstance(made, Node)
-        assert (made.name, dict(made.labels), made.metadata.uid) == ("a-1", {HOSTNAME: "a-1", "zone": "z"}, "")
-        assert ([taint.key for taint in made.spec.taints], made.spec.unschedulable, made.spec.provider_id) == (["own"], False, "")
-        assert [(found.type, found.status) for found in made.status.conditions] == [("Ready", "True"), ("MemoryPressure", "False")]
+        assert (made.name, dict(made.labels), made.metadata.uid) == (
+            "a-1",
+            {HOSTNAME: "a-1", "zone": "z"},
+            "",
+        )
+        assert (
+            [taint.key for taint in made.spec.taints],
+            made.spec.unschedulable,
+            made.spec.provider_id,
+        ) == (["own"], False, "")
+        assert [(found.type, found.status) for found in made.status.conditions] == [
+            ("Ready", "True"),
+            ("MemoryPressure", "False"),
+        ]
         assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
 
     def test_names_in_use_are_not_taken(self):
@@ -51,7 +78,12 @@ class TestCopies:
         """A copy has the CSI drivers of its source, with their limits."""
         drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
         (kind,) = read("like:a", known=(node("a"), drivers))
-        assert [(type(item), item.name) for item in kind.copies(2)] == [(Node, "a-1"), (CSINode, "a-1"), (Node, "a-2"), (CSINode, "a-2")]
+        assert [(type(item), item.name) for item in kind.copies(2)] == [
+            (Node, "a-1"),
+            (CSINode, "a-1"),
+            (Node, "a-2"),
+            (CSINode, "a-2"),
+        ]
 
     def test_a_template_may_have_csi_drivers_beside_it(self):
         """A file may hold the CSINode of its node."""
@@ -62,21 +94,36 @@ class TestCopies:
 
     def test_host_names_tell_new_nodes_apart(self):
         """Pods that keep apart by host name go on different new nodes."""
-        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
-            {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
-        ]}}  # fmt: skip
+        apart = {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
+                ]
+            }
+        }
         template = pod("web", labels={"app": "web"}, affinity=apart)
-        assert add_nodes(Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4).added == {"a": 3}
+        assert add_nodes(
+            Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4
+        ).added == {"a": 3}
 
 
-DAEMON = manifest("DaemonSet", "agent", namespace="kube-system", apiVersion="apps/v1", spec={
+DAEMON = manifest(
+    "DaemonSet",
+    "agent",
+    namespace="kube-system",
+    apiVersion="apps/v1",
+    spec={
         "selector": {"matchLabels": {"app": "agent"}},
         "template": {
             "metadata": {"labels": {"app": "agent"}},
-            "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "nodeSelector": {"disk": "ssd"}},
+            "spec": {
+                "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
+                "nodeSelector": {"disk": "ssd"},
+            },
         },
-    })  # fmt: skip
-SSD = manifest("Node", "ssd", labels={"disk": "ssd"}, status={"allocatable": {"cpu": "4", "pods": "10"}})  # fmt: skip
+    },
+)
+SSD = manifest("Node", "ssd", labels={"disk": "ssd"}, status={"allocatable": {"cpu": "4", "pods": "10"}})
 HDD = {**SSD, "metadata": {"name": "hdd"}}
 WEB = manifest("Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]})
 
@@ -85,7 +132,14 @@ def agent(on, **metadata):
     """A pod of the DaemonSet on a node."""
     owner = {"kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
     meta = {"ownerReferences": [owner], **metadata}
-    return pod(f"agent-{on}", on=on, namespace="kube-system", requests={"cpu": "1"}, nodeSelector={"disk": "ssd"}, metadata=meta)
+    return pod(
+        f"agent-{on}",
+        on=on,
+        namespace="kube-system",
+        requests={"cpu": "1"},
+        nodeSelector={"disk": "ssd"},
+        metadata=meta,
+    )
 
 
 class TestDaemonSets:
@@ -97,19 +151,31 @@ class TestDaemonSets:
         assert {row["requested"]["cpu"] for row in found.record()["nodes"]} == {3000}
         assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
 
-    @pytest.mark.parametrize("kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}])
+    @pytest.mark.parametrize(
+        "kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}]
+    )
     def test_their_pods_tell_without_a_manifest(self, kind):
-        """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another those that its taints take."""
-        cluster = Cluster([node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False)
+        """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another
+        those that its taints take."""
+        cluster = Cluster(
+            [node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False
+        )
         found = add_nodes(cluster, [kind], pod=WEB, pods=6, defaults=False)
         assert next(iter(found.record()["daemons"].values())) == ["kube-system/agent"]
         assert sum(found.added.values()) == 3
 
-    @pytest.mark.parametrize(("name", "metadata"), [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})])
+    @pytest.mark.parametrize(
+        ("name", "metadata"), [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})]
+    )
     def test_a_copy_without_such_a_pod(self, name, metadata):
-        """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not count."""
-        cluster = Cluster([node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False)
-        assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {name: []}
+        """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not
+        count."""
+        cluster = Cluster(
+            [node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False
+        )
+        assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {
+            name: []
+        }
 
 
 class TestCosts:
@@ -117,7 +183,10 @@ class TestCosts:
     def test_costs_are_exact(self, cost):
         """Costs are decimal numbers, however they are written."""
         found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
-        assert (found.cost, found.record()["added"]) == (Decimal(5), [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}])
+        assert (found.cost, found.record()["added"]) == (
+            Decimal(5),
+            [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}],
+        )
 
     @pytest.mark.parametrize("cost", [None, True, [1]])
     def test_other_types_are_refused(self, cost):
@@ -133,7 +202,10 @@ class TestWrongInput:
             ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
             ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
             ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
-            ({"nodes": "nowhere.yaml"}, 'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"'),
+            (
+                {"nodes": "nowhere.yaml"},
+                'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"',
+            ),
             ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
             ({"pods": -2}, "pods: expected 1 or more, got -2"),
             ({"pod": None}, "pods needs pod"),
@@ -143,4 +215,6 @@ class TestWrongInput:
     def test_one_clear_line(self, options, told):
         """Each wrong argument is told."""
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
-        assert told in refusal_text(KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
+        assert told in refusal_text(
+            KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption")
+        )

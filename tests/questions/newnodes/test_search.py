@@ -33,7 +33,9 @@ class FakeTrials:
     def of(self, mix):
         """As the real one."""
         missing = (*(() if mix in self.good else (WEB,)), *([JOB] if self.job else []))
-        return self.known.setdefault(mix, MixTrial(mix=mix, wanted=self.wanted, missing=missing, nodes=(), evicted={}))
+        return self.known.setdefault(
+            mix, MixTrial(mix=mix, wanted=self.wanted, missing=missing, nodes=(), evicted={})
+        )
 
     def leave_out(self, keys):
         """As the real one."""
@@ -82,7 +84,8 @@ def problems(draw):
 @given(problem=problems(), job=st.booleans())
 @examples(4)
 def test_any_mixes(problem, job):
-    """What is found does, with one fewer of any of its kinds it does not, and no more nodes than allowed are added."""
+    """What is found does, with one fewer of any of its kinds it does not, and no more nodes than allowed are
+    added."""
     found = problem.search(job)
     mix = found.best.mix
     assert sum(mix) <= MOST
@@ -90,13 +93,18 @@ def test_any_mixes(problem, job):
     if not found.best.is_placed:
         assert (found.fewer, found.stuck) == ((), ())
         return
-    fewer = [tuple(count - (at == less) for at, count in enumerate(mix)) for less in range(len(mix)) if mix[less]]
+    fewer = [
+        tuple(count - (at == less) for at, count in enumerate(mix)) for less in range(len(mix)) if mix[less]
+    ]
     assert [trial.mix for trial in found.fewer] == fewer
     assert not problem.good & set(fewer)
     assert found.stuck == ((JOB,) if job else ())
 
 
-@given(least=st.lists(st.integers(0, 2), min_size=1, max_size=3), prices=st.lists(st.integers(1, 4), min_size=3, max_size=3))
+@given(
+    least=st.lists(st.integers(0, 2), min_size=1, max_size=3),
+    prices=st.lists(st.integers(1, 4), min_size=3, max_size=3),
+)
 @examples(4)
 def test_where_more_is_never_worse(least, prices):
     """If all mixes of so many nodes of each kind or more do, the least of them is found."""

@@ -1,4 +1,5 @@
-"""Replays in which a program decides in the scheduler's place: `next_pod`, `place`, `conclude`, and the example for learning."""
+"""Replays in which a program decides in the scheduler's place: `next_pod`, `place`, `conclude`, and the
+example for learning."""
 
 import runpy
 
@@ -22,7 +23,12 @@ NODES = there(node("a", cpu="2"), node("b", cpu="8"), node("c", cpu="1"))
 
 def three(release):
     """Four pods, of which three fit, on three nodes."""
-    pods = [at(1, asking("one", "2")), at(2, asking("two", "2")), at(3, asking("three", "9")), at(4, asking("four", "1"))]
+    pods = [
+        at(1, asking("one", "2")),
+        at(2, asking("two", "2")),
+        at(3, asking("three", "9")),
+        at(4, asking("four", "1")),
+    ]
     return replay(*NODES, *pods, release=release)
 
 
@@ -35,7 +41,8 @@ def judged(made, pod):
 @both
 def test_the_scheduler_decides(release):
     """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
-    made, found = three(release), []
+    made = three(release)
+    found = []
     made.cluster.journal.observers = [found.append]
     while (turn := made.next_pod()) is not None:
         judged(made, turn)
@@ -65,7 +72,10 @@ def test_the_nodes_that_plugins_name():
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     using = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
-    pods = [at(1, asking("one", "1", affinity={"nodeAffinity": required})), at(2, asking("two", "1", volumes=using))]
+    pods = [
+        at(1, asking("one", "1", affinity={"nodeAffinity": required})),
+        at(2, asking("two", "1", volumes=using)),
+    ]
     made = replay(*NODES, *pods, release=ALL_RELEASES[-1])
     for wanted in ([True, False, False], [False, False, False]):
         turn = made.next_pod()
@@ -92,12 +102,15 @@ def test_volumes_follow(release):
     spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
     claim = manifest("PersistentVolumeClaim", "data", namespace="default", spec=spec)
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    made = replay(*NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release)
+    made = replay(
+        *NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release
+    )
     turn = made.next_pod()
     assert turn is not None
     made.conclude(made.place(turn, "c"))
     assert made.next_pod() is None
-    bound, found = made.cluster.pod("default/db"), made.engine.listings.claims.get("default/data")
+    bound = made.cluster.pod("default/db")
+    found = made.engine.listings.claims.get("default/data")
     assert (bound.spec.node_name, found.annotations["volume.kubernetes.io/selected-node"]) == ("c", "c")
 
 
@@ -106,17 +119,24 @@ class TestTheExample:
     def environment(self, request):
         """The environment of `examples/learning.py` for the day."""
         pytest.importorskip("gymnasium")
-        path, kind = str(ROOT / "examples" / "day.yaml"), runpy.run_path(str(ROOT / "examples" / "learning.py"))["SchedulingEnv"]
-        return kind(lambda seed: kubeclassic.new_replay(path, options_of({"release": request.param, "seed": seed})), max_nodes=5)
+        path = str(ROOT / "examples" / "day.yaml")
+        kind = runpy.run_path(str(ROOT / "examples" / "learning.py"))["SchedulingEnv"]
+        return kind(
+            lambda seed: kubeclassic.new_replay(path, options_of({"release": request.param, "seed": seed})),
+            max_nodes=5,
+        )
 
     @staticmethod
     def episode(environment, seed):
         """The rewards of an agent that takes the last node on which a pod fits."""
         seen, info = environment.reset(seed=seed)
-        rewards, done = [], False
+        rewards = []
+        done = False
         while not done:
             assert environment.observation_space.contains(seen)
-            seen, reward, done, truncated, info = environment.step(int(np.flatnonzero(info["action_mask"])[-1]))
+            seen, reward, done, truncated, info = environment.step(
+                int(np.flatnonzero(info["action_mask"])[-1])
+            )
             rewards.append(reward)
             assert not truncated
         return rewards
@@ -129,12 +149,15 @@ class TestTheExample:
         assert all(0 <= reward <= 1 for reward in rewards)
 
     def test_the_checker_of_gymnasium(self, environment):
-        """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first action."""
+        """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first
+        action."""
         checker = pytest.importorskip("gymnasium.utils.env_checker")
         checker.check_reset_return_type(environment)
         checker.check_seed_deprecation(environment)
         checker.check_reset_seed_determinism(environment)
-        assert environment.action_space.contains(environment.action_space.sample(environment.reset(seed=3)[1]["action_mask"]))
+        assert environment.action_space.contains(
+            environment.action_space.sample(environment.reset(seed=3)[1]["action_mask"])
+        )
 
     def test_it_is_short(self):
         """The example has at most 60 lines."""

@@ -35,7 +35,11 @@ def reading(**fields):
 
 def pods(inputs):
     """When each pod comes, and for how long."""
-    return {event.item.name: (event.time, event.lifetime) for event in inputs.events if isinstance(event.item, Pod)}
+    return {
+        event.item.name: (event.time, event.lifetime)
+        for event in inputs.events
+        if isinstance(event.item, Pod)
+    }
 
 
 class TestTimesOnObjects:
@@ -50,13 +54,17 @@ class TestTimesOnObjects:
         ],
     )
     def test_of_a_pod(self, tmp_path, choice, wanted):
-        """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as options say."""
+        """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as
+        options say."""
         assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
 
     def test_of_a_node(self, tmp_path):
         """Nodes come and go by the same annotations."""
         times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
-        with pytest.raises(ManifestError, match=r'annotations\[kubeclassic/creation-time\]: expected seconds, or .*, got "10s"'):
+        with pytest.raises(
+            ManifestError,
+            match=r'annotations\[kubeclassic/creation-time\]: expected seconds, or .*, got "10s"',
+        ):
             of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
         times = times.replace("10s", "'10'")
         inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
@@ -83,14 +91,18 @@ class TestTimesOnObjects:
 class TestOpenb:
     def files(self, tmp_path):
         """The two files of a small trace."""
-        nodes, pods = tmp_path / "nodes.csv", tmp_path / "pods.csv"
+        nodes = tmp_path / "nodes.csv"
+        pods = tmp_path / "pods.csv"
         nodes.write_text(OPENB_NODES)
         pods.write_text(OPENB_PODS)
         return [pods, nodes]
 
     def test_times(self, tmp_path):
         """A pod that ran runs as long again; one that never did leaves when it was given up."""
-        assert pods(read_inputs(self.files(tmp_path))) == {"p": (10, Lifetime(runs_for=50)), "q": (30, Lifetime(leaves_at=90))}
+        assert pods(read_inputs(self.files(tmp_path))) == {
+            "p": (10, Lifetime(runs_for=50)),
+            "q": (30, Lifetime(leaves_at=90)),
+        }
 
     def test_as_recorded(self, tmp_path):
         """With times as recorded all pods leave when they did."""
@@ -99,7 +111,9 @@ class TestOpenb:
 
     def test_one_file_alone(self, tmp_path):
         """Both files are needed."""
-        with pytest.raises(ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"):
+        with pytest.raises(
+            ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
+        ):
             read_inputs(self.files(tmp_path)[:1])
 
     def test_replayed(self, tmp_path):
@@ -118,28 +132,45 @@ def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod
 class TestRecordings:
     def test_seconds(self, tmp_path):
         """Times may be numbers of seconds."""
-        text = lines(recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web"))
+        text = lines(
+            recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web")
+        )
         inputs = of_file(tmp_path, text, "events.jsonl")
         assert [(event.time, event.verb, event.item.kind) for event in inputs.events] == [
-            (0, "Add", "Node"), (2.5, "Add", "Pod"), (9, "Delete", "Pod"),
-        ]  # fmt: skip
+            (0, "Add", "Node"),
+            (2.5, "Add", "Pod"),
+            (9, "Delete", "Pod"),
+        ]
 
     def test_the_simulators_recorder(self, tmp_path):
-        """Files of kube-scheduler-simulator's recorder have dates and say resource; the first date is the beginning."""
+        """Files of kube-scheduler-simulator's recorder have dates and say resource; the first date is the
+        beginning."""
         days = ["2024-05-01T10:00:00.123456789Z", "2024-05-01T12:00:30.123456789+02:00"]
-        text = lines(recorded(days[0], "Add", "a", kind="Node", word="resource"), recorded(days[1], "Add", "web", word="resource"))
+        text = lines(
+            recorded(days[0], "Add", "a", kind="Node", word="resource"),
+            recorded(days[1], "Add", "web", word="resource"),
+        )
         inputs = of_file(tmp_path, text, "record.jsonl")
         assert [round(event.time, 3) for event in inputs.events] == [0, 30]
         assert as_timestamp(inputs.origin) == "2024-05-01T10:00:00Z"
 
     def test_pods_run_as_long_as_they_did(self, tmp_path):
-        """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left out."""
+        """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left
+        out."""
         text = lines(
-            recorded(0, "Add", "a", kind="Node"), recorded(1, "Add", "web"), recorded(5, "Update", "web", "x"),
-            recorded(25, "Update", "web", "x", "Succeeded"), recorded(26, "Delete", "web"), recorded(30, "Add", "web"),
-        )  # fmt: skip
+            recorded(0, "Add", "a", kind="Node"),
+            recorded(1, "Add", "web"),
+            recorded(5, "Update", "web", "x"),
+            recorded(25, "Update", "web", "x", "Succeeded"),
+            recorded(26, "Delete", "web"),
+            recorded(30, "Add", "web"),
+        )
         inputs = of_file(tmp_path, text, "events.jsonl")
-        coming = [(event.time, event.lifetime.runs_for) for event in inputs.events if event.verb == "Add" and isinstance(event.item, Pod)]
+        coming = [
+            (event.time, event.lifetime.runs_for)
+            for event in inputs.events
+            if event.verb == "Add" and isinstance(event.item, Pod)
+        ]
         assert (coming, len(inputs.events)) == ([(1, 20), (30, None)], 4)
         as_recorded = of_file(tmp_path, text, "events.jsonl", choice=reading(as_recorded=True))
         assert len(as_recorded.events) == 6
@@ -147,7 +178,9 @@ class TestRecordings:
     def test_with_manifests_and_from_standard_input(self, tmp_path):
         """Manifests give what is there at first; one of the inputs may be piped in."""
         (tmp_path / "nodes.yaml").write_text(NODE)
-        inputs = read_inputs([tmp_path / "nodes.yaml", "-"], stdin=io.BytesIO(lines(recorded(3, "Add", "web")).encode()))
+        inputs = read_inputs(
+            [tmp_path / "nodes.yaml", "-"], stdin=io.BytesIO(lines(recorded(3, "Add", "web")).encode())
+        )
         assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
 
     def test_other_kinds(self, tmp_path):
@@ -157,14 +190,26 @@ class TestRecordings:
 
 
 BAD = [
-    ({**recorded(1, "Add", "web"), "event": "Create"}, 'event: expected Add, Update, Delete, Drain, Fail or Recover, got "Create"'),
-    (recorded("soon", "Add", "web"), 'time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got "soon"'),
-    (recorded(None, "Add", "web"), "time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got null"),
+    (
+        {**recorded(1, "Add", "web"), "event": "Create"},
+        'event: expected Add, Update, Delete, Drain, Fail or Recover, got "Create"',
+    ),
+    (
+        recorded("soon", "Add", "web"),
+        'time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got "soon"',
+    ),
+    (
+        recorded(None, "Add", "web"),
+        "time: expected seconds, or a time such as 2023-04-01T12:00:00Z, got null",
+    ),
     ({"time": 1, "event": "Add"}, "object: expected a Kubernetes object, got null"),
     (recorded(1, "Fail", "web"), "object.kind: expected Node for the event Fail, got Pod"),
     (recorded(1, "Add", ""), "object.metadata.name: expected a name, got nothing"),
     (recorded("2024-05-01T10:00:00Z", "Add", "web"), "a date where earlier times are seconds"),
-    ({"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}}, "(Pod): spec: expected an object, got an empty list"),
+    (
+        {"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}},
+        "(Pod): spec: expected an object, got an empty list",
+    ),
 ]
 
 
@@ -172,7 +217,13 @@ class TestBadInput:
     @pytest.mark.parametrize(("line", "message"), BAD)
     def test_a_bad_line(self, tmp_path, line, message):
         """A bad line is told with file, line, field, what was expected and what came."""
-        text = refusal_text(ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl")
+        text = refusal_text(
+            ManifestError,
+            of_file,
+            tmp_path,
+            lines(recorded(0, "Add", "a", kind="Node"), line),
+            "events.jsonl",
+        )
         assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
         assert message in text
 

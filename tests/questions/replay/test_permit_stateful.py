@@ -1,4 +1,5 @@
-"""Waiting pods in any order of words, time-outs and deletions, against plain dictionaries: no reservation is lost, and none is kept."""
+"""Waiting pods in any order of words, time-outs and deletions, against plain dictionaries: no reservation is
+lost, and none is kept."""
 
 from __future__ import annotations
 
@@ -7,7 +8,13 @@ import math
 import attrs
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from kubeclassic.core.queue.base import scheduled_condition
 from kubeclassic.questions.replay.inputs.inputs import EVER, Inputs
@@ -40,7 +47,9 @@ class Naive:
     @property
     def message(self):
         """What is said then."""
-        plugin = next(name for name in PLUGINS if self.since + self.timeouts.get(name, math.inf) == self.until)
+        plugin = next(
+            name for name in PLUGINS if self.since + self.timeouts.get(name, math.inf) == self.until
+        )
         return f"rejected due to timeout after waiting {GO[self.timeouts[plugin]]} at plugin {plugin}"
 
 
@@ -57,11 +66,12 @@ class Waits(RuleBasedStateMachine):
         self.waiting = {}
         self.bound = set()
 
-    # --- what happens -----------------------------------------------------------------------------------------------
+    # --- what happens ---------------------------------------------------------------------------------------
 
     def pass_time(self, seconds):
         """Do what is due until then; pod -> why it was rejected."""
-        replay, end = self.replay, self.replay.cluster.after(seconds)
+        replay = self.replay
+        end = self.replay.cluster.after(seconds)
         agenda = replay.cluster.agenda
         while (due := agenda.next_time) is not None and due <= end:
             replay.cluster.clock.now = due
@@ -96,7 +106,9 @@ class Waits(RuleBasedStateMachine):
         if name in self.waiting or name in self.bound:
             return
         fits = len(self.waiting) + len(self.bound) < ROOM
-        self.replay.pods.arrive(pod(name, metadata={"annotations": {plugin: str(timeouts[plugin]) for plugin in timeouts}}), EVER)
+        self.replay.pods.arrive(
+            pod(name, metadata={"annotations": {plugin: str(timeouts[plugin]) for plugin in timeouts}}), EVER
+        )
         tried = self.replay.next_pod()
         assert tried is not None
         self.replay.conclude(self.replay.decide(tried))
@@ -163,10 +175,12 @@ class Waits(RuleBasedStateMachine):
         self.waiting.pop(name, None)
         if name in self.bound:
             self.bound.remove(name)
-            doorman(self.replay.engine).reserved.remove(name)  # plugins are not told of the end of a bound pod
+            doorman(self.replay.engine).reserved.remove(
+                name
+            )  # plugins are not told of the end of a bound pod
         assert self.pass_time(0) == {}
 
-    # --- what holds -------------------------------------------------------------------------------------------------
+    # --- what holds -----------------------------------------------------------------------------------------
 
     @invariant()
     def the_same_pods_wait(self):
@@ -177,8 +191,10 @@ class Waits(RuleBasedStateMachine):
 
     @invariant()
     def what_is_reserved(self):
-        """Waiting pods are assumed, bound ones confirmed, others are nowhere: in the cache, for plugins, and in the ledger."""
-        cache, names = self.replay.engine.cache, ("p0", "p1", "p2", "p3")
+        """Waiting pods are assumed, bound ones confirmed, others are nowhere: in the cache, for plugins, and
+        in the ledger."""
+        cache = self.replay.engine.cache
+        names = ("p0", "p1", "p2", "p3")
         states = {name: state.assumed for name in names if (state := cache.state(pod(name))) is not None}
         assert states == {**dict.fromkeys(self.waiting, True), **dict.fromkeys(self.bound, False)}
         assert doorman(self.replay.engine).reserved == {*self.waiting, *self.bound}

@@ -1,4 +1,5 @@
-"""Waits on Permit in a replay: time-outs, words of other plugins, deletions, preemption, and what others get of it."""
+"""Waits on Permit in a replay: time-outs, words of other plugins, deletions, preemption, and what others get
+of it."""
 
 import pytest
 
@@ -28,13 +29,18 @@ def steps_to(made, time):
     made.until = time
     while made.step():
         pass
-    made.until, made.is_over = None, False
+    made.until = None
+    made.is_over = False
     return found
 
 
 def messages(records, name):
     """When and why attempts of a pod failed."""
-    failed = (record for record in records if record["event"] == "FailedScheduling" and record["pod"] == f"default/{name}")
+    failed = (
+        record
+        for record in records
+        if record["event"] == "FailedScheduling" and record["pod"] == f"default/{name}"
+    )
     return [(record["time"], record["message"]) for record in failed]
 
 
@@ -48,7 +54,9 @@ def condition(made, name):
 class TestTimeouts:
     def test_the_time_is_up(self):
         """A pod that nobody allows is rejected when the shortest timeout is over, and its node is free again."""
-        made = of(*there(node("a", cpu="1")), at(1, asking("one", Doorman="10", Second="5")), at(2, asking("two")))
+        made = of(
+            *there(node("a", cpu="1")), at(1, asking("one", Doorman="10", Second="5")), at(2, asking("two"))
+        )
         records = steps_to(made, 6)
         assert told(records, "WaitingOnPermit") == [(1, "default/one")]
         assert messages(records, "one") == [(6, GAVE_UP.format("5s", "Second"))]
@@ -57,7 +65,8 @@ class TestTimeouts:
         assert doorman(made.engine).reserved == {"two"}
 
     def test_a_pod_that_waits_in_vain_does_not_keep_it_going(self):
-        """If nothing else is to come, a pod that is rejected again and again is given up; the others get the node."""
+        """If nothing else is to come, a pod that is rejected again and again is given up; the others get the
+        node."""
         waiting = [at(1, asking("one", Doorman="10")), at(2, asking("two", Doorman="20"))]
         made = of(*there(node("a", cpu="1")), *waiting, at(3, asking("three", "2")))
         records = played(made)
@@ -66,7 +75,8 @@ class TestTimeouts:
         assert doorman(made.engine).reserved == set()
 
     def test_another_pod_of_its_name(self):
-        """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay going either."""
+        """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay
+        going either."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="10")))
         steps_to(made, 2)
         made.pods.arrive(asking("one", Doorman="10"), EVER)
@@ -81,7 +91,9 @@ class TestTimeouts:
 
     def test_those_that_lack_its_room_come_back(self):
         """A pod that failed because of a reservation is tried when that is given back."""
-        made = of(*there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two"), runs=3))
+        made = of(
+            *there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two"), runs=3)
+        )
         records = played(made)
         assert told(records, "Scheduled") == [(11, "default/two")]
 
@@ -93,7 +105,10 @@ class TestWords:
         steps_to(made, 7)
         the_one(made.engine).allow("Doorman")
         records = played(made)
-        assert (told(records, "Scheduled"), told(records, "Bound")) == ([(7, "default/one")], [(12, "default/one")])
+        assert (told(records, "Scheduled"), told(records, "Bound")) == (
+            [(7, "default/one")],
+            [(12, "default/one")],
+        )
         assert made.cluster.tally.waits.tolist() == [6.0]
 
     def test_a_rejected_pod_waits_for_others(self):
@@ -114,20 +129,28 @@ class TestWords:
         assert doorman(made.engine).reserved == set()
 
     def test_the_scheduler_goes_on_meanwhile(self):
-        """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its steps come in order."""
+        """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its
+        steps come in order."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
         steps_to(made, 7)
         the_one(made.engine).allow("Doorman")
         played(made)
         seen = [step for step in doorman(made.engine).seen if step.startswith("Doorman")]
-        assert seen == [f"Doorman {step}" for step in ("reserve one", "reserve two", "pre_bind two", "pre_bind one")]
+        assert seen == [
+            f"Doorman {step}" for step in ("reserve one", "reserve two", "pre_bind two", "pre_bind one")
+        ]
 
 
 class TestDeletion:
     @pytest.mark.parametrize("time", [5, 11])
     def test_a_pod_that_is_deleted_while_it_waits(self, time):
         """Its reservation is given back at once, also where its time is up at the same moment."""
-        made = of(*there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two")), at(time, asking("one"), DELETE))
+        made = of(
+            *there(node("a", cpu="1")),
+            at(1, asking("one", Doorman="10")),
+            at(2, asking("two")),
+            at(time, asking("one"), DELETE),
+        )
         records = played(made)
         assert told(records, "Deleted") == [(time, "default/one")]
         assert told(records, "Scheduled") == [(time, "default/two")]
@@ -137,8 +160,11 @@ class TestDeletion:
 
 class TestPreemption:
     def test_a_waiting_victim_is_not_deleted(self):
-        """A pod of low priority that waits loses its node to a more important one, and waits for another chance."""
-        made = of(*there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5)))
+        """A pod of low priority that waits loses its node to a more important one, and waits for another
+        chance."""
+        made = of(
+            *there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5))
+        )
         records = steps_to(made, 10)
         assert messages(records, "low")[0] == (2, "preempted")
         assert told(records, "Preempted") == []

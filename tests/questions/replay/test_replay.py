@@ -26,48 +26,97 @@ def owned(kind):
     return {"ownerReferences": [{"kind": kind, "name": "owner", "uid": "1", "controller": True}]}
 
 
-ONE, BIG = asking("one"), asking("one", cpu="2")
-LOW, HIGH = asking("low", cpu="2"), asking("high", cpu="2", priority=10)
+ONE = asking("one")
+BIG = asking("one", cpu="2")
+LOW = asking("low", cpu="2")
+HIGH = asking("high", cpu="2", priority=10)
 FULL = there(small(cpu="1"))
 WAITING = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
 HAPPENS = {
-    "a bound pod runs from the beginning": ([*there(small()), at(0, asking("old", on="a"), runs=7)], {}, "Finished", [(7, "old")]),
+    "a bound pod runs from the beginning": (
+        [*there(small()), at(0, asking("old", on="a"), runs=7)],
+        {},
+        "Finished",
+        [(7, "old")],
+    ),
     "a deleted pod frees its node": (
-        [*FULL, at(0, ONE), at(1, asking("two")), at(30, ONE, DELETE)], {"release": "1.13"}, "Scheduled", [(0, "one"), (30, "two")],
+        [*FULL, at(0, ONE), at(1, asking("two")), at(30, ONE, DELETE)],
+        {"release": "1.13"},
+        "Scheduled",
+        [(0, "one"), (30, "two")],
     ),
     "one that goes before it is bound leaves nothing behind": (
-        [*there(small()), at(0, BIG), at(1, BIG, DELETE), at(2, asking("two", cpu="2"))], {"binding": 5}, "Bound", [(7, "two")],
+        [*there(small()), at(0, BIG), at(1, BIG, DELETE), at(2, asking("two", cpu="2"))],
+        {"binding": 5},
+        "Bound",
+        [(7, "two")],
     ),
-    "nothing comes after the end": ([*there(small()), at(5, ONE), at(50, asking("two"))], {"until": 20}, "Scheduled", [(5, "one")]),
+    "nothing comes after the end": (
+        [*there(small()), at(5, ONE), at(50, asking("two"))],
+        {"until": 20},
+        "Scheduled",
+        [(5, "one")],
+    ),
     "1.12 knows no time of failures": (WAITING, {"release": "1.12"}, "Scheduled", [(10, "a")]),
     "1.13 tries first who failed first": (WAITING, {"release": "1.13"}, "Scheduled", [(10, "z")]),
     "1.14 does so, too": (WAITING, {"release": "1.14"}, "Scheduled", [(10, "z")]),
     "while victims leave, another pod of the priority does not get the place": (
-        [*there(small()), at(0, LOW), at(5, HIGH), at(6, asking("late", cpu="2", priority=10))], {"termination": 20}, "Scheduled",
+        [*there(small()), at(0, LOW), at(5, HIGH), at(6, asking("late", cpu="2", priority=10))],
+        {"termination": 20},
+        "Scheduled",
         [(0, "low"), (25, "high")],
     ),
     "an owner replaces a victim": (
-        [*there(small()), at(0, asking("low", cpu="2", metadata=owned("ReplicaSet"))), at(5, HIGH), at(50, small("b"))], {}, "Scheduled",
+        [
+            *there(small()),
+            at(0, asking("low", cpu="2", metadata=owned("ReplicaSet"))),
+            at(5, HIGH),
+            at(50, small("b")),
+        ],
+        {},
+        "Scheduled",
         [(0, "low"), (6, "high"), (50, "low-again1")],
     ),
     "without preemption none is evicted": (
-        [*there(small()), at(0, LOW), at(5, HIGH)], {"options": {"preemption": False}}, "Preempted", [],
+        [*there(small()), at(0, LOW), at(5, HIGH)],
+        {"options": {"preemption": False}},
+        "Preempted",
+        [],
     ),
     "a failed node's pods leave, but for one that tolerates it for ever": (
-        [*there(small(), asking("goes", on="a"), asking("stays", on="a", tolerations=[{"operator": "Exists"}])), at(10, small(), FAIL)],
-        {"failure": 40}, "Evicted", [(50, "goes")],
+        [
+            *there(
+                small(), asking("goes", on="a"), asking("stays", on="a", tolerations=[{"operator": "Exists"}])
+            ),
+            at(10, small(), FAIL),
+        ],
+        {"failure": 40},
+        "Evicted",
+        [(50, "goes")],
     ),
     "a deleted node's pods go after it": (
-        [*there(small(), asking("one", on="a")), at(1, small(), DELETE)], {"failure": 5}, "Evicted", [(6, "one")],
+        [*there(small(), asking("one", on="a")), at(1, small(), DELETE)],
+        {"failure": 5},
+        "Evicted",
+        [(6, "one")],
     ),
     "an update does not bring back a pod that is gone": (
-        [*there(small()), at(1, ONE, runs=5), at(10, asking("one", labels={"a": "b"}), UPDATE)], {}, "Arrived", [(1, "one")],
+        [*there(small()), at(1, ONE, runs=5), at(10, asking("one", labels={"a": "b"}), UPDATE)],
+        {},
+        "Arrived",
+        [(1, "one")],
     ),
     "a pod whose update lets it fit is scheduled then": (
-        [*there(small()), at(1, asking("one", nodeSelector={"disk": "ssd"})), at(10, asking("one", labels={"x": "y"}), UPDATE)], {},
-        "Scheduled", [(10, "one")],
+        [
+            *there(small()),
+            at(1, asking("one", nodeSelector={"disk": "ssd"})),
+            at(10, asking("one", labels={"x": "y"}), UPDATE),
+        ],
+        {},
+        "Scheduled",
+        [(10, "one")],
     ),
-}  # fmt: skip
+}
 """What happens -> events, options, a kind of event, and when it is of which pod."""
 
 
@@ -83,7 +132,8 @@ def test_what_happens(what):
 class TestRunning:
     @pytest.mark.parametrize("release", ALL)
     def test_a_pod_that_finishes_makes_room_for_one_that_waits(self, release):
-        """Where a node is full, the next pod waits for as long as the first one runs and until its back-off is over."""
+        """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
+        is over."""
         events = [*there(small(cpu="1")), at(5, asking("one"), runs=60), at(10, asking("two"))]
         records = played(replay(*events, release=release))
         assert told(records, "Scheduled")[0] == (5, "default/one")
@@ -92,26 +142,47 @@ class TestRunning:
         assert (name, 65 <= time <= 66) == ("default/two", True)
 
     def test_delays_add_up(self):
-        """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from then."""
+        """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from
+        then."""
         records = played(replay(*there(small()), at(1, asking("one"), runs=10), binding=2, startup=3))
         assert [(record["time"], record["event"]) for record in records] == [
-            (1, "Arrived"), (1, "Scheduled"), (3, "Bound"), (6, "Started"), (16, "Finished"),
-        ]  # fmt: skip
+            (1, "Arrived"),
+            (1, "Scheduled"),
+            (3, "Bound"),
+            (6, "Started"),
+            (16, "Finished"),
+        ]
 
     @pytest.mark.parametrize("release", ALL)
     def test_a_pod_keeps_its_place_until_it_is_bound(self, release):
-        """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once: its place cannot expire."""
-        made = replay(*there(small(cpu="1")), at(0, asking("one")), at(50, asking("two")), release=release, binding=100, until=300)
+        """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
+        its place cannot expire."""
+        made = replay(
+            *there(small(cpu="1")),
+            at(0, asking("one")),
+            at(50, asking("two")),
+            release=release,
+            binding=100,
+            until=300,
+        )
         records = played(made)
         assert told(records, "Scheduled") == [(0, "default/one")]
         assert told(records, "Bound") == [(100, "default/one")]
         assert made.cluster.engine.cache.counts == (1, 1, 0)  # nodes, pods, assumed pods
 
     def test_cycles_are_one_after_the_other(self):
-        """With a cycle time of a second, pods that come together are scheduled a second apart, and their waits say so."""
+        """With a cycle time of a second, pods that come together are scheduled a second apart, and their
+        waits say so."""
         made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
         assert [time for time, _ in told(played(made), "Scheduled")] == [0, 1, 2, 3]
-        assert made.cluster.tally.wait_record() == {"mean": 1.5, "p50": 1.5, "p90": 2.7, "p95": 2.85, "p99": 2.97, "max": 3}
+        assert made.cluster.tally.wait_record() == {
+            "mean": 1.5,
+            "p50": 1.5,
+            "p90": 2.7,
+            "p95": 2.85,
+            "p99": 2.97,
+            "max": 3,
+        }
 
     @pytest.mark.parametrize("release", ALL)
     def test_waits_end_while_the_scheduler_is_busy(self, release, tmp_path):
@@ -131,7 +202,9 @@ class TestFailing:
     @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
     def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release, attempts):
         """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
-        made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release)
+        made = replay(
+            *there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release
+        )
         played(made)
         assert made.cluster.tally.failed_attempts == attempts
 
@@ -150,7 +223,8 @@ class TestFailing:
         """Repeating a failed attempt's answer on an unchanged cluster gives what working it out again gives."""
         inputs = of_file(tmp_path, BUSY.replace("cpu: 900m", "cpu: 1900m"))
         quick = Replay(inputs, engine(release), seed=1)
-        wanted, again = played(quick), Replay(inputs, engine(release), seed=1)
+        wanted = played(quick)
+        again = Replay(inputs, engine(release), seed=1)
         monkeypatch.setattr(type(again.engine.flow), "can_repeat", lambda self, decision: False)
         assert played(again) == wanted
         assert again.engine.flow.order.one_pass().tolist() == quick.engine.flow.order.one_pass().tolist()
@@ -168,9 +242,14 @@ class TestPreempting:
     @pytest.mark.parametrize("termination", [0.0, 20.0])
     def test_victims_leave_and_the_pod_gets_their_place(self, release, termination):
         """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
-        low, high = asking("low", cpu="2"), asking("high", cpu="2", priority=10)
-        records = played(replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination))
-        assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [("default/low", "default/high")]
+        low = asking("low", cpu="2")
+        high = asking("high", cpu="2", priority=10)
+        records = played(
+            replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
+        )
+        assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
+            ("default/low", "default/high")
+        ]
         assert told(records, "Deleted") == [(5 + termination, "default/low")]
         time, name = told(records, "Scheduled")[-1]
         assert name == "default/high"
@@ -180,7 +259,12 @@ class TestPreempting:
 class TestNodes:
     def test_a_node_that_recovers_keeps_its_pods(self):
         """A node that is back before the delay is over keeps its pods and takes new ones."""
-        events = [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(12, asking("two")), at(20, small(), RECOVER)]
+        events = [
+            *there(small(), asking("one", on="a")),
+            at(10, small(), FAIL),
+            at(12, asking("two")),
+            at(20, small(), RECOVER),
+        ]
         records = played(replay(*events, failure=40))
         assert told(records, "Evicted") == []
         assert 20 <= told(records, "Scheduled")[0][0] <= 21
@@ -188,20 +272,31 @@ class TestNodes:
     def test_a_drained_node_is_empty_and_stays_so(self):
         """All pods but a DaemonSet's leave a drained node, and nobody comes."""
         daemon = asking("d", on="a", metadata=owned("DaemonSet"))
-        made = replay(*there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two")))
+        made = replay(
+            *there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two"))
+        )
         records = played(made)
         assert told(records, "Evicted") == [(1, "default/one")]
         assert [life.key for life in made.waiting] == ["default/two"]
 
     def test_an_unknown_node(self):
         """A failure of a node that is not there is bad input."""
-        with pytest.raises(ManifestError, match="test: Fail: expected a node that exists at that time, got b"):
+        with pytest.raises(
+            ManifestError, match="test: Fail: expected a node that exists at that time, got b"
+        ):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
 
     def test_what_a_failed_node_takes_with_it(self):
-        """A static pod and one whose first toleration has no end stay; a claim from a template is made anew, and its device given back."""
-        static = asking("static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")})
-        always = asking("always", on="a", tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}])
+        """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
+        and its device given back."""
+        static = asking(
+            "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")}
+        )
+        always = asking(
+            "always",
+            on="a",
+            tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}],
+        )
         events = [*there(small(), small("b"), static, always, *with_devices()), at(10, small(), FAIL)]
         made = replay(*events, release="1.34", failure=40)
         records = played(made)
@@ -212,7 +307,8 @@ class TestNodes:
 
 class TestUpdates:
     def test_a_pod_in_the_replay_keeps_its_node(self):
-        """A recorded update changes labels and the like; where the pod went in the recording is not taken over."""
+        """A recorded update changes labels and the like; where the pod went in the recording is not taken
+        over."""
         changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
         made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
         played(made)
@@ -224,16 +320,21 @@ class TestVolumes:
     LATE, NOW, LOCAL = (
         obj(manifest("StorageClass", name, provisioner=provisioner, volumeBindingMode=mode))
         for name, provisioner, mode in (
-            ("late", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"), ("now", "example.com/disk", "Immediate"),
+            ("late", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"),
+            ("now", "example.com/disk", "Immediate"),
             ("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"),
         )
-    )  # fmt: skip
+    )
     ZONE = "failure-domain.beta.kubernetes.io/zone"
 
     @staticmethod
     def claim(name, kind):
         """A claim for a gibibyte."""
-        spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        spec = {
+            "storageClassName": kind,
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        }
         return obj(manifest("PersistentVolumeClaim", name, namespace="default", spec=spec))
 
     @staticmethod
@@ -243,7 +344,8 @@ class TestVolumes:
 
     @pytest.mark.parametrize("release", ALL)
     def test_a_delayed_claim_gets_a_volume_where_its_pod_goes(self, release):
-        """A volume is made for a delayed claim once its pod has a node, in the node's zone, and the pod is bound after that."""
+        """A volume is made for a delayed claim once its pod has a node, in the node's zone, and the pod is
+        bound after that."""
         events = there(small(labels={self.ZONE: "z1"}), self.LATE, self.claim("data", "late"))
         made = replay(*events, at(5, self.using("db", "data")), release=release, provisioning=7)
         records = played(made)
@@ -274,7 +376,15 @@ class TestVolumes:
                         "capacity": {"storage": "2Gi"},
                         "accessModes": ["ReadWriteOnce"],
                         "nodeAffinity": {
-                            "required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "host", "operator": "In", "values": [name]}]}]}
+                            "required": {
+                                "nodeSelectorTerms": [
+                                    {
+                                        "matchExpressions": [
+                                            {"key": "host", "operator": "In", "values": [name]}
+                                        ]
+                                    }
+                                ]
+                            }
                         },
                     },
                 )
@@ -287,11 +397,16 @@ class TestVolumes:
         made = replay(*there(*nodes, *volumes, self.LOCAL, *claims), *pods, release=release)
         records = played(made)
         assert [name for _, name in told(records, "Bound")] == ["default/db-0", "default/db-1"]
-        assert sorted(record["volume"] for record in records if record["event"] == "VolumeBound") == ["disk-a", "disk-b"]
+        assert sorted(record["volume"] for record in records if record["event"] == "VolumeBound") == [
+            "disk-a",
+            "disk-b",
+        ]
         assert [life.key for life in made.waiting] == ["default/db-2"]
 
     def test_a_deleted_claim_gives_its_volume_back(self):
         """A volume that was made for a claim goes with it; one that was there before is released."""
-        made_volume = replay(*there(small(), self.NOW, self.claim("data", "now")), at(5, self.claim("data", "now"), DELETE))
+        made_volume = replay(
+            *there(small(), self.NOW, self.claim("data", "now")), at(5, self.claim("data", "now"), DELETE)
+        )
         played(made_volume)
         assert len(made_volume.engine.listings.volumes) == 0

@@ -1,4 +1,5 @@
-"""Replays with the framework: its queue and its event hints over time, gates, profiles, preemption, and a user's plugins step by step."""
+"""Replays with the framework: its queue and its event hints over time, gates, profiles, preemption, and a
+user's plugins step by step."""
 
 from __future__ import annotations
 
@@ -26,7 +27,11 @@ def newer(*events, **more):
 
 def attempts(made, records, name):
     """How often a pod was tried."""
-    scheduled = [record["attempts"] for record in records if record["event"] == "Scheduled" and record["pod"] == f"default/{name}"]
+    scheduled = [
+        record["attempts"]
+        for record in records
+        if record["event"] == "Scheduled" and record["pod"] == f"default/{name}"
+    ]
     return scheduled[0] if scheduled else made.pods.all[f"default/{name}"].attempts
 
 
@@ -34,9 +39,12 @@ class TestEventHints:
     def test_only_what_may_help_brings_a_pod_back(self):
         """A pod that failed on a taint is not tried when others come and go, but at once when the taint does."""
         events = [
-            *there(node("a", taints=[TAINT]), node("b", cpu="1")), at(0, asking("running"), runs=50), at(10, asking("other"), runs=20),
-            at(5, asking("wants-a", nodeSelector={"disk": "ssd"})), at(100, node("a", labels={"disk": "ssd"}), UPDATE),
-        ]  # fmt: skip
+            *there(node("a", taints=[TAINT]), node("b", cpu="1")),
+            at(0, asking("running"), runs=50),
+            at(10, asking("other"), runs=20),
+            at(5, asking("wants-a", nodeSelector={"disk": "ssd"})),
+            at(100, node("a", labels={"disk": "ssd"}), UPDATE),
+        ]
         made = newer(*sorted(events, key=lambda event: event.time))
         records = played(made)
         assert told(records, "Finished") == [(50, "default/running"), (70, "default/other")]
@@ -44,8 +52,11 @@ class TestEventHints:
         assert attempts(made, records, "wants-a") == 2
 
     def test_after_five_minutes_everybody_is_tried(self):
-        """A pod that nothing brings back is tried every five minutes, give or take the half minute between two looks."""
-        made = newer(*there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9")))
+        """A pod that nothing brings back is tried every five minutes, give or take the half minute between
+        two looks."""
+        made = newer(
+            *there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9"))
+        )
         times = []
         while (turn := made.next_pod()) is not None:
             times += [made.now] if turn.name == "one" else []
@@ -56,24 +67,34 @@ class TestEventHints:
 class TestGates:
     def test_a_pod_that_is_gated(self):
         """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
-        made = newer(*there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000))
+        made = newer(
+            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
+        )
         records = played(made)
         assert [record for record in records if record["event"] == "Arrived"] == [
-            {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True}, {"time": 2, "event": "Arrived", "pod": "default/one"},
-        ]  # fmt: skip
+            {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
+            {"time": 2, "event": "Arrived", "pod": "default/one"},
+        ]
         assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
 
     def test_its_gates_go(self):
         """An update without gates lets it be tried at once."""
-        made = newer(*there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE))
+        made = newer(
+            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE)
+        )
         assert told(played(made), "Scheduled") == [(500, "default/held")]
 
 
 class TestPreemption:
     def test_victims_that_take_their_time(self):
-        """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the node."""
+        """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
+        node."""
         low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
-        events = [*there(node("a", cpu="2"), node("b", cpu="2")), *low, at(5, asking("high", cpu="2", priority=9))]
+        events = [
+            *there(node("a", cpu="2"), node("b", cpu="2")),
+            *low,
+            at(5, asking("high", cpu="2", priority=9)),
+        ]
         # Something that brings the preemptor back while its victim is still there.
         events.append(at(20, node("c", cpu="1"), "Add"))
         made = newer(*events, termination=60.0)
@@ -89,19 +110,27 @@ class TestPreemption:
         while made.step() and made.now < 30:
             pass
         victim = made.cluster.pod("default/low")
-        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [("DisruptionTarget", "True", "PreemptionByScheduler")]
+        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
+            ("DisruptionTarget", "True", "PreemptionByScheduler")
+        ]
 
     @pytest.mark.parametrize(
-        ("plugins", "reason"), [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")]
+        ("plugins", "reason"),
+        [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
     )
     def test_a_nomination_that_helps_no_more(self, plugins, reason):
-        """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in its status too."""
+        """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
+        its status too."""
         nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
-        made = of_engine(scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated))
+        made = of_engine(
+            scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated)
+        )
         played(made)
         left = made.cluster.pod("default/high")
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
-        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [(reason, bool(plugins))]
+        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
+            (reason, bool(plugins))
+        ]
 
 
 class Steps(Plugin):
@@ -131,8 +160,11 @@ class Steps(Plugin):
 
 
 def with_steps(*events, first=False, **delays):
-    """A replay with the plugin, which binds before the default one does; *first*: it stands before all others at PreBind too."""
-    points = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")} | ({"preBind": enabled("Steps")} if first else {})
+    """A replay with the plugin, which binds before the default one does; *first*: it stands before all others
+    at PreBind too."""
+    points = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")} | (
+        {"preBind": enabled("Steps")} if first else {}
+    )
     engine = scheduler(profile={"plugins": points}, plugins=(Steps,))
     made = of_engine(engine, *events, **delays)
     (profile,) = engine.flow.profiles.values()
@@ -142,13 +174,23 @@ def with_steps(*events, first=False, **delays):
     return made, plugin
 
 
-CLASS = manifest("StorageClass", "late", provisioner="example.com/disk", volumeBindingMode="WaitForFirstConsumer")  # fmt: skip
-CLAIM_SPEC = {"storageClassName": "late", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+CLASS = manifest(
+    "StorageClass", "late", provisioner="example.com/disk", volumeBindingMode="WaitForFirstConsumer"
+)
+CLAIM_SPEC = {
+    "storageClassName": "late",
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
 
 
 def claim(name, owner=""):
     """A claim, made for a pod where that is said."""
-    owners = [{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": f"default/{owner}", "controller": True}] if owner else []
+    owners = (
+        [{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": f"default/{owner}", "controller": True}]
+        if owner
+        else []
+    )
     metadata = {"name": name, "namespace": "default", "ownerReferences": owners}
     return obj({"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": CLAIM_SPEC})
 
@@ -160,7 +202,8 @@ class TestStepsOfAPlugin:
     EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
 
     def test_each_at_its_time(self):
-        """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the same cycle's state."""
+        """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the
+        same cycle's state."""
         made, plugin = with_steps(*self.EVENTS, binding=5.0)
         records = played(made)
         assert plugin.seen == [(1, "reserve"), (1, "permit"), (6, "pre_bind"), (6, "bind"), (6, "post_bind")]
@@ -172,21 +215,39 @@ class TestStepsOfAPlugin:
         made, plugin = with_steps(*there(node("a")), at(1, asking("one")), at(2, asking("two")), binding=5.0)
         played(made)
         assert [point for _, point in plugin.seen] == [
-            "reserve", "permit", "reserve", "permit", "pre_bind", "bind", "post_bind", "pre_bind", "bind", "post_bind",
-        ]  # fmt: skip
+            "reserve",
+            "permit",
+            "reserve",
+            "permit",
+            "pre_bind",
+            "bind",
+            "post_bind",
+            "pre_bind",
+            "bind",
+            "post_bind",
+        ]
         assert plugin.tokens == {"one", "two"}
 
     @pytest.mark.parametrize("first", [False, True])
     def test_volumes_between(self, first):
-        """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn before the wait."""
-        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=first, binding=5.0, provisioning=7.0)
+        """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn
+        before the wait."""
+        made, plugin = with_steps(
+            *there(node("a"), obj(CLASS), claim("data")),
+            at(1, USING),
+            first=first,
+            binding=5.0,
+            provisioning=7.0,
+        )
         records = played(made)
         assert told(records, "Bound") == [(13, "default/one")]
         assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
 
     def test_a_refusal_before_the_volumes(self):
         """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
-        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0)
+        made, plugin = with_steps(
+            *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0
+        )
         plugin.answers["pre_bind"] = [unschedulable("never")] * 99
         assert told(played(made), "VolumeProvisioned") == []
         assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
@@ -202,9 +263,12 @@ class TestStepsOfAPlugin:
         assert [name for _, name in plugin.seen].count("unreserve") == 1
         assert told(records, "Bound")[0][0] == 55
 
-    @pytest.mark.parametrize(("point", "seconds"), [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)])
+    @pytest.mark.parametrize(
+        ("point", "seconds"), [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)]
+    )
     def test_what_goes_wrong_is_tried_again(self, point, seconds):
-        """After an error on the way of the binding the pod backs off and is tried again by itself; before, it waits for any event."""
+        """After an error on the way of the binding the pod backs off and is tried again by itself; before, it
+        waits for any event."""
         made, plugin = with_steps(*self.EVENTS, at(50, node("b")), binding=5.0)
         plugin.answers[point] = [error("broken")]
         records = played(made)
@@ -216,13 +280,17 @@ class TestStepsOfAPlugin:
 
     def test_room_that_is_given_back(self):
         """A pod that lacked the room which another had reserved in vain is tried when that is given back."""
-        made, plugin = with_steps(*there(node("a", cpu="1")), at(1, asking("one")), at(2, asking("two"), runs=5), binding=5.0)
+        made, plugin = with_steps(
+            *there(node("a", cpu="1")), at(1, asking("one")), at(2, asking("two"), runs=5), binding=5.0
+        )
         plugin.answers["bind"] = [unschedulable("no")]
         assert told(played(made), "Scheduled")[:2] == [(1, "default/one"), (6, "default/two")]
 
     def test_a_pod_that_goes_meanwhile(self):
         """A pod that is deleted while it is being bound is given back too."""
-        made, plugin = with_steps(*self.EVENTS[:2], at(3, asking("one"), DELETE), at(4, asking("two"), runs=1), binding=5.0)
+        made, plugin = with_steps(
+            *self.EVENTS[:2], at(3, asking("one"), DELETE), at(4, asking("two"), runs=1), binding=5.0
+        )
         records = played(made)
         assert plugin.seen[2] == (3, "unreserve")
         assert (4, "default/two") in told(records, "Scheduled")
@@ -232,9 +300,15 @@ class TestVolumes:
     SCRATCH: ClassVar[Any] = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC}}}]
 
     def test_a_generic_ephemeral_volume(self):
-        """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as does the volume."""
+        """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as
+        does the volume."""
         using = asking("db", volumes=self.SCRATCH)
-        made = newer(*there(node("a"), obj(CLASS)), at(1, using, runs=50), at(3, claim("db-scratch", owner="db")), provisioning=7.0)
+        made = newer(
+            *there(node("a"), obj(CLASS)),
+            at(1, using, runs=50),
+            at(3, claim("db-scratch", owner="db")),
+            provisioning=7.0,
+        )
         records = played(made)
         assert told(records, "Scheduled") == [(1, "default/db")]
         assert told(records, "VolumeProvisioned") == [(8, "a")]
@@ -244,8 +318,18 @@ class TestVolumes:
 
     def test_the_default_class(self):
         """A template without a class gets the default one."""
-        marked = CLASS | {"metadata": {"name": "late", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
-        volumes = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC | {"storageClassName": None}}}}]
+        marked = CLASS | {
+            "metadata": {
+                "name": "late",
+                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+            }
+        }
+        volumes = [
+            {
+                "name": "scratch",
+                "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC | {"storageClassName": None}}},
+            }
+        ]
         made = newer(*there(node("a"), obj(marked)), at(1, asking("db", volumes=volumes)))
         played(made)
         (found,) = made.engine.listings.claims
@@ -253,9 +337,14 @@ class TestVolumes:
 
     def test_a_claim_of_the_name_that_is_there(self):
         """A claim that was not made for the pod stays, and keeps the pod waiting."""
-        made = newer(*there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=self.SCRATCH)))
+        made = newer(
+            *there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=self.SCRATCH))
+        )
         (failed,) = [record for record in played(made) if record["event"] == "FailedScheduling"]
-        assert "PVC default/db-scratch was not created for pod default/db (pod is not owner)" in failed["message"]
+        assert (
+            "PVC default/db-scratch was not created for pod default/db (pod is not owner)"
+            in failed["message"]
+        )
         assert len(made.engine.listings.claims) == 1
 
     def test_older_releases_know_no_such_volumes(self):

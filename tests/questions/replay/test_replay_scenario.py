@@ -29,18 +29,25 @@ class TestOperations:
         """Nodes and pods are made from templates and numbered; nodes have scheduler_perf's default size."""
         made, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, {POD}}}\n")
         assert told(records, "NodeAdded") == [(0, "node-0"), (0, "node-1")]
-        assert [name for _, name in told(records, "Scheduled")] == ["default/pod-0", "default/pod-1", "default/pod-2"]
+        assert [name for _, name in told(records, "Scheduled")] == [
+            "default/pod-0",
+            "default/pod-1",
+            "default/pod-2",
+        ]
         assert made.cluster.ledger.totals[1].tolist() == [8000, 64 * 2**30, 220]
 
     def test_one_node_with_a_name_keeps_it(self, tmp_path):
-        """A node that is made alone has the name of its template, by which pods may ask for it; more are numbered."""
+        """A node that is made alone has the name of its template, by which pods may ask for it; more are
+        numbered."""
         one = "- {opcode: createNodes, count: 1, nodeTemplate: {metadata: {name: big}}}\n"
         _, records = run(tmp_path, one + one.replace("count: 1", "count: 2"))
         assert [name for _, name in told(records, "NodeAdded")] == ["big", "big-1", "big-2"]
 
     def test_parameters_paths_and_labels(self, tmp_path):
         """Counts may be parameters, templates may be in files, nodes get labels in turn."""
-        (tmp_path / "pod.yaml").write_text("kind: Pod\nmetadata: {name: file}\nspec: {containers: [{name: c}]}\n")
+        (tmp_path / "pod.yaml").write_text(
+            "kind: Pod\nmetadata: {name: file}\nspec: {containers: [{name: c}]}\n"
+        )
         text = (
             "defaultPodTemplatePath: pod.yaml\nparams: {nodes: 3, pods: 2}\nworkloadTemplate:\n"
             "- {opcode: createNodes, countParam: $nodes, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
@@ -52,7 +59,8 @@ class TestOperations:
         assert set(made.pods.all) == {"load/file-0", "load/file-1"}
 
     def test_one_waits_for_pods_unless_told_not_to(self, tmp_path):
-        """The operation after createPods comes once all its pods have a node, or with skipWaitToCompletion at once."""
+        """The operation after createPods comes once all its pods have a node, or with skipWaitToCompletion at
+        once."""
         text = f"{NODES}- {{opcode: createPods, count: 9, runTime: 60s, {POD}}}\n- {{opcode: createNodes, count: 1}}\n"
         _, records = run(tmp_path, text)
         assert 60 <= told(records, "NodeAdded")[2][0] <= 75
@@ -61,8 +69,13 @@ class TestOperations:
 
     def test_a_barrier_gives_up(self, tmp_path):
         """A barrier for pods that fit nowhere is given up after its time."""
-        _, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 9, timeout: 30s, {POD}}}\n- {{opcode: sleep, duration: 1m}}\n")
-        assert [(record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"] == [(30, 2)]
+        _, records = run(
+            tmp_path,
+            f"{NODES}- {{opcode: createPods, count: 9, timeout: 30s, {POD}}}\n- {{opcode: sleep, duration: 1m}}\n",
+        )
+        assert [
+            (record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"
+        ] == [(30, 2)]
 
     def test_pods_over_time(self, tmp_path):
         """Pods come at an interval, or by chance; the chance is the seed's."""
@@ -83,11 +96,14 @@ class TestOperations:
         assert told(records, "Deleted") == [(30, "default/pod-0"), (40, "default/pod-1")]
 
     def test_nodes_in_trouble(self, tmp_path):
-        """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a recording beside the scenario."""
+        """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a
+        recording beside the scenario."""
         deleting = "- {opcode: sleep, duration: 90s}\n- {opcode: deleteNodes, names: [node-1]}\n- {opcode: deleteNodes, count: 1}\n"
         (tmp_path / "busy.yaml").write_text(f"{NODES}{deleting}")
         (tmp_path / "trouble.jsonl").write_text(TROUBLE)
-        records = played(Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300))
+        records = played(
+            Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300)
+        )
         assert told(records, "NodeFailed") == [(40, "node-0")]
         assert told(records, "NodeDrained") == [(50, "node-1")]
         assert told(records, "NodeRecovered") == [(80, "node-1")]
@@ -128,17 +144,33 @@ class TestOperations:
 
 SPACES = st.sampled_from(("x", "y"))
 MAKING = st.builds(
-    Operation, opcode=st.just("createPods"), count=st.integers(0, 3), templates=st.just((pod("p", cpu="3"),)), namespace=SPACES,
-    interval=st.sampled_from((0.0, 4.0)), run_time=st.sampled_from((20.0, None)), skip_wait=st.booleans(), timeout=st.just(60.0),
-)  # fmt: skip
-BARRIER = st.builds(Operation, opcode=st.just("barrier"), namespaces=st.lists(SPACES, max_size=2).map(tuple), timeout=st.just(60.0))
+    Operation,
+    opcode=st.just("createPods"),
+    count=st.integers(0, 3),
+    templates=st.just((pod("p", cpu="3"),)),
+    namespace=SPACES,
+    interval=st.sampled_from((0.0, 4.0)),
+    run_time=st.sampled_from((20.0, None)),
+    skip_wait=st.booleans(),
+    timeout=st.just(60.0),
+)
+BARRIER = st.builds(
+    Operation,
+    opcode=st.just("barrier"),
+    namespaces=st.lists(SPACES, max_size=2).map(tuple),
+    timeout=st.just(60.0),
+)
 PAUSE = st.builds(Operation, opcode=st.sampled_from(("sleep", "deletePods")), interval=st.just(5.0))
 
 
-@given(operations=st.lists(MAKING | BARRIER | BARRIER | PAUSE, max_size=12), until=st.none() | st.integers(0, 120))
+@given(
+    operations=st.lists(MAKING | BARRIER | BARRIER | PAUSE, max_size=12),
+    until=st.none() | st.integers(0, 120),
+)
 @examples(0.5)
 def test_nobody_waits_where_nothing_waits(operations, until):
-    """Time passes at a barrier only while a pod that it is about has no node or is still to come, and a scenario comes to its end."""
+    """Time passes at a barrier only while a pod that it is about has no node or is still to come, and a
+    scenario comes to its end."""
     nodes = Operation(opcode="createNodes", templates=(DEFAULT_NODE,))
 
     def check(replay):
@@ -146,9 +178,13 @@ def test_nobody_waits_where_nothing_waits(operations, until):
             at = operations[replay.workload.position - 1]
             spaces = {at.namespace} - {None} or set(at.namespaces) or {"x", "y"}
             coming = {key for keys in replay.workload.created.values() for key in keys} - {*replay.pods.seen}
-            assert any(key.partition("/")[0] in spaces for key in coming | {life.key for life in replay.waiting})
+            assert any(
+                key.partition("/")[0] in spaces for key in coming | {life.key for life in replay.waiting}
+            )
 
-    made = Replay(Inputs((), (nodes, *operations), resources=("cpu",)), engine(), until=until, observers=[check])
+    made = Replay(
+        Inputs((), (nodes, *operations), resources=("cpu",)), engine(), until=until, observers=[check]
+    )
     for _ in made.run():
         pass
     if until is None:
@@ -160,14 +196,26 @@ BAD = [
     ("- {opcode: failNodes, selector: 'a in'}", "document 1 (failNodes): selector: expected"),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: expected a value, got nothing"),
     ("- {opcode: createPods, count: 1}", "template: expected one, got nothing"),
-    ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: expected a Pod, got a Node"),
-    ("- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}", "nothere.yaml: no such file or directory"),
+    (
+        "- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}",
+        "template: expected a Pod, got a Node",
+    ),
+    (
+        "- {opcode: createPods, count: 1, podTemplatePath: nothere.yaml}",
+        "nothere.yaml: no such file or directory",
+    ),
     ("- {opcode: churn, mode: wild}", 'mode: expected create or recreate, got "wild"'),
     ("workloadTemplate: []\nparams: 7", "params: expected an object, got 7"),
-    ("workloadTemplate: []\ndefaultPodTemplatePath: [a]", "defaultPodTemplatePath: expected a file, got a list"),
+    (
+        "workloadTemplate: []\ndefaultPodTemplatePath: [a]",
+        "defaultPodTemplatePath: expected a file, got a list",
+    ),
     ("workloadTemplate: 7", "workloadTemplate: expected a list of operations, got 7"),
     ("workloadTemplate:\n- {opcode: createNodes, count: $n}\nparams: {m: 1}", "operation 1 (createNodes): "),
-    ("- {opcode: createAny, template: {kind: Lease, metadata: {name: x}}}", 'kind: expected a kind that scheduling reads, got "Lease"'),
+    (
+        "- {opcode: createAny, template: {kind: Lease, metadata: {name: x}}}",
+        'kind: expected a kind that scheduling reads, got "Lease"',
+    ),
 ]
 
 

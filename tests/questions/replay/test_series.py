@@ -15,9 +15,12 @@ from tests.support.replaybuild import at, played, replay, there
 def rows(every, until=None):
     """The time series of a pod that comes at 5, waits for one that runs until 12.5, and runs for 10 seconds."""
     made = replay(
-        *there(node("a", cpu="2", memory="4Gi", pods="10")), at(2.5, pod("one", requests={"cpu": "2"}), runs=10),
-        at(5, pod("two", requests={"cpu": "1"}), runs=10), release="1.13", until=until,
-    )  # fmt: skip
+        *there(node("a", cpu="2", memory="4Gi", pods="10")),
+        at(2.5, pod("one", requests={"cpu": "2"}), runs=10),
+        at(5, pod("two", requests={"cpu": "1"}), runs=10),
+        release="1.13",
+        until=until,
+    )
     found = []
     made.observers.append(Series(found.append, every).at_instant)
     played(made)
@@ -29,15 +32,28 @@ class TestSeries:
     def test_one_row_an_instant(self):
         """Without a period there is a row for each instant, with what is the case after it."""
         found = rows(0)
-        told = [(row["time"], row["pending"], row["running"], row["cpu.requested"], row["cpu.used"]) for row in found]
-        assert told == [(0, 0, 0, 0, 0), (2.5, 0, 1, 2000, 2000), (5, 1, 1, 3000, 2000), (12.5, 0, 1, 1000, 1000), (22.5, 0, 0, 0, 0)]
+        told = [
+            (row["time"], row["pending"], row["running"], row["cpu.requested"], row["cpu.used"])
+            for row in found
+        ]
+        assert told == [
+            (0, 0, 0, 0, 0),
+            (2.5, 0, 1, 2000, 2000),
+            (5, 1, 1, 3000, 2000),
+            (12.5, 0, 1, 1000, 1000),
+            (22.5, 0, 0, 0, 0),
+        ]
         assert {row["cpu.capacity"] for row in found} == {2000}
 
     def test_one_row_a_period(self):
         """With a period there is a row at each multiple of it, with what is the case then."""
         assert [(row["time"], row["pending"], row["cpu.used"]) for row in rows(5)] == [
-            (0, 0, 0), (5, 1, 2000), (10, 1, 2000), (15, 0, 1000), (20, 0, 1000),
-        ]  # fmt: skip
+            (0, 0, 0),
+            (5, 1, 2000),
+            (10, 1, 2000),
+            (15, 0, 1000),
+            (20, 0, 1000),
+        ]
 
     def test_up_to_the_end(self):
         """A replay that is stopped at a time has rows up to it."""
@@ -47,7 +63,10 @@ class TestSeries:
         """A table is written as Parquet, floats where any value of a column is one."""
         parquet = pytest.importorskip("pyarrow.parquet")
         recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
-        assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {"time": [0.0, 2.5], "pending": [1, 2]}
+        assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {
+            "time": [0.0, 2.5],
+            "pending": [1, 2],
+        }
 
     def test_parquet_without_pyarrow(self, tmp_path, monkeypatch):
         """Where pyarrow is missing the message says how to get it."""
@@ -57,7 +76,8 @@ class TestSeries:
 
         monkeypatch.setattr(recording, "import_module", missing)
         with pytest.raises(
-            recording.ResultFileError, match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'"
+            recording.ResultFileError,
+            match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'",
         ):
             recording.write_parquet(tmp_path / "a.parquet", [], [])
 
@@ -70,7 +90,10 @@ def naive(ledger, sample):
         for name in range(len(ledger.columns)):
             free = [int(x) for x in np.maximum(ledger.allocatable[:, name] - ledger.used[:, name], 0)]
             total += free[index]
-            misfits = sum(any(asked > left for asked, left in zip(asked_of, free, strict=True) if asked) for asked_of in sample)
+            misfits = sum(
+                any(asked > left for asked, left in zip(asked_of, free, strict=True) if asked)
+                for asked_of in sample
+            )
             lost += free[index] * misfits / len(sample)
         found.append(lost / total if total else 0.0)
     return found
@@ -86,9 +109,13 @@ class TestFragmentation:
         for step in range(300):
             choice = draw.randrange(4)
             if choice == 0:
-                ledger.put_node(node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5"))
+                ledger.put_node(
+                    node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5")
+                )
             elif choice == 1 and ledger.columns:
-                ledger.place(f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)}))
+                ledger.place(
+                    f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)})
+                )
             elif choice == 2:
                 ledger.leave(f"p{draw.randrange(step + 1)}")
             elif len(sample) < SAMPLE:
@@ -118,7 +145,9 @@ class TestTally:
 
     def test_mean_use_is_over_time(self):
         """A node that is full for a quarter of the time is used to a quarter."""
-        made = replay(*there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late")))
+        made = replay(
+            *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
+        )
         played(made)
         use = made.cluster.tally.mean_use()
         assert use[0] == 0.25

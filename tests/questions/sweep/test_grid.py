@@ -14,7 +14,12 @@ from tests.support.examples import examples
 from tests.support.manifests import manifest
 
 CLUSTER = Cluster.load(str(ROOT / "examples" / "cluster"))
-OPTIONS = {"release": "release", "percentage": "percentage_of_nodes_to_score", "tie-break": "tie_break", "seed": "seed"}
+OPTIONS = {
+    "release": "release",
+    "percentage": "percentage_of_nodes_to_score",
+    "tie-break": "tie_break",
+    "seed": "seed",
+}
 AXES = {
     "release": st.lists(st.sampled_from(ALL_RELEASES), min_size=1, max_size=2, unique=True),
     "percentage": st.lists(st.sampled_from([0, 30, 100]), min_size=1, max_size=2, unique=True),
@@ -27,9 +32,16 @@ AXES = {
 def single(row):
     """What one call of ``simulate`` comes to with the settings of *row*."""
     options = {option: row[key] for key, option in OPTIONS.items() if key in row}
-    summary = kubeclassic.simulate(CLUSTER, scheduler=options_of(options), order=row.get("order", "input")).summary
+    summary = kubeclassic.simulate(
+        CLUSTER, scheduler=options_of(options), order=row.get("order", "input")
+    ).summary
     uses = {f"{usage.resource} used": round(usage.use, 6) for usage in summary.resources}
-    return {"placed": summary.placed, "evictions": summary.evicted, "cpu used": uses["cpu used"], "memory used": uses["memory used"]}
+    return {
+        "placed": summary.placed,
+        "evictions": summary.evicted,
+        "cpu used": uses["cpu used"],
+        "memory used": uses["memory used"],
+    }
 
 
 class TestRows:
@@ -45,48 +57,71 @@ class TestRows:
     def test_the_last_key_changes_fastest(self):
         """Rows come run by run, and then in the order of the grid."""
         spec = {
-            "cluster": CLUSTER, "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
+            "cluster": CLUSTER,
+            "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
             "grid": {"release": ["1.16", "1.12"], "seed": [1, 2]},
-        }  # fmt: skip
+        }
         rows = kubeclassic.sweep(spec).rows
         seen = [(row["run"], row["name"], row["release"], row["seed"]) for row in rows]
         wanted = [(name, release, seed) for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
         assert seen == [(number, *point) for number, point in enumerate(wanted, 1)]
 
     def test_shuffled_pods_follow_the_seed(self):
-        """Orders of arrival that are shuffled by another seed come to other results, by the same seed to the same."""
+        """Orders of arrival that are shuffled by another seed come to other results, by the same seed to the
+        same."""
         grid = {"order": "shuffled", "seed": list(range(6))}
         found = [kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows for _ in range(2)]
         assert found[0] == found[1]
         assert len({row["imbalance"] for row in found[0]}) > 1
 
     def test_weights_are_those_of_a_policy(self):
-        """Weights come to the same as a Policy that has them; 0 leaves a priority out, and one that was not there is added."""
+        """Weights come to the same as a Policy that has them; 0 leaves a priority out, and one that was not
+        there is added."""
         weights = {"LeastRequestedPriority": 0, "MostRequestedPriority": 7, "BalancedResourceAllocation": 2}
         kept = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "SelectorSpread", "TaintToleration"]
-        listed = [*({"name": f"{name}Priority", "weight": 1} for name in kept), {"name": "NodePreferAvoidPodsPriority", "weight": 10000}]
+        listed = [
+            *({"name": f"{name}Priority", "weight": 1} for name in kept),
+            {"name": "NodePreferAvoidPodsPriority", "weight": 10000},
+        ]
         listed += [{"name": name, "weight": weight} for name, weight in weights.items() if weight]
         policy = {"apiVersion": "v1", "kind": "Policy", "priorities": listed}
         grid = {"release": "1.16", **{f"weights.{name}": weight for name, weight in weights.items()}}
         (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
         (plain,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": "1.16"}}).rows
-        used = {usage.resource: usage for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources}
-        deviations = [round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"]
+        used = {
+            usage.resource: usage
+            for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources
+        }
+        deviations = [
+            round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"
+        ]
         assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)
         assert row["imbalance"] != plain["imbalance"]
 
     def test_weights_are_those_of_a_profile(self):
         """Weights of plugins come to the same as a profile that has them."""
-        enabled, disabled = [{"name": "NodeResourcesBalancedAllocation", "weight": 50}], [{"name": "NodeResourcesFit"}]
+        enabled = [{"name": "NodeResourcesBalancedAllocation", "weight": 50}]
+        disabled = [{"name": "NodeResourcesFit"}]
         plugins = {"score": {"enabled": enabled, "disabled": disabled}}
-        profile = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": plugins}]}
-        grid = {"release": "1.27", "weights.NodeResourcesBalancedAllocation": 50, "weights.NodeResourcesFit": 0}
+        profile = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "profiles": [{"plugins": plugins}],
+        }
+        grid = {
+            "release": "1.27",
+            "weights.NodeResourcesBalancedAllocation": 50,
+            "weights.NodeResourcesFit": 0,
+        }
         (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["cpu imbalance"]}).rows
-        used = kubeclassic.simulate(CLUSTER, scheduler=Framework(release="1.27", profile=profile)).summary.resources
+        used = kubeclassic.simulate(
+            CLUSTER, scheduler=Framework(release="1.27", profile=profile)
+        ).summary.resources
         assert row["cpu imbalance"] == round(used[0].imbalance.standard_deviation, 6)
 
     def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused(self):
-        """A plugin that is gone in the release is no rule that scores there, and the one that took its place is named."""
+        """A plugin that is gone in the release is no rule that scores there, and the one that took its place
+        is named."""
         grid = {"release": ["1.21", "1.27"], "weights.NodeResourcesLeastAllocated": 3}
         old, new = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
         assert old["error"] is None
@@ -102,42 +137,70 @@ class TestRows:
 
 class TestFailures:
     def test_a_run_that_fails_is_a_row(self):
-        """What a release refuses, and an edit about nothing, are rows with their errors; the others have values."""
+        """What a release refuses, and an edit about nothing, are rows with their errors; the others have
+        values."""
         runs = [
-            {"name": "right"}, {"name": "edit", "set": "pod nobody requests.cpu=1"},
+            {"name": "right"},
+            {"name": "edit", "set": "pod nobody requests.cpu=1"},
             {"name": "weight", "release": "1.27", "weights.LeastRequestedPriority": 2},
             {"name": "provider", "provider": "Nobody"},
-        ]  # fmt: skip
+        ]
         found = kubeclassic.sweep({"cluster": CLUSTER, "runs": runs})
         errors = [row["error"] for row in found.rows]
         missing = "release 1.27 has no rule by that name that scores; NodeResourcesFit took its place"
         assert errors[0] is None
-        assert errors[1] == "--set 'pod nobody requests.cpu=1': expected at least one Pod that it matches, got none"
+        assert (
+            errors[1]
+            == "--set 'pod nobody requests.cpu=1': expected at least one Pod that it matches, got none"
+        )
         assert errors[2] == f"weights.LeastRequestedPriority: {missing}"
-        assert errors[3] == 'provider: plugin "Nobody" has not been registered, expected DefaultProvider or ClusterAutoscalerProvider'
+        assert (
+            errors[3]
+            == 'provider: plugin "Nobody" has not been registered, expected DefaultProvider or ClusterAutoscalerProvider'
+        )
         assert found.failed == 3
         assert found.rows[1]["placed"] is None
 
     def test_nothing_that_can_begin_is_an_error(self):
         """If no run can even begin, that is bad input."""
-        with pytest.raises(kubeclassic.KubeclassicError, match=r"^none of 2 runs can begin; the first one: release: .*, got .9\.99"):
+        with pytest.raises(
+            kubeclassic.KubeclassicError,
+            match=r"^none of 2 runs can begin; the first one: release: .*, got .9\.99",
+        ):
             kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": ["9.99", "9.98"]}})
 
 
 class TestConfigurations:
     def test_the_best_by_means_over_seeds(self):
-        """Each configuration counts with its mean over seeds, without failed runs; those that come to the same are best together."""
-        rows = [{"release": "1.16", "seed": seed, "placed": placed, "error": None} for seed, placed in enumerate((10, 12, 14))]
-        rows += [{"release": "1.16", "seed": 3, "placed": None, "error": "no"}, {"release": "1.12", "seed": 0, "placed": 1, "error": None}]
+        """Each configuration counts with its mean over seeds, without failed runs; those that come to the
+        same are best together."""
+        rows = [
+            {"release": "1.16", "seed": seed, "placed": placed, "error": None}
+            for seed, placed in enumerate((10, 12, 14))
+        ]
+        rows += [
+            {"release": "1.16", "seed": 3, "placed": None, "error": "no"},
+            {"release": "1.12", "seed": 0, "placed": 1, "error": None},
+        ]
         found = configurations(rows, ("release", "seed"), ("placed",))
-        assert [(one.name, one.values) for one in found] == [("1.16", {"placed": 12.0}), ("1.12", {"placed": 1})]
+        assert [(one.name, one.values) for one in found] == [
+            ("1.16", {"placed": 12.0}),
+            ("1.12", {"placed": 1}),
+        ]
         assert best_of(found, ("placed",)) == [Best("placed", 12.0, ("1.16",))]
         assert best_of(found[:1] * 2, ("placed",)) == []
 
     def test_verdicts(self):
-        """One configuration has nothing to be compared with, several may come to the same, or to nothing at all."""
+        """One configuration has nothing to be compared with, several may come to the same, or to nothing at
+        all."""
         node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "pods": "10"}})
-        for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations have the same")):
+        for grid, said in (
+            ({}, "One configuration: nothing to"),
+            ({"release": ["1.12", "1.13"]}, "2 configurations have the same"),
+        ):
             assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
-        asked = {"cluster": [node], "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}]}
+        asked = {
+            "cluster": [node],
+            "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}],
+        }
         assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."

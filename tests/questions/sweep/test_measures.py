@@ -29,17 +29,21 @@ class TestZoneSkew:
 
     def skew(self, *hosts):
         """The skew of pods by owner and node."""
-        return zone_skew(self.NODES, [(owned(f"p{number}", owner), host) for number, (owner, host) in enumerate(hosts)])
+        return zone_skew(
+            self.NODES, [(owned(f"p{number}", owner), host) for number, (owner, host) in enumerate(hosts)]
+        )
 
     def test_by_hand(self):
         """Three in one zone and none in the others is 3; one in each is 0; their mean is 1.5."""
-        packed, spread = [("x", "n1")] * 3, [("y", "n1"), ("y", "n2"), ("y", "n3")]
+        packed = [("x", "n1")] * 3
+        spread = [("y", "n1"), ("y", "n2"), ("y", "n3")]
         assert self.skew(*packed) == 3
         assert self.skew(*spread) == 0
         assert self.skew(*packed, *spread) == 1.5
 
     def test_what_does_not_count(self):
-        """Single pods, pods without an owner and pods on a node without a zone do not count; one zone has no skew."""
+        """Single pods, pods without an owner and pods on a node without a zone do not count; one zone has no
+        skew."""
         assert self.skew(("x", "n1"), ("", "n1"), ("", "n1"), ("z", "n4"), ("z", "n4")) is None
         assert zone_skew([node("n1", "east")], [(owned("p", "x"), "n1"), (owned("q", "x"), "n1")]) is None
 
@@ -59,15 +63,22 @@ class TestTraces:
         row = self.row(release=release, seed=7)
         told = kubeclassic.replay(DAY, scheduler=options_of({"release": release, "seed": 7}))
         summary = told.summary
-        assert (row["pods"], row["placed"], row["evictions"]) == (summary.arrived, summary.scheduled, summary.evicted)
+        assert (row["pods"], row["placed"], row["evictions"]) == (
+            summary.arrived,
+            summary.scheduled,
+            summary.evicted,
+        )
         assert row["unschedulable"] == summary.still_waiting + summary.never_scheduled
         assert row["cpu used"] == summary.mean_use["cpu"]
         assert (row["waiting p50"], row["waiting max"]) == (summary.waits["p50"], summary.waits["max"])
 
     def test_a_trace_has_its_own_order(self):
         """Another order is an error of the run, and so are edits."""
-        rows = kubeclassic.sweep({"trace": DAY, "grid": {"order": ["input", "queue"], "set": [None, "pod * requests.cpu=1"]}}).rows
+        rows = kubeclassic.sweep(
+            {"trace": DAY, "grid": {"order": ["input", "queue"], "set": [None, "pod * requests.cpu=1"]}}
+        ).rows
         assert [row["error"] for row in rows] == [
-            None, "set: expected a cluster, got 'pod * requests.cpu=1' for a trace",
+            None,
+            "set: expected a cluster, got 'pod * requests.cpu=1' for a trace",
             *["order: got queue for a trace, whose pods come in their own order"] * 2,
-        ]  # fmt: skip
+        ]

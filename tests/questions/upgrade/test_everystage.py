@@ -1,4 +1,5 @@
-"""Each stage of an upgrade decides as its release does by itself, whatever the cluster has, and each difference has a cause."""
+"""Each stage of an upgrade decides as its release does by itself, whatever the cluster has, and each
+difference has a cause."""
 
 from __future__ import annotations
 
@@ -34,17 +35,23 @@ MOST_NODES = 10
 
 
 def check(cluster: list[Any], versions: list[str]) -> None:
-    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to steps that share nothing."""
+    """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to steps that share
+    nothing."""
     scenario = scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
     alone = [kubeclassic.simulate(cluster, version) for version in versions]
-    evicted = {eviction.pod for found in alone for eviction in found.evictions}  # it has no host any more by a decision on another pod
+    evicted = {
+        eviction.pod for found in alone for eviction in found.evictions
+    }  # it has no host any more by a decision on another pod
     free = upgrade(cluster, versions[0], versions[-1], mode=FREE).document
     for at, (version, found) in enumerate(zip(versions, alone, strict=True)):
         stay = found.hosts.keys() - free.ways.keys() - evicted
-        assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {pod: found.hosts[pod] for pod in free.ways}, version
+        assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {
+            pod: found.hosts[pod] for pod in free.ways
+        }, version
         assert {pod: found.hosts[pod] for pod in stay} == {pod: alone[0].hosts[pod] for pod in stay}, version
     asked = Upgrade(scenario, specs_of(versions))
-    locked, apart = upgraded(asked), upgraded(attrs.evolve(asked, shares=False))
+    locked = upgraded(asked)
+    apart = upgraded(attrs.evolve(asked, shares=False))
     assert moves(locked) == moves(apart)
     assert unknown(free) == unknown(locked) == []
 
@@ -61,22 +68,28 @@ def unknown(found: UpgradeDocument) -> list[Any]:
 
 @pytest.mark.whole
 def test_many_searches_that_begin_elsewhere(tmp_path: Path) -> None:
-    """On a dump as of a real cluster, whose searches stop early, each difference has a cause, also where several facts make it."""
+    """On a dump as of a real cluster, whose searches stop early, each difference has a cause, also where
+    several facts make it."""
     RealDump(nodes=120, waiting=400, templates=40).write(tmp_path / "dump.json")
     assert unknown(upgrade(tmp_path / "dump.json", "1.17", "1.18").document) == []
 
 
 def test_a_search_that_begins_elsewhere() -> None:
-    """An error ends a search by the newer release, so that the next one begins at another node than by the older: that has a cause, too."""
+    """An error ends a search by the newer release, so that the next one begins at another node than by the
+    older: that has a cause, too."""
     check(json.loads((Path(__file__).parent / "error-before.json").read_text()), ["1.33", "1.34"])
 
 
 def readable(number: int) -> Iterator[list[Any]]:
-    """The small clusters of recorded cases of a release, of another family first each time, as far as a dump of them can be read."""
+    """The small clusters of recorded cases of a release, of another family first each time, as far as a dump
+    of them can be read."""
     files = sorted((ROOT / "tests" / "conformance" / ALL[number]).glob("*.cases.jsonl.gz"))
     for at in range(len(files)):
         for case in read_cases(files[(5 * number + at) % len(files)]):
-            cluster = [*case.get("objects", ()), *(item for item in case.get("pending", ()) if "event" not in item)]
+            cluster = [
+                *case.get("objects", ()),
+                *(item for item in case.get("pending", ()) if "event" not in item),
+            ]
             if 0 < sum(item.get("kind") == "Node" for item in cluster) <= MOST_NODES:
                 with suppress(KubeclassicError):
                     scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
@@ -85,31 +98,44 @@ def readable(number: int) -> Iterator[list[Any]]:
 
 @pytest.mark.parametrize("number", range(len(ALL)))
 def test_cases_of_neighbours(number: int) -> None:
-    """Hosts of every stage are those of its release, and no cause is unknown: recorded cases of a release, in it and its neighbours."""
+    """Hosts of every stage are those of its release, and no cause is unknown: recorded cases of a release, in
+    it and its neighbours."""
     before = max(0, min(number - 1, len(ALL) - 3))
     for cluster in islice(readable(number), 2):
         check(cluster, ALL[before : before + 3])
 
 
 EXEMPT = CLUSTERS["disrupted-pods-are-exempt"]
-PROXY: Json = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
+PROXY: Json = {
+    "name": "proxy",
+    "restartPolicy": "Always",
+    "resources": {"requests": {"cpu": "1", "memory": "2Gi"}},
+}
 MISSED = {
     "sidecars-on-nodes-scored": [
-        node("a"), node("b"), pod("plain", "b", requests={"cpu": "1050m", "memory": "2Gi"}),
-        pod("proxied", "a", requests={"cpu": "100m", "memory": "100Mi"}, initContainers=[PROXY]), pod("new", cpu="100m"),
+        node("a"),
+        node("b"),
+        pod("plain", "b", requests={"cpu": "1050m", "memory": "2Gi"}),
+        pod("proxied", "a", requests={"cpu": "100m", "memory": "100Mi"}, initContainers=[PROXY]),
+        pod("new", cpu="100m"),
     ],
     "disrupted-pods-are-exempt": [*EXEMPT["objects"], *EXEMPT["pending"]],
     "best-effort-not-balanced": [
-        node("a", **{"vendor.example/fpga": "4"}), node("b", **{"vendor.example/fpga": "4"}), pod("on-b", "b", cpu="3"),
-        pod("on-a", "a", requests={"cpu": "2", "memory": "4Gi"}), pod("new", requests={"vendor.example/fpga": "1"}),
+        node("a", **{"vendor.example/fpga": "4"}),
+        node("b", **{"vendor.example/fpga": "4"}),
+        pod("on-b", "b", cpu="3"),
+        pod("on-a", "a", requests={"cpu": "2", "memory": "4Gi"}),
+        pod("new", requests={"vendor.example/fpga": "1"}),
     ],
     "fit-reads-what-is-asked": [
-        node("n", cpu="2"), pod("there", "n", cpu="2", priority=9),
+        node("n", cpu="2"),
+        pod("there", "n", cpu="2", priority=9),
         pod("first", cpu="1", priority=9, preemptionPolicy="Never", status={"nominatedNodeName": "n"}),
         pod("new", requests={"memory": "1Gi"}, priority=0, preemptionPolicy="Never"),
     ],
-}  # fmt: skip
-"""Fact -> a cluster that does not seem to have what it needs, or where another fact seemed to be the cause."""
+}
+"""Fact -> a cluster that does not seem to have what it needs, or where another fact seemed to be the cause.
+"""
 
 
 @pytest.mark.parametrize("fact", MISSED)
@@ -120,9 +146,12 @@ def test_what_was_missed(fact: str) -> None:
     assert [one.fact for one in found.moved] == [fact]
 
 
-@pytest.mark.parametrize(("start", "said"), [("1.29.12", ["release 1.29.12 is evaluated as 1.29.9"]), ("1.29.9", []), ("1.29", [])])
+@pytest.mark.parametrize(
+    ("start", "said"), [("1.29.12", ["release 1.29.12 is evaluated as 1.29.9"]), ("1.29.9", []), ("1.29", [])]
+)
 def test_as_which_patch_level(start: str, said: list[str]) -> None:
-    """A release that is named by another patch level is judged as the known one, which is said by both questions."""
+    """A release that is named by another patch level is judged as the known one, which is said by both
+    questions."""
     cluster = [node("n"), pod("web")]
     for result in (upgrade(cluster, start, "1.30"), kubeclassic.compare(cluster, start, "1.30")):
         told = [notice.what for group in result.warnings for notice in group.notices]

@@ -69,14 +69,18 @@ class TestFailures:
 
     def test_a_defect(self) -> None:
         """A defect is none of the input."""
-        with ThreadPoolExecutor(1) as executor, pytest.raises(RuntimeError, match="IndexError: list index out of range"):
+        with (
+            ThreadPoolExecutor(1) as executor,
+            pytest.raises(RuntimeError, match="IndexError: list index out of range"),
+        ):
             list(_asked(FREE).results([["steps", 99]], executor, SILENT))
 
 
 def test_a_copy_comes_to_the_same() -> None:
     """What another process gets is without decisions, and comes to the same."""
     asked = _asked(LOCKED)
-    led, after = asked.steps(0)[0], asked.steps(1)[0]
+    led = asked.steps(0)[0]
+    after = asked.steps(1)[0]
     copy = pickle.loads(pickle.dumps(asked))
     assert len(pickle.dumps(copy)) < len(pickle.dumps([asked, led]))
     assert copy.run(["moved", 1, _plain(led, True), after]) == asked.moved(1, led, after) != ()

@@ -35,7 +35,9 @@ CLUSTER = ROOT / "examples" / "cluster"
 ALL = list(ALL_RELEASES)
 
 
-def through(scenario: Scenario, versions: list[str] = ALL, mode: Mode = LOCKED, *, shares: bool = True) -> UpgradeDocument:
+def through(
+    scenario: Scenario, versions: list[str] = ALL, mode: Mode = LOCKED, *, shares: bool = True
+) -> UpgradeDocument:
     """*scenario* through *versions* with the default profile of each."""
     return upgraded(attrs.evolve(Upgrade(scenario, specs_of(versions), mode=mode), shares=shares))
 
@@ -55,7 +57,8 @@ class TestExample:
     """The example cluster."""
 
     def test_it_is_of_a_piece(self, example: UpgradeResult) -> None:
-        """The causes of a step add up to its decisions that differ, each by a fact of its release; ways are as the moves say."""
+        """The causes of a step add up to its decisions that differ, each by a fact of its release; ways are
+        as the moves say."""
         document = example.document
         for step in document.steps:
             assert sum(cause.decisions for cause in step.causes) == step.differ
@@ -70,17 +73,34 @@ class TestExample:
 
     def test_the_status_is_that_of_the_pod_that_is_asked_about(self) -> None:
         """Other pods move, but not this one."""
-        asked = {name: upgrade(CLUSTER, "1.16", "1.36", pod=name) for name in ("analytics/yearly-report", "shop/orders-0")}
-        assert {name: found.ok for name, found in asked.items()} == {"analytics/yearly-report": True, "shop/orders-0": False}
+        asked = {
+            name: upgrade(CLUSTER, "1.16", "1.36", pod=name)
+            for name in ("analytics/yearly-report", "shop/orders-0")
+        }
+        assert {name: found.ok for name, found in asked.items()} == {
+            "analytics/yearly-report": True,
+            "shop/orders-0": False,
+        }
 
     def test_a_pod_may_have_to_make_room(self) -> None:
-        """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting it."""
+        """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting
+        it."""
         sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
         low = made_pod("low", on="n", requests={"cpu": 1}, initContainers=[sidecar])
-        found = upgrade([node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)], "1.27", "1.29", pod="high")
+        found = upgrade(
+            [node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)],
+            "1.27",
+            "1.29",
+            pod="high",
+        )
         lines = [str(line.text) for line in found.view().sections[0].parts if isinstance(line, Paragraph)]
-        assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == ["1.27  n", "1.28  <none>, has to make room on n"]
-        assert [(one.pod, one.change, one.new) for one in found.document.moved] == [("default/high", "makes room", "n")]
+        assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == [
+            "1.27  n",
+            "1.28  <none>, has to make room on n",
+        ]
+        assert [(one.pod, one.change, one.new) for one in found.document.moved] == [
+            ("default/high", "makes room", "n")
+        ]
         assert (found.document.steps[0].lost, found.document.steps[0].makes_room) == (0, 1)
         first_screen = page_of(found).partition("What to do next")[0]
         assert "has to make room" in first_screen
@@ -110,7 +130,9 @@ class TestPatchLevels:
         """Text says that later patches of 1.19 preempt under a Policy, where one runs there, and not else."""
         policy = {"kind": "Policy", "apiVersion": "v1"}
         told = "1.19.8 and later let pods preempt others under a Policy, too."
-        found, plain = (upgrade(CLUSTER, "1.18", "1.19", policy=given).view().sections for given in (policy, None))
+        found, plain = (
+            upgrade(CLUSTER, "1.18", "1.19", policy=given).view().sections for given in (policy, None)
+        )
         assert Paragraph(told) in [item for part in found for item in part.parts]
         assert Paragraph(told) not in [item for part in plain for item in part.parts]
 
@@ -118,12 +140,17 @@ class TestPatchLevels:
 class TestAgainstCompare:
     """An upgrade of one step is a comparison of two releases."""
 
-    @pytest.mark.parametrize(("before", "after"), [("1.15", "1.16"), ("1.16", "1.17"), ("1.21", "1.22"), ("1.28", "1.29")])
+    @pytest.mark.parametrize(
+        ("before", "after"), [("1.15", "1.16"), ("1.16", "1.17"), ("1.21", "1.22"), ("1.28", "1.29")]
+    )
     @pytest.mark.parametrize("seed", range(6))
     def test_the_same_decisions_differ(self, before: str, after: str, seed: int) -> None:
         """In mode locked the same pods differ as compare says, at the first try."""
         scenario = drawn(seed)
-        engines = {name: engine_for(version, {}, counts_images_late=True) for name, version in (("a", before), ("b", after))}
+        engines = {
+            name: engine_for(version, {}, counts_images_late=True)
+            for name, version in (("a", before), ("b", after))
+        }
         expected = [found.pod for found in compare(scenario, engines).differences if not found.retry]
         found = [one.pod for one in through(scenario, [before, after]).moved if not one.retry]
         assert found == expected
@@ -145,17 +172,30 @@ class TestSharing:
         ("fact", "scenario", "configuration", "wanted"),
         [
             ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), (), False),
-            ("least-allocated-is-fit", Scenario((node("a", annotations={AVOID: "{}"}), node("b")), ()), (), True),
+            (
+                "least-allocated-is-fit",
+                Scenario((node("a", annotations={AVOID: "{}"}), node("b")), ()),
+                (),
+                True,
+            ),
             ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), ["profile"], True),
             ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"cpu": "0"}),)), (), False),
             ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
-            ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
+            (
+                "zero-scalars-pass",
+                Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)),
+                (),
+                True,
+            ),
             ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
             ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), True),
         ],
     )
-    def test_what_concerns_a_cluster(self, fact: str, scenario: Scenario, configuration: Sequence[str], wanted: bool) -> None:
-        """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may; amounts of 0; images."""
+    def test_what_concerns_a_cluster(
+        self, fact: str, scenario: Scenario, configuration: Sequence[str], wanted: bool
+    ) -> None:
+        """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may;
+        amounts of 0; images."""
         assert concerns(BY_ID[fact], traits_of(scenario, configuration)) is wanted
 
 
@@ -163,7 +203,8 @@ class TestPositions:
     """Where a search begins, in releases that share steps."""
 
     def test_lists_of_nodes_that_are_read_otherwise(self) -> None:
-        """A release that reads its list from the start takes over where one began that reads it on by a cursor."""
+        """A release that reads its list from the start takes over where one began that reads it on by a
+        cursor."""
         nodes = tuple(node_form(number, 0) for number in range(4))
         scenario = Scenario(nodes, tuple(pod_form("any", 0, f"w{number}") for number in range(6)))
         found = through(scenario, ["1.17", "1.19", "1.21", "1.22"])
@@ -175,7 +216,8 @@ class TestTrials:
 
     def test_without_its_fact_a_release_decides_as_before(self) -> None:
         """Where a single fact moves pods, the release without it moves none of them for that reason."""
-        tried, pairs = 0, (("1.21", "1.22"), ("1.28", "1.29"), ("1.32", "1.33"))
+        tried = 0
+        pairs = (("1.21", "1.22"), ("1.28", "1.29"), ("1.32", "1.33"))
         for scenario, (before, after) in product(map(drawn, range(8)), pairs):
             moved = through(scenario, [before, after]).moved
             its = {one.fact for one in moved if one.fact is not None}
@@ -190,11 +232,14 @@ class TestTrials:
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize("seed", range(4))
     def test_looked_at_on_the_way(self, monkeypatch: pytest.MonkeyPatch, mode: Mode, seed: int) -> None:
-        """Where decisions are looked at as they are taken, differences and causes are those of a look at each afterwards."""
+        """Where decisions are looked at as they are taken, differences and causes are those of a look at each
+        afterwards."""
         found = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
         followed = Upgrade._followed
 
-        def afterwards(asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, None]:
+        def afterwards(
+            asked: Upgrade, number: int, led: Steps, before: Steps = NO_STEPS
+        ) -> tuple[Steps, None]:
             steps, _ = followed(asked, number, led, before)
             return steps, None
 
@@ -226,7 +271,12 @@ class TestWay:
         [
             ("1.20", "1.19", (), "to: expected a release after 1.20, got 1.19"),
             ("1.20", "1.20", (), "to: expected a release after 1.20, got 1.20"),
-            ("1.12", "1.36", ("1.22", "1.16"), "steps: expected two releases or more, oldest first, got 1.22,1.16"),
+            (
+                "1.12",
+                "1.36",
+                ("1.22", "1.16"),
+                "steps: expected two releases or more, oldest first, got 1.22,1.16",
+            ),
             ("1.11", "1.36", (), 'release: expected 1.12 to 1.36, got "1.11"'),
         ],
     )
@@ -237,19 +287,29 @@ class TestWay:
 
     def test_a_policy_is_carried_over(self) -> None:
         """A Policy runs by each release that reads one, and is migrated for those after."""
-        found = upgrade(CLUSTER, "1.16", "1.24", policy=ROOT / "examples" / "policies" / "kubernetes-classic.json").document
+        found = upgrade(
+            CLUSTER, "1.16", "1.24", policy=ROOT / "examples" / "policies" / "kubernetes-classic.json"
+        ).document
         runs = [stage.runs for stage in found.stages]
         assert runs == [*["the Policy"] * 7, *["the Policy, migrated to a profile"] * 2]
 
     def test_a_profile_is_carried_over(self) -> None:
-        """A profile runs as it is, in a version that the release reads, and is translated where its plugins are gone."""
-        score = {"disabled": [{"name": "NodeResourcesLeastAllocated"}], "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 3}]}
+        """A profile runs as it is, in a version that the release reads, and is translated where its plugins
+        are gone."""
+        score = {
+            "disabled": [{"name": "NodeResourcesLeastAllocated"}],
+            "enabled": [{"name": "NodeResourcesMostAllocated", "weight": 3}],
+        }
         profile = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration",
+            "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
+            "kind": "KubeSchedulerConfiguration",
             "profiles": [{"plugins": {"score": score}}],
-        }  # fmt: skip
+        }
         found = upgrade(CLUSTER, "1.20", "1.26", profile=profile).document
-        assert [stage.runs for stage in found.stages] == [*["the profile"] * 3, *["the profile, migrated"] * 4]
+        assert [stage.runs for stage in found.stages] == [
+            *["the profile"] * 3,
+            *["the profile, migrated"] * 4,
+        ]
         assert found.same
 
     def test_no_pod_no_move(self) -> None:
@@ -263,7 +323,22 @@ def test_a_sentence_says_the_points() -> None:
     """A difference of scores says how many points the node gains."""
     result = upgrade(CLUSTER, "1.12", "1.13")
     fact = facts_of("1.29")[0]
-    moved = MovedPod("a/b", "1.28", "1.29", False, "elsewhere", "n1", "n2", "fact", fact.id, "score", "ImageLocality", "n2", 12, "")
+    moved = MovedPod(
+        "a/b",
+        "1.28",
+        "1.29",
+        False,
+        "elsewhere",
+        "n1",
+        "n2",
+        "fact",
+        fact.id,
+        "score",
+        "ImageLocality",
+        "n2",
+        12,
+        "",
+    )
     document = attrs.evolve(result, document=_with(result.document, fact.id))
     assert document.why(moved) == f"1.29: {fact.sentence}: n2 gains 12 points on n1"
 
@@ -284,7 +359,9 @@ SMALL = {
     "sidecars.yaml": ["sidecars-are-refused", "sidecars-by-default"],
     "disks.yaml": ["cloud-disk-limits-moved"],
     "best-effort.yaml": ["best-effort-not-balanced"],
-    "too-small.yaml": ["too-small-is-final"], "ties.yaml": ["ties-by-heap"], "balance.yaml": ["balance-by-change"],
+    "too-small.yaml": ["too-small-is-final"],
+    "ties.yaml": ["ties-by-heap"],
+    "balance.yaml": ["balance-by-change"],
 }
 """Small cluster of the guide -> the facts that it shows."""
 
@@ -307,13 +384,18 @@ class TestSmallClusters:
         assert [(one.old, one.new, one.fact) for one in found.document.moved] == [("b", "a", "policies-go")]
 
     def test_plugins_of_a_policy_that_are_gone(self) -> None:
-        """A fact that takes a plugin out of what becomes of a Policy is found: without the fact the Policy is migrated anew."""
+        """A fact that takes a plugin out of what becomes of a Policy is found: without the fact the Policy is
+        migrated anew."""
         folder = ROOT / "examples" / "classic"
         moved = upgrade(folder / "cluster.yaml", "1.16", "1.32", policy=folder / "policy.json").document.moved
-        assert {(one.after, one.fact) for one in moved} == {("1.20", "default-constraints"), ("1.32", "cloud-disk-plugins-gone")}
+        assert {(one.after, one.fact) for one in moved} == {
+            ("1.20", "default-constraints"),
+            ("1.32", "cloud-disk-plugins-gone"),
+        }
 
     def test_a_step_over_several_releases(self) -> None:
-        """A fact is found although the release cannot run with all that the one before that fact has: a plugin is gone."""
+        """A fact is found although the release cannot run with all that the one before that fact has: a
+        plugin is gone."""
         found = upgrade(ROOT / "examples" / "upgrade" / "zones.yaml", "1.16", "1.22", steps=("1.16", "1.22"))
         assert [one.fact for one in found.document.moved] == ["default-constraints"]
 
@@ -323,11 +405,14 @@ class TestNodes:
 
     @pytest.mark.parametrize("mode", MODES)
     def test_why_a_node_is_turned_down(self, mode: Mode) -> None:
-        """Of the steps that move the pod: each node of which the releases say something else on the same state, before and then."""
+        """Of the steps that move the pod: each node of which the releases say something else on the same
+        state, before and then."""
         found = upgrade(CLUSTER, "1.28", "1.29", pod="shop/orders-1", mode=mode)
         assert found.document.nodes is not UNSET
         told = {one.node: (one.old, one.new) for one in found.document.nodes}
-        sidecars = "turned down: Pod has a restartable init container and the SidecarContainers feature is disabled"
+        sidecars = (
+            "turned down: Pod has a restartable init container and the SidecarContainers feature is disabled"
+        )
         assert {one.after for one in found.document.nodes} == {"1.29"}
         assert (len(told), told["database-b1"]) == (8, (sidecars, "fits"))
         assert told["general-a1"] == (sidecars, "turned down: Insufficient cpu; Insufficient memory")

@@ -1,4 +1,5 @@
-"""What-if against plain trials: each suggestion holds in a simulation from the start, and no smaller single change is missed."""
+"""What-if against plain trials: each suggestion holds in a simulation from the start, and no smaller single
+change is missed."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,8 @@ def asked(items, release, want=None):
 
 def trials(items):
     """Every single change of the kinds that are a yes or a no, as edits."""
-    pod, names = items[-1], [item["metadata"]["name"] for item in items if item["kind"] == "Node"]
+    pod = items[-1]
+    names = [item["metadata"]["name"] for item in items if item["kind"] == "Node"]
     for key, value, effect in TAINTS:
         text = f"{key}{f'={value}' if value else ''}:{effect}"
         yield (f"pod {ASKED} tolerations+={text}",)
@@ -34,7 +36,8 @@ def trials(items):
 
 
 def works(items, release, edit):
-    """Whether the asked pod gets a node after *edit*; an edit that changes nothing, or is refused, does not help."""
+    """Whether the asked pod gets a node after *edit*; an edit that changes nothing, or is refused, does not
+    help."""
     try:
         return host_of(items, release, [edit]) is not None
     except kubeclassic.KubeclassicError:
@@ -48,7 +51,11 @@ def of_kind(found, kind):
 
 def numbers(found, begin):
     """The values that these suggestions set at one field alone."""
-    return {one.patch[0].removeprefix(begin) for one in found if one.patch[0].startswith(begin) and " " not in one.patch[0][len(begin) :]}
+    return {
+        one.patch[0].removeprefix(begin)
+        for one in found
+        if one.patch[0].startswith(begin) and " " not in one.patch[0][len(begin) :]
+    }
 
 
 def host_after(items, release, one):
@@ -60,7 +67,8 @@ def host_after(items, release, one):
 @examples(0.6)
 @given(items=clusters(), release=RELEASES)
 def test_each_suggestion_holds(items, release):
-    """After each change another scheduler, which begins from the start, puts the pod where the suggestion says."""
+    """After each change another scheduler, which begins from the start, puts the pod where the suggestion
+    says."""
     for one in asked(items, release).suggestions:
         assert not one.is_edit or host_after(items, release, one) == one.host, one
 
@@ -92,14 +100,17 @@ def test_amounts_are_exact(items, release):
         check_exact(items, release, begin, numbers(of_kind(found, "request"), begin), enough="0", step=1)
         for each in nodes:
             begin = f"node {each} allocatable.{name}="
-            check_exact(items, release, begin, numbers(of_kind(found, "allocatable"), begin), enough="1000Gi", step=-1)
+            check_exact(
+                items, release, begin, numbers(of_kind(found, "allocatable"), begin), enough="1000Gi", step=-1
+            )
 
 
 def check_exact(items, release, begin, told, *, enough, step):
     """The one value in *told* works and its neighbour does not; there is one if *enough* works."""
     assert len(told) == works(items, release, begin + enough), (begin, told)
     for value in told:
-        amount, is_cpu = Quantity.parse(value), "cpu" in begin
+        amount = Quantity.parse(value)
+        is_cpu = "cpu" in begin
         near = f"{amount.milli_value() + step}m" if is_cpu else str(amount.value() + step)
         assert works(items, release, begin + value), (begin, value)
         assert not works(items, release, begin + near), (begin, value, near)
@@ -108,13 +119,18 @@ def check_exact(items, release, begin, told, *, enough, step):
 @examples(0.6)
 @given(items=clusters(), release=RELEASES)
 def test_no_pod_is_missed(items, release):
-    """Each pod whose deletion helps is told, or an equal one on its node; and the smallest priority that makes room."""
+    """Each pod whose deletion helps is told, or an equal one on its node; and the smallest priority that
+    makes room."""
     found = asked(items, release)
     if found.fits:
         return
     words = " ".join(one.change for one in (*of_kind(found, "delete"), *of_kind(found, "move")))
     for item in items:
-        if item["kind"] == "Pod" and item is not items[-1] and host_of(without(items, item["metadata"]["name"]), release) is not None:
+        if (
+            item["kind"] == "Pod"
+            and item is not items[-1]
+            and host_of(without(items, item["metadata"]["name"]), release) is not None
+        ):
             equal = [other for other in items[:-1] if {**other, "metadata": 0} == {**item, "metadata": 0}]
             assert any(f"default/{other['metadata']['name']} " in words for other in equal), (item, words)
     now = items[-1]["spec"]["priority"]

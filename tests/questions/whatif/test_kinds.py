@@ -28,12 +28,18 @@ ZONE = "zone"
 GROUP = "kubescheduler.config.k8s.io/v1"
 
 
-CONSTRAINT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
+CONSTRAINT = {
+    "maxSkew": 1,
+    "topologyKey": ZONE,
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "a"}},
+}
 SPREAD = (
-    node("a", labels={ZONE: "x"}), node("b", 100, labels={ZONE: "y"}),
+    node("a", labels={ZONE: "x"}),
+    node("b", 100, labels={ZONE: "y"}),
     *(pod(f"p{number}", labels={"app": "a"}, nodeName="a") for number in range(3)),
     pod("asked", 200, labels={"app": "a"}, topologySpreadConstraints=[CONSTRAINT]),
-)  # fmt: skip
+)
 """Three pods in one zone, and no room in the other."""
 
 
@@ -54,11 +60,15 @@ def patches(result, kind):
 
 class TestThePod:
     def test_the_largest_container_gives_first(self):
-        """Of several containers the largest is lowered, by name; init containers only as far as they are above what is free."""
+        """Of several containers the largest is lowered, by name; init containers only as far as they are
+        above what is free."""
         asked = pod("asked")
         sizes = (("big", "900m"), ("small", "300m"))
         containers = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in sizes]
-        first = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in (("load", "2"), ("check", "100m"))]
+        first = [
+            {"name": name, "resources": {"requests": {"cpu": cpu}}}
+            for name, cpu in (("load", "2"), ("check", "100m"))
+        ]
         asked["spec"] |= {"containers": containers, "initContainers": first}
         told = one(found(node("a"), asked), "request")
         edits = "spec.initContainers[load].resources.requests.cpu=1 spec.containers[big].resources.requests.cpu=700m"
@@ -74,27 +84,42 @@ class TestThePod:
         assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
 
     def test_the_pod_as_a_whole_gives(self):
-        """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it looks at the containers."""
+        """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it
+        looks at the containers."""
         asked = pod("asked", 1500)
         asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
-        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} spec.resources.requests.cpu=1",)
-        assert one(found(node("a"), asked, release="1.27"), "request").patch == (f"pod {ASKED} requests.cpu=1",)
+        assert one(found(node("a"), asked, release="1.34"), "request").patch == (
+            f"pod {ASKED} spec.resources.requests.cpu=1",
+        )
+        assert one(found(node("a"), asked, release="1.27"), "request").patch == (
+            f"pod {ASKED} requests.cpu=1",
+        )
 
     def test_several_resources_go_together(self):
-        """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is not told."""
+        """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is
+        not told."""
         result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))
-        assert patches(result, "request") == [f"pod {ASKED} requests.cpu=1 requests.memory=2Gi", f"pod {ASKED} requests.cpu=500m"]
+        assert patches(result, "request") == [
+            f"pod {ASKED} requests.cpu=1 requests.memory=2Gi",
+            f"pod {ASKED} requests.cpu=500m",
+        ]
 
     def test_extended_resources_keep_limits_equal(self):
         """The limit of an extended resource goes down with its request."""
-        asked, big = pod("asked"), node("a")
+        asked = pod("asked")
+        big = node("a")
         asked["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 4}}
         big["status"]["allocatable"]["nvidia.com/gpu"] = 2
-        assert patches(found(big, asked), "request") == [f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"]
+        assert patches(found(big, asked), "request") == [
+            f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"
+        ]
 
     def test_selectors_and_terms(self):
         """A key of the nodeSelector, an expression of the node affinity."""
-        expressions = [{"key": "disk", "operator": "In", "values": ["ssd"]}, {"key": "pool", "operator": "Exists"}]
+        expressions = [
+            {"key": "disk", "operator": "In", "values": ["ssd"]},
+            {"key": "pool", "operator": "Exists"},
+        ]
         required = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
         affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
         result = found(node("a", labels={"pool": "x"}), pod("asked", affinity=affinity))
@@ -109,7 +134,10 @@ class TestThePod:
         """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
         result = found(*SPREAD, release=release, gates=gates)
         begin = f"pod {ASKED} topologySpreadConstraints[0]"
-        assert patches(result, "spread") == [f"{begin}.maxSkew=4", f"{begin}.whenUnsatisfiable=ScheduleAnyway"]
+        assert patches(result, "spread") == [
+            f"{begin}.maxSkew=4",
+            f"{begin}.whenUnsatisfiable=ScheduleAnyway",
+        ]
 
     def test_gates_ports_and_eviction(self):
         """Scheduling gates and host ports go; a pod that evicts nobody may."""
@@ -128,15 +156,29 @@ class TestTheCluster:
         """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
         assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
         zone = {"topology.kubernetes.io/zone": "x"}
-        assert patches(found(node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)), "label") == []
-        assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == ["node a labels.topology.kubernetes.io/zone=x"]
+        assert (
+            patches(
+                found(
+                    node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)
+                ),
+                "label",
+            )
+            == []
+        )
+        assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == [
+            "node a labels.topology.kubernetes.io/zone=x"
+        ]
 
     def test_a_pod_that_finds_another_node_moves(self):
         """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
         agent = pod("agent", 300, nodeName="a")
-        agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
+        agent["metadata"]["ownerReferences"] = [
+            {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
+        ]
         others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
-        result = found(node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"}))
+        result = found(
+            node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"})
+        )
         assert patches(result, "move") == ["pod default/small nodeName=b"]
         assert patches(result, "delete") == ["delete pod default/large"]
         result = found(node("a"), *others, agent, pod("asked", 200))
@@ -146,7 +188,9 @@ class TestTheCluster:
         """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
         agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
         for agent in agents:
-            agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
+            agent["metadata"]["ownerReferences"] = [
+                {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
+            ]
         fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
         result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
         assert patches(result, "addNode") == ["copy node large"]
@@ -154,8 +198,11 @@ class TestTheCluster:
 
     def test_the_example(self):
         """For the yearly report: a larger node; what others need later costs them, or does not last."""
-        result, plain = kubeclassic.what_if(EXAMPLE, REPORT), kubeclassic.simulate(EXAMPLE)
-        assert [one.is_costly for one in result.suggestions] == sorted(one.is_costly for one in result.suggestions)
+        result = kubeclassic.what_if(EXAMPLE, REPORT)
+        plain = kubeclassic.simulate(EXAMPLE)
+        assert [one.is_costly for one in result.suggestions] == sorted(
+            one.is_costly for one in result.suggestions
+        )
         first, second = [one for one in result.suggestions if one.is_costly][:2]
         assert (first.patch, first.host) == ((f"pod {REPORT} requests.memory=28Gi",), "gpu-b1")
         assert first.evicted_by == "kube-system/node-agent-gpu-b1"
@@ -168,8 +215,13 @@ class TestTheCluster:
                 outcome = found.outcomes[REPORT]
                 assert outcome.host == (each.host if each.evicted_by is None else None)
                 assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
-                assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
-                lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
+                assert (each.effect.placed, each.effect.placed_before) == (
+                    found.summary.placed,
+                    plain.summary.placed,
+                )
+                lost = {
+                    key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None
+                }
                 assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
 
 
@@ -177,7 +229,9 @@ class TestTheScheduler:
     def test_rules_of_a_policy(self):
         """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
         result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
-        assert patches(result, "rule") == ["policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"]
+        assert patches(result, "rule") == [
+            "policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"
+        ]
         tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
         assert patches(tainted, "rule") == []
 
@@ -186,12 +240,21 @@ class TestTheScheduler:
         result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
         assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
 
-    @pytest.mark.parametrize(("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])])
+    @pytest.mark.parametrize(
+        ("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
+    )
     def test_locked_gates_stay(self, release, wanted):
         """A gate that the release has locked, or no longer has, is no suggestion."""
         selector = {"matchLabels": {"app": "x"}}
-        constraint = {"maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
-        there, asks = pod("p", labels={"app": "x"}, nodeName="a"), pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
+        constraint = {
+            "maxSkew": 1,
+            "minDomains": 2,
+            "topologyKey": "zone",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": selector,
+        }
+        there = pod("p", labels={"app": "x"}, nodeName="a")
+        asks = pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
         result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
         assert patches(result, "gate") == wanted
 
@@ -228,7 +291,9 @@ class TestTheScheduler:
         assert told.host == away
         assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
         before = explained_weight(items, release, rule)
-        assert away not in hosts_by_weight(items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1))
+        assert away not in hosts_by_weight(
+            items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
+        )
 
 
 def hosts_by_weight(items, release, rule, weights):
@@ -237,13 +302,26 @@ def hosts_by_weight(items, release, rule, weights):
     for weight in weights:
         if release == "1.27":
             plugins = {"score": {"disabled": [{"name": rule}], "enabled": [{"name": rule, "weight": weight}]}}
-            profile = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": plugins}]}
-            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Framework(profile=profile)).hosts[ASKED])
+            profile = {
+                "apiVersion": GROUP,
+                "kind": "KubeSchedulerConfiguration",
+                "profiles": [{"plugins": plugins}],
+            }
+            found_hosts.add(
+                kubeclassic.simulate(list(items), scheduler=Framework(profile=profile)).hosts[ASKED]
+            )
         else:
             scores = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores
-            entries = [{"name": name, "weight": weight if name == rule else score.weight} for name, score in scores.items()]
+            entries = [
+                {"name": name, "weight": weight if name == rule else score.weight}
+                for name, score in scores.items()
+            ]
             policy = {"kind": "Policy", "apiVersion": "v1", "priorities": entries}
-            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[ASKED])
+            found_hosts.add(
+                kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[
+                    ASKED
+                ]
+            )
     return found_hosts
 
 
@@ -264,19 +342,37 @@ class TestAWantedNode:
 
     def test_a_change_and_a_pin(self):
         """Where a change alone lets another node win, the hostname is selected too."""
-        told = one(found(node("a", taints=[taint(("k", "", "NoSchedule"))]), node("b", 2000), pod("asked", 500), want="a"), "toleration")
-        assert told.patch == (f"pod {ASKED} tolerations+=k:NoSchedule", f"pod {ASKED} nodeSelector.{HOSTNAME}=a")
+        told = one(
+            found(
+                node("a", taints=[taint(("k", "", "NoSchedule"))]),
+                node("b", 2000),
+                pod("asked", 500),
+                want="a",
+            ),
+            "toleration",
+        )
+        assert told.patch == (
+            f"pod {ASKED} tolerations+=k:NoSchedule",
+            f"pod {ASKED} nodeSelector.{HOSTNAME}=a",
+        )
 
     def test_taints_that_put_off(self):
         """A PreferNoSchedule taint goes, or is tolerated."""
-        items = node("a", 2000, taints=[taint(("k", "v", "PreferNoSchedule"))]), node("b", 1900), pod("asked", 100)
+        items = (
+            node("a", 2000, taints=[taint(("k", "v", "PreferNoSchedule"))]),
+            node("b", 1900),
+            pod("asked", 100),
+        )
         result = found(*items, want="a")
         assert f"pod {ASKED} tolerations+=k=v:PreferNoSchedule" in patches(result, "toleration")
         assert "node a taints-=k=v:PreferNoSchedule" in patches(result, "taint")
 
     def test_own_preferences(self):
         """A preference of the pod that draws it elsewhere is removed."""
-        prefer = {"weight": 10, "preference": {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["a"]}]}}
+        prefer = {
+            "weight": 10,
+            "preference": {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["a"]}]},
+        }
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
         result = found(node("a", 1000), node("b", 2000), pod("asked", 200, affinity=affinity), want="b")
         told = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]-"
@@ -299,16 +395,22 @@ class TestAWantedNode:
 class TestTheMoment:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
     def test_all_is_as_before(self, release):
-        """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
+        """After every trial of every family the decision, its details and the sums of the nodes are those
+        from before."""
         spec = SchedulerSpec.of(options_of({"release": release})).read()
         scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
         asked = scenario.pending[0]
-        scheduled, start = ScheduledPod(scenario, spec, PodQuestion()), Start.of(Simulation(scenario, spec.engine()), asked)
+        scheduled = ScheduledPod(scenario, spec, PodQuestion())
+        start = Start.of(Simulation(scenario, spec.engine()), asked)
         before = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True)
         for _ in range(2):
             with scheduled.turn(start, asked) as context:
                 context.reports = before.nodes
-                found = explain(context.engine, context.pod), context.engine.table.requested.copy(), sorted(map(id, context.nodes()))
+                found = (
+                    explain(context.engine, context.pod),
+                    context.engine.table.requested.copy(),
+                    sorted(map(id, context.nodes())),
+                )
                 for _, family in FAMILIES:
                     for change in family(context):
                         context.helpful(change)
@@ -318,7 +420,9 @@ class TestTheMoment:
                 assert sorted(map(id, context.nodes())) == found[2]
             whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
             assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
-            assert [one.host for one in whole[0].outcomes.values()] == list(kubeclassic.simulate(EXAMPLE, release).hosts.values())
+            assert [one.host for one in whole[0].outcomes.values()] == list(
+                kubeclassic.simulate(EXAMPLE, release).hosts.values()
+            )
 
     def test_what_comes_before_is_scheduled_first(self):
         """The pods before it take their places first, unless it is asked alone."""

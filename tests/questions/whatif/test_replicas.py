@@ -13,8 +13,12 @@ APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
 
 def owned(name, on="", owner="web", **more):
     """A pod of a ReplicaSet."""
-    owners = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}]
-    return manifests.pod(name, on=on, labels={"app": "w"}, metadata={"ownerReferences": owners, "labels": {"app": "w"}}, **more)
+    owners = [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
+    ]
+    return manifests.pod(
+        name, on=on, labels={"app": "w"}, metadata={"ownerReferences": owners, "labels": {"app": "w"}}, **more
+    )
 
 
 def kinds(found):
@@ -24,7 +28,11 @@ def kinds(found):
 
 def test_a_sibling_that_comes_back_is_no_help():
     """Neither its deletion nor a priority that all replicas have makes room; a softer template does."""
-    cluster = [node("n1"), node("n2"), *(owned(f"web-{at}", on, affinity=APART) for at, on in enumerate(["n1", "n2", ""]))]
+    cluster = [
+        node("n1"),
+        node("n2"),
+        *(owned(f"web-{at}", on, affinity=APART) for at, on in enumerate(["n1", "n2", ""])),
+    ]
     found = what_if(cluster, "web-2", "1.30")
     assert not kinds(found) & {"delete", "move", "priority", "otherAntiAffinity"}
     assert found.suggestions[0].kind == "podAntiAffinity"
@@ -41,11 +49,15 @@ def test_the_pod_of_another_controller_waits_instead():
 def test_policies_of_spread():
     """Honor leaves out the nodes that the pod cannot use."""
     spread = [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **BY_HOST}]
-    tainted = manifests.node("n2", labels={"kubernetes.io/hostname": "n2"}, taints=[{"key": "k", "effect": "NoSchedule"}])
+    tainted = manifests.node(
+        "n2", labels={"kubernetes.io/hostname": "n2"}, taints=[{"key": "k", "effect": "NoSchedule"}]
+    )
     there = manifests.pod("w-0", on="n1", labels={"app": "w"})
     asked = manifests.pod("w-1", labels={"app": "w"}, topologySpreadConstraints=spread)
     found = what_if([node("n1"), tainted, there, asked], "w-1", "1.30")
-    assert "pod default/w-1 topologySpreadConstraints[0].nodeTaintsPolicy=Honor" in {one.patch[0] for one in found.suggestions}
+    assert "pod default/w-1 topologySpreadConstraints[0].nodeTaintsPolicy=Honor" in {
+        one.patch[0] for one in found.suggestions
+    }
 
 
 def test_an_earlier_pod_takes_the_room():
@@ -57,9 +69,12 @@ def test_an_earlier_pod_takes_the_room():
 
 
 @given(
-    st.sampled_from(["Deployment", "Job", "StatefulSet"]), st.integers(2, 5), st.lists(st.sampled_from(["1", "2"]), min_size=1, max_size=2),
-    st.sampled_from([{}, {"affinity": APART}, {"nodeSelector": {"none": "such"}}]), st.sampled_from(["1.16", "1.34"]),
-)  # fmt: skip
+    st.sampled_from(["Deployment", "Job", "StatefulSet"]),
+    st.integers(2, 5),
+    st.lists(st.sampled_from(["1", "2"]), min_size=1, max_size=2),
+    st.sampled_from([{}, {"affinity": APART}, {"nodeSelector": {"none": "such"}}]),
+    st.sampled_from(["1.16", "1.34"]),
+)
 def test_what_places_all_places_all(kind, replicas, sizes, spec, release):
     """The number of pods that a suggestion promises is that of simulate with its edits."""
     cluster = [*(node(f"n{at}", cpu) for at, cpu in enumerate(sizes)), workload(kind, replicas, **spec)]

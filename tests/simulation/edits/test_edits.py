@@ -47,9 +47,17 @@ DEPLOYMENT = manifest(
     spec={"replicas": 2, "selector": {"matchLabels": {"app": "d"}}, "template": TEMPLATE},
 )
 SEVERAL = (
-    "node a allocatable.cpu=3", "node b allocatable.cpu=1", "node * unschedulable=true", "node pool=x taints-", "pod web/p priority=7",
-    "pod p labels.a=b", "pod * requests.cpu=1", "pod app=p priority=3", "deployment web/d replicas=1", "pod db/q requests.memory=1Gi",
-)  # fmt: skip
+    "node a allocatable.cpu=3",
+    "node b allocatable.cpu=1",
+    "node * unschedulable=true",
+    "node pool=x taints-",
+    "pod web/p priority=7",
+    "pod p labels.a=b",
+    "pod * requests.cpu=1",
+    "pod app=p priority=3",
+    "deployment web/d replicas=1",
+    "pod db/q requests.memory=1Gi",
+)
 HIGH = manifest("PriorityClass", "high", apiVersion="scheduling.k8s.io/v1", value=1000)
 
 
@@ -73,37 +81,57 @@ def node(found, name):
 
 def requests(found, key):
     """What each container of a pod requests."""
-    return [{name: str(amount) for name, amount in each.requests.items()} for each in pod(found, key).spec.containers]
+    return [
+        {name: str(amount) for name, amount in each.requests.items()}
+        for each in pod(found, key).spec.containers
+    ]
 
 
 class TestPods:
     @pytest.mark.parametrize(
         ("edit", "wanted", "labels"),
         [
-            ("pod web/p requests.cpu=500m", [{"cpu": "500m", "memory": "1Gi"}, {"cpu": "500m"}], {"app": "p"}),
+            (
+                "pod web/p requests.cpu=500m",
+                [{"cpu": "500m", "memory": "1Gi"}, {"cpu": "500m"}],
+                {"app": "p"},
+            ),
             (
                 "pod web/p containers[log].resources.requests.nvidia.com/gpu=2",
-                [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}], {"app": "p"},
+                [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}],
+                {"app": "p"},
             ),
-            ("pod web/* requests.cpu*=0.333 requests.memory*=2", [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}], {"app": "p"}),
+            (
+                "pod web/* requests.cpu*=0.333 requests.memory*=2",
+                [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}],
+                {"app": "p"},
+            ),
             ("pod web/p requests.memory- labels.app-", [{"cpu": "300m"}, {"cpu": "100m"}], {}),
         ],
-    )  # fmt: skip
+    )
     def test_requests(self, tmp_path, edit, wanted, labels):
-        """What all containers or a named one request is set, multiplied and rounded up to thousandths, or removed; other pods stay."""
+        """What all containers or a named one request is set, multiplied and rounded up to thousandths, or
+        removed; other pods stay."""
         found = scenario(tmp_path, edit)
         assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
         assert requests(found, "db/q") == [{}]
 
     def test_tolerations_are_short(self, tmp_path):
         """Tolerations are added and taken by key, value and effect."""
-        found = scenario(tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c")
+        found = scenario(
+            tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c"
+        )
         (left,) = [each for each in pod(found, "web/p").spec.tolerations if not each.key.startswith("node.")]
         assert (left.key, left.value, left.effect, left.operator) == ("a", "b", "NoSchedule", "Equal")
 
     def test_a_class_brings_its_priority(self, tmp_path):
         """A class of priority is resolved as at admission; a priority by itself ends the class."""
-        found = scenario(tmp_path, "pod web/p priorityClassName=high", "pod db/q priorityClassName=high", "pod db/q priority=7")
+        found = scenario(
+            tmp_path,
+            "pod web/p priorityClassName=high",
+            "pod db/q priorityClassName=high",
+            "pod db/q priority=7",
+        )
         assert (pod(found, "web/p").spec.priority, pod(found, "db/q").spec.priority) == (1000, 7)
         assert pod(found, "db/q").spec.priority_class_name == ""
 
@@ -114,10 +142,15 @@ class TestPods:
         assert "web/p" not in [item.key for item in found.pending]
 
     @pytest.mark.parametrize(
-        ("edit", "wanted"), [("pod app=d requests.cpu=1", ["1"] * 2), ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5)]
+        ("edit", "wanted"),
+        [
+            ("pod app=d requests.cpu=1", ["1"] * 2),
+            ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5),
+        ],
     )
     def test_pods_of_workloads(self, tmp_path, edit, wanted):
-        """Pods that a workload makes are chosen like others, here by their labels; workloads change before they make pods."""
+        """Pods that a workload makes are chosen like others, here by their labels; workloads change before
+        they make pods."""
         made = [item for item in scenario(tmp_path, edit).pending if item.labels.get("app") == "d"]
         assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
 
@@ -132,7 +165,12 @@ def owned(name, kind):
 SLICE = manifest(
     "ResourceSlice",
     "s",
-    spec={"driver": "d", "nodeName": "a", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "g"}]},
+    spec={
+        "driver": "d",
+        "nodeName": "a",
+        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "g"}],
+    },
 )
 WHOLE = {
     "delete pod web/p": ({"Pod web/p"}, set()),
@@ -140,7 +178,10 @@ WHOLE = {
     "delete node a": ({"Node a", "Pod default/w-0", "Pod default/d-0"}, {"Pod default/w-1"}),
     "drain node a": ({"Pod default/w-0"}, {"Pod default/w-1"}),
     "cordon node *": (set(), set()),
-    "copy node a x2": (set(), {f"{one}-{at}" for one in ("Node a", "Pod default/w-a", "ResourceSlice s-a") for at in (1, 2)}),
+    "copy node a x2": (
+        set(),
+        {f"{one}-{at}" for one in ("Node a", "Pod default/w-a", "ResourceSlice s-a") for at in (1, 2)},
+    ),
     "copy pod web/p x2": (set(), {"Pod web/p-1", "Pod web/p-2"}),
     "copy device d/p/g to b": (set(), {"ResourceSlice b-more-d"}),
 }
@@ -149,7 +190,8 @@ WHOLE = {
 
 @pytest.mark.parametrize(("edit", "wanted"), WHOLE.items())
 def test_whole_objects_go_and_come(edit, wanted):
-    """Controllers make their pods again, pods of DaemonSets end with their node, and a new node is as the other one."""
+    """Controllers make their pods again, pods of DaemonSets end with their node, and a new node is as the
+    other one."""
     there = objects(*NODES, POD, SLICE, owned("w-0", "ReplicaSet"), owned("d-0", "DaemonSet"))
     found, (told,) = Edits.parse([edit]).of_pods(there)
     before, after = ({f"{item.kind} {item.key}" for item in items} for items in (there, found))
@@ -169,7 +211,9 @@ def test_all_pods_of_a_controller():
 class TestOthers:
     def test_nodes_are_chosen_by_label(self, tmp_path):
         """A selector with = is one of labels; a taint goes by its key; what a node has is in its status."""
-        found = scenario(tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64")
+        found = scenario(
+            tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64"
+        )
         assert str(node(found, "b").status.allocatable["cpu"]) == "64"
         assert "t" not in [taint.key for taint in node(found, "a").spec.taints]
         assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
@@ -188,7 +232,9 @@ class TestOthers:
         cluster = kubeclassic.Cluster([*NODES, POD])
         assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
         assert kubeclassic.simulate(cluster, edits="pod web/p requests.cpu=1500m").hosts == {"web/p": None}
-        assert kubeclassic.simulate(cluster, edits=["pod web/p requests.cpu=1500m", "node a taints-=t"]).hosts == {"web/p": "a"}
+        assert kubeclassic.simulate(
+            cluster, edits=["pod web/p requests.cpu=1500m", "node a taints-=t"]
+        ).hosts == {"web/p": "a"}
         assert kubeclassic.explain([*NODES, POD], "web/p", edits="node b unschedulable=true").host is None
         assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
 
@@ -235,7 +281,9 @@ def test_what_is_wrong_is_told_with_the_edit(tmp_path, edit, words):
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("field", ["spec.containers[app].image", "metadata.labels.a.b/c", "spec.tolerations[0].key", "status.x"])
+@pytest.mark.parametrize(
+    "field", ["spec.containers[app].image", "metadata.labels.a.b/c", "spec.tolerations[0].key", "status.x"]
+)
 def test_paths_are_written_as_they_are_read(field):
     """A path is its text, and its text is the path."""
     assert text_of(parse_path(field)) == field
@@ -246,23 +294,36 @@ def test_paths_are_written_as_they_are_read(field):
     ("given", "edit", "spec"),
     [
         (
-            {"kind": "CSINode", "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]}},
-            "drivers[d.io].allocatable.count=3", {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 3}}]},
+            {
+                "kind": "CSINode",
+                "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]},
+            },
+            "drivers[d.io].allocatable.count=3",
+            {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 3}}]},
         ),
         (
-            {"kind": "ResourceClaim", "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}},
+            {
+                "kind": "ResourceClaim",
+                "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}},
+            },
             "devices.requests[gpu].exactly.count=2",
             {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 2}}]}},
         ),
         (
             {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}},
-            "limits[0].default.nvidia.com/gpu=1", {"limits": [{"type": "Container", "default": {"cpu": "1", "nvidia.com/gpu": "1"}}]},
+            "limits[0].default.nvidia.com/gpu=1",
+            {"limits": [{"type": "Container", "default": {"cpu": "1", "nvidia.com/gpu": "1"}}]},
         ),
-        ({"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}}, "selector.a.io/b=y", {"selector": {"a.io/b": "y"}}),
+        (
+            {"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}},
+            "selector.a.io/b=y",
+            {"selector": {"a.io/b": "y"}},
+        ),
     ],
-)  # fmt: skip
+)
 def test_fields_of_other_kinds_are_what_the_kind_has_there(given, edit, spec):
-    """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a map of amounts alone."""
+    """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a
+    map of amounts alone."""
     parsed = Edit.parse(f"{given['kind']} * {edit}")
     assert parsed.made(given)["spec"] == spec
 
@@ -279,7 +340,9 @@ def objects(*manifests):
 @given(name=NAMES, amount=AMOUNTS, container=st.sampled_from(["app", "log"]))
 def test_an_edit_is_what_the_manifest_would_say(name, amount, container):
     """An edited pod equals the pod of a manifest that says so from the beginning."""
-    edited, _ = Edits.parse([f"pod * containers[{container}].resources.requests.{name}={amount}"]).of_pods(objects(POD))
+    edited, _ = Edits.parse([f"pod * containers[{container}].resources.requests.{name}={amount}"]).of_pods(
+        objects(POD)
+    )
     number = ["app", "log"].index(container)
     other = json.loads(json.dumps(POD))
     other["spec"]["containers"][number]["resources"]["requests"][name] = amount
@@ -295,7 +358,9 @@ def test_an_edit_has_its_kind_in_many_words():
 
 def test_edits_of_a_text_that_is_none(tmp_path):
     """An edit that is no text is refused by the functions."""
-    with pytest.raises(kubeclassic.exceptions.WrongTypeError, match=r"edits: expected a text such as .*, got 3 \(int\)"):
+    with pytest.raises(
+        kubeclassic.exceptions.WrongTypeError, match=r"edits: expected a text such as .*, got 3 \(int\)"
+    ):
         kubeclassic.simulate([*NODES, POD], edits=[3])  # type: ignore[list-item]  # that is the point
     with pytest.raises(ManifestError):
         Files.read(tmp_path / "none.json", edits=["pod * priority=1"]).scenario()
@@ -316,11 +381,13 @@ def test_whatever_the_text_is_the_error_is_one_line(tmp_path, text):
 def test_several_at_once(texts):
     """Many edits together are what they are one after the other, however each chooses its objects."""
     loaded = load_documents([Document(item, "made") for item in (*NODES, POD, OTHER, DEPLOYMENT)])
-    one_by_one, told = loaded, []
+    one_by_one = loaded
+    told = []
     for text in texts:
         (one_by_one,), one = Edits.parse([text]).of_loaded([one_by_one])
         objects, more = Edits.parse([text]).of_pods(one_by_one.objects)
-        one_by_one, told = attrs.evolve(one_by_one, objects=objects), [*told, *one, *more]
+        one_by_one = attrs.evolve(one_by_one, objects=objects)
+        told = [*told, *one, *more]
     (together,), one = Edits.parse(texts).of_loaded([loaded])
     objects, more = Edits.parse(texts).of_pods(together.objects)
     assert (objects, together.raw) == (one_by_one.objects, one_by_one.raw)
@@ -331,12 +398,15 @@ def test_several_at_once(texts):
 @examples(0.5)
 @given(data=st.data())
 def test_an_edit_of_one_field_keeps_all_others(kind, data):
-    """Whatever an object says, with its manifest or without, it says after an edit, but for the label that was asked for."""
+    """Whatever an object says, with its manifest or without, it says after an edit, but for the label that
+    was asked for."""
     document = data.draw(documents(KINDS[kind]))
     named = {"name": "x", "namespace": "n", "uid": "u", "labels": {"a": "b"}}
     document = {"kind": kind, **document, "metadata": {**document.get("metadata", {}), **named}}
     edits = Edits.parse([f"{kind.lower()} x labels.z=1"], defaults=False)
     for keeps in (True, False):
         item = decode(document, keeps_manifest=keeps)
-        (found,) = edits.of_pods([item])[0] if kind == "Pod" else edits.of_loaded([Loaded((item,))])[0][0].objects
+        (found,) = (
+            edits.of_pods([item])[0] if kind == "Pod" else edits.of_loaded([Loaded((item,))])[0][0].objects
+        )
         assert found == replace(item, metadata=replace(item.metadata, labels=Map(a="b", z="1")))

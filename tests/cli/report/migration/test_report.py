@@ -11,7 +11,8 @@ from kubeclassic.cli import run
 from tests.conftest import ROOT
 from tests.support.pages import table_of_page
 
-CLUSTER, POLICIES = ROOT / "examples" / "cluster", ROOT / "examples" / "policies"
+CLUSTER = ROOT / "examples" / "cluster"
+POLICIES = ROOT / "examples" / "policies"
 
 
 def migrated(name, folder, *more):
@@ -48,7 +49,10 @@ class TestPage:
         policy, profile = (shown(html, name) for name in ("policy", "profile"))
         assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == record["migration"]["policy"]
         assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.json").read_text())
-        assert yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0]) == record["migration"]["profile"]
+        assert (
+            yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0])
+            == record["migration"]["profile"]
+        )
 
     def test_all_notes(self, packing):
         """Each note stands in the report, in text as in the page."""
@@ -77,7 +81,14 @@ class TestPage:
         """Inputs, warnings, releases and the command stand in it."""
         _, html, _ = packing
         about = html[html.index('class="soft origin"') :]
-        for text in ("bin-packing.json", "11 nodes", "1.16 (as 1.16.14)", "1.27 (as 1.27.14)", "warnings", "Repeat it with"):
+        for text in (
+            "bin-packing.json",
+            "11 nodes",
+            "1.16 (as 1.16.14)",
+            "1.27 (as 1.27.14)",
+            "warnings",
+            "Repeat it with",
+        ):
             assert text in about
 
 

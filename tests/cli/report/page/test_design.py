@@ -1,4 +1,5 @@
-"""The design of pages: one scale of sizes and spaces, colours that stand out in both themes, and one word for what becomes of a pod."""
+"""The design of pages: one scale of sizes and spaces, colours that stand out in both themes, and one word for
+what becomes of a pod."""
 
 import re
 
@@ -7,12 +8,14 @@ import pytest
 from kubeclassic.api.view import CHANGES, MEANINGS
 from kubeclassic.cli.report.page.document import STYLES, asset
 
-TEXTS, GROUNDS = ("ink", "soft", "link"), ("page", "card", "hover")
+TEXTS = ("ink", "soft", "link")
+GROUNDS = ("page", "card", "hover")
 MARKS = ("good", "same", "near", "far", "held", *(f"c{at}" for at in range(8)))
 """Colours of bars, dots and frames."""
 DARK_STEPS = ("u6", "u7", "u8", "u9", "u10", "u11")
 """Colours of use on which text has the colour of a card; on the others it is ink."""
-OF_TEXT, OF_MARKS = 4.5, 3.0
+OF_TEXT = 4.5
+OF_MARKS = 3.0
 """What WCAG 2.1 AA asks: 1.4.3 of text, 1.4.11 of what is not text."""
 SCREEN = tuple(name for name in STYLES if name != "print")
 SIZED = r"(?<![\w-])(margin|padding|gap|font-size|font)[a-z-]*: ([^;}]*)"
@@ -20,7 +23,10 @@ SIZED = r"(?<![\w-])(margin|padding|gap|font-size|font)[a-z-]*: ([^;}]*)"
 
 def colours(theme):
     """Name -> colour in the light (0) or the dark (1) theme."""
-    return {name: both[theme] for name, *both in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", asset("base.css"))}
+    return {
+        name: both[theme]
+        for name, *both in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", asset("base.css"))
+    }
 
 
 def brightness(colour):
@@ -65,18 +71,22 @@ class TestContrast:
 
 @pytest.mark.parametrize("name", SCREEN)
 def test_sizes_are_of_the_scale(name):
-    """Spaces and sizes of text are steps of the scale; only hairlines of up to 3 pixels are written as they are."""
+    """Spaces and sizes of text are steps of the scale; only hairlines of up to 3 pixels are written as they
+    are."""
     odd = [
         f"{kind}: {value}"
         for kind, value in re.findall(SIZED, asset(f"{name}.css"))
-        for pixels in re.findall(r"(?<![\w.-])(\d+)px", value) if int(pixels) > 3
-    ]  # fmt: skip
+        for pixels in re.findall(r"(?<![\w.-])(\d+)px", value)
+        if int(pixels) > 3
+    ]
     assert odd == []
 
 
 def test_colours_are_named_once():
     """No style but the base has a colour of its own."""
-    assert {name: re.findall(r"#[0-9a-f]{3,8}\b", asset(f"{name}.css")) for name in SCREEN[1:]} == {name: [] for name in SCREEN[1:]}
+    assert {name: re.findall(r"#[0-9a-f]{3,8}\b", asset(f"{name}.css")) for name in SCREEN[1:]} == {
+        name: [] for name in SCREEN[1:]
+    }
 
 
 def test_changes_have_one_word_and_one_meaning():

@@ -12,27 +12,42 @@ from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, asset, page_ht
 from tests.conftest import ROOT
 
 ABOUT = About(
-    inputs=("a b/",), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
-    date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
-)  # fmt: skip
+    inputs=("a b/",),
+    counts="3 nodes",
+    warnings=("node <n> has no zone",),
+    releases=("1.16",),
+    version="0.1.0",
+    date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC),
+    command=("kubeclassic", "simulate", "a b/"),
+)
 TABLE = Table("pods", (Column("pod"),), [["a"]], noun="pod")
 
 
 def made(*parts):
     """A page of two sections, the first one with *parts*."""
-    sections = [Section("First", [*on_page("p"), *parts]), Section("Second one", on_page("p")), Section("Empty")]
-    return page_html(View(title="t", verdict="All is < well", facts={"pods": 3, "host": "n"}, sections=sections), ABOUT)
+    sections = [
+        Section("First", [*on_page("p"), *parts]),
+        Section("Second one", on_page("p")),
+        Section("Empty"),
+    ]
+    return page_html(
+        View(title="t", verdict="All is < well", facts={"pods": 3, "host": "n"}, sections=sections), ABOUT
+    )
 
 
 class TestPage:
     def test_it_stands_by_itself(self):
         """A page names nothing that could be fetched, and forbids the browser to fetch."""
         html = made(TABLE)
-        assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
+        assert not re.search(
+            r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link",
+            html,
+        )
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
 
     def test_it_runs_its_own_script_alone(self):
-        """The browser is told the hash of the only script that may run; what stands in a name could not run even if it were one."""
+        """The browser is told the hash of the only script that may run; what stands in a name could not run
+        even if it were one."""
         html = made(TABLE)
         (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -67,12 +82,18 @@ class TestPage:
     def test_every_asset_is_used(self):
         """No file of the assets is left over, and all are there."""
         scripts = {f"{name}.js" for names in SCRIPTS.values() for name in names}
-        used = {f"{name}.css" for name in (*STYLES, "notebook")} | {"page.js", "page.html", "parts.html", "notebook.html"} | scripts
+        used = (
+            {f"{name}.css" for name in (*STYLES, "notebook")}
+            | {"page.js", "page.html", "parts.html", "notebook.html"}
+            | scripts
+        )
         assert used == {file.name for file in (ROOT / "cli/report/page/assets").iterdir()}
 
     def test_assets_are_short(self):
         """A script has fewer than 300 lines."""
-        assert all(len(asset(file.name).splitlines()) < 300 for file in (ROOT / "cli/report/page/assets").iterdir())
+        assert all(
+            len(asset(file.name).splitlines()) < 300 for file in (ROOT / "cli/report/page/assets").iterdir()
+        )
 
 
 class TestAbout:

@@ -39,21 +39,30 @@ SIDES = (
 )
 MAP = NodeMap(["n1", "n2", "n3"], SIDES, {ZONE: ["z1", "z1", ""], "pool": ["x", "y", "x"]}, {"gone": "red"})
 CHART = Chart(
-    title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], across="in use", up="nodes",
+    title="use",
+    description="how full nodes are",
+    labels=["0 %", "10 %", "20 %"],
+    across="in use",
+    up="nodes",
     series={"a": [1511, 2, 3], "b": [1500, 2, None]},
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
     ("part", "shown"),
     [
-        (Paragraph(Words("a<b", CodeText("--x")), look="note"),
-         '<p class="note">a&lt;b<code>--x</code></p>'),
-        (BulletList(items=["<a>"], title="T", start=3), '<h3>T</h3><ol class="helps" start="3"> <li>&lt;a&gt;</li></ol>'),
-        (BulletList(items=["a"], title="T", folded=True), "<details><summary>T</summary><ul> <li>a</li></ul> </details>"),
+        (Paragraph(Words("a<b", CodeText("--x")), look="note"), '<p class="note">a&lt;b<code>--x</code></p>'),
+        (
+            BulletList(items=["<a>"], title="T", start=3),
+            '<h3>T</h3><ol class="helps" start="3"> <li>&lt;a&gt;</li></ol>',
+        ),
+        (
+            BulletList(items=["a"], title="T", folded=True),
+            "<details><summary>T</summary><ul> <li>a</li></ul> </details>",
+        ),
         (NextStep("Try:", ("explain", "a b")), "<p>Try: <code>kubeclassic explain &#39;a b&#39;</code></p>"),
     ],
-)  # fmt: skip
+)
 def test_sentences(part, shown):
     """Names, code, lists and commands are marked, and what is no markup is escaped."""
     assert " ".join(part_html(part).split()) == shown
@@ -67,7 +76,8 @@ def test_files():
 
 
 def test_shares():
-    """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not see it."""
+    """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not
+    see it."""
     html = part_html(ShareBar("pods", [Share("same", 3), Share("none", 0), Share("other", 1, "bad")]))
     assert re.findall(r"flex:(\d+)", html) == ["3", "1"]
     assert 'aria-label="pods: 3 same, 0 none, 1 other"' in html
@@ -76,46 +86,71 @@ def test_shares():
 
 def test_outcomes():
     """The first pods are named with what became of them, the others counted, with a link."""
-    html = part_html(PodOutcomes("Who", [PodOutcome(f"p{at}", "moved", "why") for at in range(NAMED + 2)], "pods"))
+    html = part_html(
+        PodOutcomes("Who", [PodOutcome(f"p{at}", "moved", "why") for at in range(NAMED + 2)], "pods")
+    )
     assert html.count("moves</span>") == NAMED
     assert '<a href="#pods">2 more</a>' in html
 
 
 class TestMap:
     def test_squares(self):
-        """Each side has a square for each node, by zone, in the colour of its use; a node without the resource has none."""
+        """Each side has a square for each node, by zone, in the colour of its use; a node without the
+        resource has none."""
         html = part_html(attrs.evolve(MAP, sides=[attrs.evolve(side, pods=()) for side in SIDES]))
         before, after = html.split('class="side"')[1:]
         assert re.findall(r"<figcaption>([^<]*)</figcaption>", before) == ["no zone: 1 node", "z1: 2 nodes"]
-        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [["none", "u0", "u10"], ["u11", "u1", "u3"]]
+        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [
+            ["none", "u0", "u10"],
+            ["u11", "u1", "u3"],
+        ]
         assert html.count("h9v9h-9z") == 6
 
     def test_squares_are_in_order_of_use(self):
         """Of many nodes those in use the most come first, as they are in the end."""
         count = FEW + 1
-        names, uses = [f"n{at}" for at in range(count)], [at / count for at in range(count)]
+        names = [f"n{at}" for at in range(count)]
+        uses = [at / count for at in range(count)]
         html = part_html(NodeMap(names, [MapSide("", {"cpu": uses}, [["p"]] * count)]))
         assert 'class="u10" d="M0 0h9' in html
         assert 'class="tile"' not in html
 
     def test_colours_go_over_what_occurs(self):
-        """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one each."""
+        """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one
+        each."""
         scale = UseScale.of([0.21, 0.97, 0.5])
         assert (scale.low, scale.high) == (20, 100)
-        assert [scale.level(share) for share in (None, 0.0, 0.21, 0.281, 0.6, 0.97, 1.0, 1.001)] == [None, 0, 1, 2, 5, 10, 10, 11]
+        assert [scale.level(share) for share in (None, 0.0, 0.21, 0.281, 0.6, 0.97, 1.0, 1.001)] == [
+            None,
+            0,
+            1,
+            2,
+            5,
+            10,
+            10,
+            11,
+        ]
         html = part_html(MAP)
         assert ["nothing" in html, "over 100 %" in html] == [True, True]
 
     def test_tiles(self):
-        """Few nodes are tiles with their pods by name; those that came are marked, and those that left still stand there."""
+        """Few nodes are tiles with their pods by name; those that came are marked, and those that left still
+        stand there."""
         before, after = part_html(MAP).split('class="side"')[1:]
         marked = r'<li class="(\w+)"><span class="name"[^>]*>(\w+)<'
         assert re.findall(marked, before) == [("stayed", "a"), ("stayed", "a"), ("stayed", "b")]
-        assert re.findall(marked, after) == [("came", "c"), ("left", "a"), ("came", "a"), ("left", "a"), ("stayed", "b")]
+        assert re.findall(marked, after) == [
+            ("came", "c"),
+            ("left", "a"),
+            ("came", "a"),
+            ("left", "a"),
+            ("stayed", "b"),
+        ]
         assert all(text in after for text in (">gone</span>", "pod came", "pod left", 'title="ns/a"'))
 
     def test_what_follows_is_drawn_once(self):
-        """Of before and after tiles show the last alone; a side between whose pods are not known is compared with none."""
+        """Of before and after tiles show the last alone; a side between whose pods are not known is compared
+        with none."""
         assert part_html(attrs.evolve(MAP, follows=True)).count('class="side"') == 1
         sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
         _, between, after = part_html(attrs.evolve(MAP, sides=sides, follows=True)).split('class="side"')[1:]
@@ -132,22 +167,36 @@ class TestMap:
         """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
         data = data_of_page(part_html(MAP))["map-data"]
         assert data["sides"][0]["uses"] == {"cpu": [0, 550, -1]}
-        assert [[data["names"][pod] for pod in pods] for pods in data["sides"][0]["pods"]] == [["a"], ["a", "b"], []]
+        assert [[data["names"][pod] for pod in pods] for pods in data["sides"][0]["pods"]] == [
+            ["a"],
+            ["a", "b"],
+            [],
+        ]
         assert data["groupBy"] == ZONE
-        assert [data["labels"]["pool"]["texts"][at] for at in data["labels"]["pool"]["values"]] == ["x", "y", "x"]
+        assert [data["labels"]["pool"]["texts"][at] for at in data["labels"]["pool"]["values"]] == [
+            "x",
+            "y",
+            "x",
+        ]
         assert (data["sides"][1]["states"], data["colours"]) == (["", "", "gone"], {"gone": "red"})
 
 
 def test_the_matrix():
-    """A cell says passed, turned down with the reason, or not asked; scores are one bar; the winner and what decides are marked."""
+    """A cell says passed, turned down with the reason, or not asked; scores are one bar; the winner and what
+    decides are marked."""
     lines = [
-        MatrixLine(node="n1", passed="AB", scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, winner=True),
-        MatrixLine(node="n2", passed="A", failed={"B": "no room"}), MatrixLine(node="n3", state="not visited"),
-    ]  # fmt: skip
+        MatrixLine(
+            node="n1", passed="AB", scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, winner=True
+        ),
+        MatrixLine(node="n2", passed="A", failed={"B": "no room"}),
+        MatrixLine(node="n3", state="not visited"),
+    ]
     html = part_html(Matrix("AB", lines, "T"))
     cells = re.findall(r'<span class="out">([^<]*)</span>', html)
     assert cells == ["passed", "passed", "passed", "turned down", "not asked", "not asked"]
-    assert all(text in html for text in ("B: no room", "not visited", "T 5 x 2 = 10", '<td class="n">17</td>'))
+    assert all(
+        text in html for text in ("B: no room", "not visited", "T 5 x 2 = 10", '<td class="n">17</td>')
+    )
     assert html.count("chosen") == 1
     assert re.search(r"T <span[^>]*>decides</span>", html)
     assert [float(width) for width in re.findall(r"width:([\d.]+)%", html)] == [41.18, 58.82]
@@ -157,7 +206,8 @@ def test_the_matrix():
 
 class TestChart:
     def test_the_picture(self):
-        """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and the same bytes each time."""
+        """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and the
+        same bytes each time."""
         html = part_html(CHART)
         svg = html[html.index("<svg") : html.index("</svg>")]
         assert "var(--c0)" in svg
@@ -166,15 +216,22 @@ class TestChart:
         assert 'aria-label="use: how full nodes are"' in svg
         sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg)]
         assert min(sizes) == TEXT >= 12
-        ids, others = (re.findall(r' id="([^"]*)"', part_html(one)) for one in (CHART, attrs.evolve(CHART, title="other")))
+        ids, others = (
+            re.findall(r' id="([^"]*)"', part_html(one))
+            for one in (CHART, attrs.evolve(CHART, title="other"))
+        )
         assert len(ids) == len({*ids})
         assert not {*ids} & {*others}
         assert html == part_html(CHART)
 
     def test_columns_are_as_high_as_their_numbers(self):
-        """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read beside high ones."""
+        """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read
+        beside high ones."""
         svg = part_html(CHART)
-        boxes = [list(map(float, found)) for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)]
+        boxes = [
+            list(map(float, found))
+            for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)
+        ]
         first, second, *_ = (foot - top for left, foot, right, top in boxes if right - left < 60)
         assert first / second == pytest.approx(1511 / 2, rel=0.01)
         assert ">1,511</text>" in svg
@@ -190,7 +247,18 @@ class TestChart:
     def test_lines(self, kind):
         """Lines go over numbers, shares in percent; of many numbers some stand in the table, in even steps."""
         values = list(range(3 * MOST_ROWS))
-        html = part_html(Chart(title="t", description="d", kind=kind, percent=True, across="s", up="u", labels=values, series={"": values}))
+        html = part_html(
+            Chart(
+                title="t",
+                description="d",
+                kind=kind,
+                percent=True,
+                across="s",
+                up="u",
+                labels=values,
+                series={"": values},
+            )
+        )
         assert "%</text>" in html
         assert 'viewBox="0 0 440 220"' in html
         assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
@@ -200,32 +268,60 @@ class TestChart:
         """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""
         monkeypatch.setattr(charts, "find_spec", lambda name: None)
         html = part_html(CHART)
-        assert re.findall(r'<td class="n">([^<]*)', html) == ["0 %", "1,511", "1,500", "10 %", "2", "2", "20 %", "3", "-"]
+        assert re.findall(r'<td class="n">([^<]*)', html) == [
+            "0 %",
+            "1,511",
+            "1,500",
+            "10 %",
+            "2",
+            "2",
+            "20 %",
+            "3",
+            "-",
+        ]
         assert "draws this as a picture" in html
         assert not re.search("<svg|<details", html)
 
 
 def test_bands():
     """Columns are of one height, and what moves is a band of its own."""
-    html = part_html(Bands(["1.16", "1.17"], {"same": "red", "else": "blue"}, [{"same": 4}, {"same": 3, "else": 1}],
-                           [{("same", "same"): 3, ("same", "else"): 1}]))  # fmt: skip
+    html = part_html(
+        Bands(
+            ["1.16", "1.17"],
+            {"same": "red", "else": "blue"},
+            [{"same": 4}, {"same": 3, "else": 1}],
+            [{("same", "same"): 3, ("same", "else"): 1}],
+        )
+    )
     assert re.findall(r"<title>([^<]*)", html) == [
-        "3 from same to same", "1 from same to else", "1.16: 4 same", "1.17: 3 same", "1.17: 1 else",
-    ]  # fmt: skip
+        "3 from same to same",
+        "1 from same to else",
+        "1.16: 4 same",
+        "1.17: 3 same",
+        "1.17: 1 else",
+    ]
     whole, *halves = map(float, re.findall(r'height="([\d.]+)" fill', html))
     assert whole == sum(halves)
 
 
 def test_labels_that_group_nodes():
     """A label that all nodes share, or that each has for itself, is no choice; zones always are."""
-    nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {}) for at in range(50)]
+    nodes = [
+        NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {})
+        for at in range(50)
+    ]
     assert list(labels_of(nodes)) == ["half"]
     assert list(labels_of([attrs.evolve(node, labels={ZONE: "z"}) for node in nodes])) == [ZONE]
 
 
 def test_shares_of_nodes():
     """What a node lacks has no share; places for pods are as other resources."""
-    node = NodeUse("a", {}, PodPlaces(10, 1, 2), {"cpu": ResourceUse.of("cpu", 1000, 100, 500), "gpu": ResourceUse.of("gpu", 0, 0, 0)})
+    node = NodeUse(
+        "a",
+        {},
+        PodPlaces(10, 1, 2),
+        {"cpu": ResourceUse.of("cpu", 1000, 100, 500), "gpu": ResourceUse.of("gpu", 0, 0, 0)},
+    )
     assert [share_of(node, name) for name in ("cpu", "pods", "gpu", "memory")] == [0.5, 0.2, None, None]
     assert [share_of(node, name, before=True) for name in ("cpu", "pods")] == [0.1, 0.1]
 

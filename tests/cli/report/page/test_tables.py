@@ -9,14 +9,25 @@ from kubeclassic.cli.report.page.document import FIRST, PACKED
 from tests.support.pages import data_of_page, part_html, table_of_page
 
 COLUMNS = (
-    Column("pod", "name"), Column("where", "tag", filter=True, colours={"placed": "red"}), Column("nodes", "names"), Column("cpu", "cores"),
-    Column("size", "bytes"), Column("use", "share"), Column("took", "seconds"), Column("r", "decimal"), Column("n", "count"), Column("why"),
-)  # fmt: skip
+    Column("pod", "name"),
+    Column("where", "tag", filter=True, colours={"placed": "red"}),
+    Column("nodes", "names"),
+    Column("cpu", "cores"),
+    Column("size", "bytes"),
+    Column("use", "share"),
+    Column("took", "seconds"),
+    Column("r", "decimal"),
+    Column("n", "count"),
+    Column("why"),
+)
 
 
 def table(count):
     """A table of *count* rows."""
-    rows = [[f"p{at}", "placed", ["a", "b"], 1500, 2**31, 0.5, 1.25, 0.1234, 1523, "</script>"] for at in range(count)]
+    rows = [
+        [f"p{at}", "placed", ["a", "b"], 1500, 2**31, 0.5, 1.25, 0.1234, 1523, "</script>"]
+        for at in range(count)
+    ]
     return Table("pods", COLUMNS, rows, noun="pod")
 
 
@@ -32,7 +43,18 @@ class TestHtml:
         """Each kind of value is written for people; names, tags and what is missing, too."""
         html = part_html(table(1))
         cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", html)]
-        wanted = ["p0", "placed", "a, b", "1.5", "2.0 GiB", "50.0 %", "1.2 s", "0.123", "1,523", "&lt;/script&gt;"]
+        wanted = [
+            "p0",
+            "placed",
+            "a, b",
+            "1.5",
+            "2.0 GiB",
+            "50.0 %",
+            "1.2 s",
+            "0.123",
+            "1,523",
+            "&lt;/script&gt;",
+        ]
         assert cells == wanted
         assert "--k:red" in html
         empty = part_html(Table("t", (Column("a"), Column("b", "share")), [[None, None]]))
@@ -40,7 +62,9 @@ class TestHtml:
 
     def test_it_fits_a_telephone(self):
         """Each cell says of what it is, as on narrow screens a row is a list."""
-        assert set(re.findall(r'data-label="([^"]*)"', part_html(table(1)))) == {column.title for column in COLUMNS}
+        assert set(re.findall(r'data-label="([^"]*)"', part_html(table(1)))) == {
+            column.title for column in COLUMNS
+        }
 
     def test_kinds_that_are_numbers(self):
         """Numbers are aligned at their right, and no other kind."""
@@ -48,7 +72,8 @@ class TestHtml:
 
 
 def test_short_tables():
-    """A short table has no search; the first text names its row, and with more than three columns a telephone shows lists."""
+    """A short table has no search; the first text names its row, and with more than three columns a telephone
+    shows lists."""
     html = part_html(attrs.evolve(table(1), noun="row"))
     assert re.findall(r'<th scope="row">(.*?)</th>', html) == ['<span class="name whole">p0</span>']
     assert 'class="stacks"' in html
@@ -62,10 +87,20 @@ class TestData:
         found = table_of_page(part_html(table(120)), "pods")
         assert len(found) == 120
         assert found[7] == {
-            "pod": "p7", "where": "placed", "nodes": ["a", "b"], "cpu": 1500, "size": 2**31, "use": 0.5, "took": 1.25, "r": 0.1234,
-            "n": 1523, "why": "</script>",
-        }  # fmt: skip
-        assert "</script>" not in part_html(table(3)).split('type="application/json"')[1].split("</script>")[0]
+            "pod": "p7",
+            "where": "placed",
+            "nodes": ["a", "b"],
+            "cpu": 1500,
+            "size": 2**31,
+            "use": 0.5,
+            "took": 1.25,
+            "r": 0.1234,
+            "n": 1523,
+            "why": "</script>",
+        }
+        assert (
+            "</script>" not in part_html(table(3)).split('type="application/json"')[1].split("</script>")[0]
+        )
 
     def test_long_data_is_packed(self):
         """What is long stands packed, and is the same."""
