@@ -187,4 +187,7 @@ def _written_whole(schema: dict[str, Any], kind: type[Record]) -> dict[str, Any]
         name: {word: value for word, value in field.items() if word != "default"}
         for name, field in fields.items()
     }
+    if "description" in schema:  # a paragraph is one line, however the source is wrapped
+        paragraphs = schema["description"].split("\n\n")
+        schema = {**schema, "description": "\n\n".join(" ".join(one.split()) for one in paragraphs)}
     return {**schema, "properties": shown, "required": needed} if fields else schema

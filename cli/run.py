@@ -123,8 +123,9 @@ def run(
 
     Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 
-    \b kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic
-    --release 1.14 kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
+    \b
+    kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
+    kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
     from ..live.scheduler.flags import access_of, read_settings
 

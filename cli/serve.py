@@ -122,8 +122,9 @@ def serve(
 
     Exit status 0: stopped, 2: bad input, 130: Ctrl-C.
 
-    \b kubeclassic serve examples/cluster --release 1.16 --port 8888 curl --json '{"Pod": {"metadata":
-    {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
+    \b
+    kubeclassic serve examples/cluster --release 1.16 --port 8888
+    curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
     """
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:

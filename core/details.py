@@ -119,9 +119,12 @@ def _ranking(
             by_priority[name] = scores
             totals += scores if weight == 1 else scores * weight
             continue
-        # All nodes get the same.
-        first = nodes.some(np.zeros(1, np.intp))
-        score = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
+        score = board.alike.get(name)
+        if score is None:
+            first = nodes.some(np.zeros(1, np.intp))
+            score = board.alike[name] = int(
+                reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0]
+            )
         by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
     return Ranking(totals + offset, by_priority, {})
 

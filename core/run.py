@@ -175,8 +175,9 @@ class Run:
 
     def follow(self, pod: Pod, led: Decision) -> Decision:
         """One cycle for *pod*, but *led*, another scheduler's decision on it, is applied to the cluster."""
-        with self.following(pod, led) as decision:
-            return decision
+        decision, waiting = self._decide(pod)
+        self._carry_out(decision, waiting, led)
+        return decision
 
     @contextmanager
     def following(self, pod: Pod, led: Decision) -> Iterator[Decision]:

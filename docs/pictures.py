@@ -1,5 +1,4 @@
-"""The pictures of the documentation: ``python docs/pictures.py`` draws them again. What they show is decided
-when they are drawn.
+"""The pictures of the documentation: ``python docs/pictures.py`` draws them again. What they show is decided when they are drawn.
 
 A test draws them too and compares, so that no picture shows what the code does not do.
 """
@@ -28,7 +27,7 @@ from drawing.svg import (  # noqa: E402
     document,
     rectangle,
     text,
-)
+)  # fmt: skip
 
 from kubeclassic import Cluster, explain, simulate  # noqa: E402
 
@@ -42,15 +41,9 @@ ZONE = "failure-domain.beta.kubernetes.io/zone"
 Json = dict[str, Any]
 
 
-# --- one cycle ----------------------------------------------------------------------------------------------
+# --- one cycle ------------------------------------------------------------------------------------------------------
 
-STEPS = (
-    "Take the next pod",
-    "Filter: does the node fit?",
-    "Score: how well does it fit?",
-    "Pick the best",
-    "Assume, bind",
-)
+STEPS = ("Take the next pod", "Filter: does the node fit?", "Score: how well does it fit?", "Pick the best", "Assume, bind")
 
 
 def cycle() -> str:
@@ -58,19 +51,12 @@ def cycle() -> str:
     found = explain(EXAMPLE, DECIDED, "1.16").record()
     nodes = sorted(found["nodes"], key=lambda node: (not node["fits"], node["node"]))
     height = 116 + 26 * len(nodes) + 96
-    parts = [
-        *_steps(),
-        *_the_pod(found),
-        *_verdicts(nodes),
-        *_scores(nodes, found["host"]),
-        *_way_out(height),
-    ]
+    parts = [*_steps(), *_the_pod(found), *_verdicts(nodes), *_scores(nodes, found["host"]), *_way_out(height)]
     return document(1060, height, "One scheduling cycle, step by step", _told(found), parts)
 
 
 def _told(found: Json) -> str:
-    fit = sum(node["fits"] for node in found["nodes"])
-    host = found["host"]
+    fit, host = sum(node["fits"] for node in found["nodes"]), found["host"]
     return f"Of {len(found['nodes'])} nodes {fit} pass every predicate. Their scores are added up, and {host} has the best total."
 
 
@@ -106,16 +92,11 @@ def _verdicts(nodes: list[Json]) -> Iterator[str]:
 
 def _scores(nodes: list[Json], host: str) -> Iterator[str]:
     """A bar of the scores of each node that fits, its total, and the winner."""
-    rules = [
-        rule
-        for rule in (nodes[0]["scores"] or {})
-        if rule not in ALIKE
-        and any((n["scores"] or {}).get(rule, {}).get("total") for n in nodes if n["fits"])
-    ]
+    rules = [rule for rule in (nodes[0]["scores"] or {}) if rule not in ALIKE and any((n["scores"] or {}).get(rule, {}).get("total")
+                                                                                      for n in nodes if n["fits"])]  # fmt: skip
     most = max(sum(node["scores"][rule]["total"] for rule in rules) for node in nodes if node["fits"])
     for row, node in enumerate(node for node in nodes if node["fits"]):
-        top = 92 + 26 * row
-        left = 500.0
+        top, left = 92 + 26 * row, 500.0
         for number, rule in enumerate(rules):
             width = node["scores"][rule]["total"] / most * 215
             yield rectangle(left, top + 2, max(width - 1, 0), 17, PALETTE[number % len(PALETTE)])
@@ -143,23 +124,15 @@ def _way_out(height: int) -> Iterator[str]:
     yield text(775, top + 26, "and is tried again.", size=14)
 
 
-# --- the example cluster ------------------------------------------------------------------------------------
+# --- the example cluster --------------------------------------------------------------------------------------------
 
 
 def cluster() -> str:
-    """The example cluster by zone: the cpu of each node, used before and used after ``simulate``, and the pod
-    without a node."""
-    loaded = Cluster.load(str(EXAMPLE))
-    result = simulate(EXAMPLE)
+    """The example cluster by zone: the cpu of each node, used before and used after ``simulate``, and the pod without a node."""
+    loaded, result = Cluster.load(str(EXAMPLE)), simulate(EXAMPLE)
     pods = {pod.key: pod for pod in loaded.pods}
-    before = {
-        node.name: _cpu(pod for pod in pods.values() if pod.spec.node_name == node.name)
-        for node in loaded.nodes
-    }
-    after = {
-        node.name: _cpu(pods[key] for key, host in result.hosts.items() if host == node.name)
-        for node in loaded.nodes
-    }
+    before = {node.name: _cpu(pod for pod in pods.values() if pod.spec.node_name == node.name) for node in loaded.nodes}
+    after = {node.name: _cpu(pods[key] for key, host in result.hosts.items() if host == node.name) for node in loaded.nodes}
     zones = sorted({node.metadata.labels.get(ZONE, "") for node in loaded.nodes})
     parts: list[str] = []
     height = 0
@@ -182,25 +155,14 @@ def _millicores(container: Any) -> int:
     return container.requests["cpu"].milli_value() if "cpu" in container.requests else 0
 
 
-def _zone(
-    left: int, zone: str, nodes: list[Any], before: Mapping[str, float], after: Mapping[str, float]
-) -> Iterator[str]:
+def _zone(left: int, zone: str, nodes: list[Any], before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[str]:
     yield box(left, 10, 255, 36 + 44 * len(nodes), "", LINE)
     yield text(left + 12, 32, f"zone {zone}", size=14, bold=True)
     for row, node in enumerate(nodes):
-        top = 44 + 44 * row
-        room = node.status.allocatable["cpu"].milli_value() / 1000
-        used = before[node.name] / room * 231
-        new = after[node.name] / room * 231
+        top, room = 44 + 44 * row, node.status.allocatable["cpu"].milli_value() / 1000
+        used, new = before[node.name] / room * 231, after[node.name] / room * 231
         yield text(left + 12, top + 12, node.name, size=12)
-        yield text(
-            left + 243,
-            top + 12,
-            f"{before[node.name] + after[node.name]:g} of {room:g} cpu",
-            size=12,
-            colour=DIM,
-            end=True,
-        )
+        yield text(left + 243, top + 12, f"{before[node.name] + after[node.name]:g} of {room:g} cpu", size=12, colour=DIM, end=True)
         yield rectangle(left + 12, top + 18, 231, 14, FAINT)
         yield rectangle(left + 12, top + 18, used, 14, DIM)
         yield rectangle(left + 12 + used, top + 18, new, 14, PALETTE[0])
@@ -215,7 +177,7 @@ def _legend(top: int, placed: int, lost: list[str]) -> Iterator[str]:
     yield text(320, top + 12, f"fits nowhere: {', '.join(lost)}", size=13, colour=WARN)
 
 
-# --- the rooms ----------------------------------------------------------------------------------------------
+# --- the rooms ------------------------------------------------------------------------------------------------------
 
 FLOORS = (
     ("cli", "one file a command, tables and pages"),
@@ -237,19 +199,11 @@ def rooms() -> str:
     parts = []
     for row, (name, about) in enumerate(FLOORS):
         top = 14 + 54 * row
-        parts += [
-            box(10, top, 200, 40, name, PALETTE[0] if name in ("core", "predicates, priorities") else LINE)
-        ]
+        parts += [box(10, top, 200, 40, name, PALETTE[0] if name in ("core", "predicates, priorities") else LINE)]
         parts += [text(226, top + 25, about, size=13, colour=DIM)]
         if row:
             parts.append(arrow(110, top - 14, 110, top - 1))
-    return document(
-        720,
-        14 + 54 * len(FLOORS),
-        "The rooms of the package",
-        "Each part imports only what is below it.",
-        parts,
-    )
+    return document(720, 14 + 54 * len(FLOORS), "The rooms of the package", "Each part imports only what is below it.", parts)
 
 
 PICTURES: Mapping[str, Callable[[], str]] = {"cycle": cycle, "cluster": cluster, "rooms": rooms}

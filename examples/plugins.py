@@ -1,5 +1,4 @@
-"""Plugins of your own: ``kubeclassic simulate examples/cluster --release 1.27 --rules
-examples.plugins:PLUGINS``."""
+"""Plugins of your own: ``kubeclassic simulate examples/cluster --release 1.27 --rules examples.plugins:PLUGINS``."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -14,8 +13,7 @@ ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=Fal
 
 
 class ZoneAtWork(Plugin):
-    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at
-    once."""
+    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at once."""
 
     name = "ZoneAtWork"
     filter_reads = Reads.NODE

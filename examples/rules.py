@@ -10,8 +10,7 @@ ZONE_AT_WORK = Reason("node(s) were in a zone that is worked on", resolvable=Fal
 
 @predicate("ZoneAtWork", reads=Reads.NODE, key=lambda pod: None)
 def zone_at_work(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
-    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at
-    once."""
+    """Turn down nodes in a zone that is worked on: looks once at each zone, and answers for all nodes at once."""
     return Failures.where(ZONE_AT_WORK, nodes.label(ZONE).where(lambda zone: zone in AT_WORK))
 
 

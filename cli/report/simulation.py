@@ -11,7 +11,8 @@ import attrs
 from ...api.record import as_document, plain, replace
 from ...api.words import short_name
 from ...exceptions import visible
-from ...questions.simulate.ask import POD_COLUMNS, PodRecord, ScoredPod, SimulationResult
+from ...questions.simulate.ask import SimulationResult
+from ...questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod
 from ...simulation.nodesbyuse import NodeRecord
 from .listing import Path, Sorting, plain_name, write_csv, write_rows
 

@@ -55,6 +55,9 @@ class Board:
     """None: the rows are looked at one by one."""
     still: Still = (NEVER, NEVER, NEVER)
     """The revisions of what seldom moves, which the far rules were asked at."""
+    alike: dict[str, int] = attrs.Factory(dict)
+    """Rule that tells no nodes apart, as long as these revisions stay -> the score of each node, once it was
+    asked for."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
     _open: Mask = NOWHERE
@@ -137,6 +140,7 @@ class Board:
             self._revision = NEVER
         self.still = still
         self._order_revision = order_revision
+        self.alike = {}
 
     def _of_nodes(self, cycle: Cycle, order_revision: Hashable) -> None:
         """Look which rows are open."""

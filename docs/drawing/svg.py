@@ -1,18 +1,12 @@
-"""The few shapes that the pictures are made of, as SVG text. The ground is light, so that they read well on
-dark pages too."""
+"""The few shapes that the pictures are made of, as SVG text. The ground is light, so that they read well on dark pages too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 
-INK = "#1f2328"
-DIM = "#59636e"
-LINE = "#8c959f"
-FAINT = "#e7eaed"
-PAPER = "#ffffff"
-BEST = "#1a7f37"
-WARN = "#b3261e"
+INK, DIM, LINE, FAINT, PAPER = "#1f2328", "#59636e", "#8c959f", "#e7eaed", "#ffffff"
+BEST, WARN = "#1a7f37", "#b3261e"
 PALETTE = ("#3b5bdb", "#e8890c", "#2f9e8f", "#9c36b5", "#c2255c", "#5c940d", "#0b7285", "#868e96")
 FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif"
 
@@ -21,11 +15,7 @@ def document(width: int, height: int, title: str, about: str, parts: Iterable[st
     """A whole picture, *width* by *height*, with a title and a description for screen readers."""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"'
     lines = [f'{head} aria-labelledby="title about" font-family="{FONT}">']
-    lines += [
-        f'<title id="title">{escape(title)}</title>',
-        f'<desc id="about">{escape(about)}</desc>',
-        MARKER,
-    ]
+    lines += [f'<title id="title">{escape(title)}</title>', f'<desc id="about">{escape(about)}</desc>', MARKER]
     lines += [f'<rect width="{width}" height="{height}" rx="8" fill="{PAPER}"/>', *parts, "</svg>"]
     return "\n".join(lines) + "\n"
 
@@ -51,21 +41,11 @@ def box(left: float, top: float, width: float, height: float, label: str, line: 
     """A frame with a label in its middle."""
     place = f'x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'
     frame = f'<rect {place} rx="6" fill="{PAPER}" stroke="{line}" stroke-width="1.5"/>'
-    return frame + (
-        text(left + width / 2, top + height / 2 + 5, label, size=14, bold=True, middle=True) if label else ""
-    )
+    return frame + (text(left + width / 2, top + height / 2 + 5, label, size=14, bold=True, middle=True) if label else "")
 
 
 def text(
-    left: float,
-    base: float,
-    words: str,
-    *,
-    size: int,
-    colour: str = INK,
-    bold: bool = False,
-    middle: bool = False,
-    end: bool = False,
+    left: float, base: float, words: str, *, size: int, colour: str = INK, bold: bool = False, middle: bool = False, end: bool = False
 ) -> str:
     """A line of text on the line *base*, from *left* on, or with its middle or its end there."""
     anchor = "middle" if middle else "end" if end else "start"

@@ -36,14 +36,7 @@ EXAMPLES = {
     "profile": "examples/profiles/two-profiles.yaml",
 }
 """Page -> a file that it shows."""
-KINDS: Mapping[Any, str] = {
-    str: "text",
-    bool: "true or false",
-    int: "number",
-    float: "duration",
-    bytes: "base64",
-    dict: "object",
-}
+KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", float: "duration", bytes: "base64", dict: "object"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -54,10 +47,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
     read = {release.version: release.configuration.api_versions for release in FRAMEWORK_RELEASES.values()}
     versions = dict.fromkeys(version for known in read.values() for version in known)
-    told = ", ".join(
-        f"{code(f'{GROUP}/{version}')} ({_span([name for name in read if version in read[name]])})"
-        for version in versions
-    )
+    told = ", ".join(f"{code(f'{GROUP}/{version}')} ({_span([name for name in read if version in read[name]])})" for version in versions)
     about = _PROFILE.format(first=next(iter(read)), versions=told)
     yield f"{FOLDER}/profile.md", _page("Profiles", about, "profile", _profile_tables())
 
@@ -96,8 +86,7 @@ def _profile_tables() -> Iterator[str]:
 
 
 def _tables(*kinds: type[Any], told: set[type[Any]] | None = None) -> Iterator[str]:
-    """A heading and a table for each of *kinds*, after it for each class of its fields; those that were
-    *told* are left out."""
+    """A heading and a table for each of *kinds*, after it for each class of its fields; those that were *told* are left out."""
     seen = set() if told is None else told
     for first in kinds:
         waiting = [first]
@@ -114,10 +103,8 @@ def _tables(*kinds: type[Any], told: set[type[Any]] | None = None) -> Iterator[s
 
 def _rows(kind: type[Any]) -> tuple[list[list[str]], list[type[Any]]]:
     """A row for each field of *kind* that is read, and the classes of their values."""
-    rows = []
-    classes = []
-    hints = get_type_hints(kind)
-    words = _attribute_words(kind)
+    rows, classes = [], []
+    hints, words = get_type_hints(kind), _attribute_words(kind)
     names = json_names(kind)
     for name, default in attributes(kind).items():
         own, shown = _kind_of(hints[name])
@@ -133,11 +120,7 @@ def _attribute_words(kind: type[Any]) -> dict[str, str]:
     assert isinstance(body, ast.ClassDef)
     found: dict[str, str] = {}
     for before, after in zip(body.body, body.body[1:], strict=False):
-        is_text = (
-            isinstance(after, ast.Expr)
-            and isinstance(after.value, ast.Constant)
-            and isinstance(after.value.value, str)
-        )
+        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
         if is_text and isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
             found[before.target.id] = prose(ast.literal_eval(after.value))  # type: ignore[attr-defined]
     return found
@@ -145,8 +128,7 @@ def _attribute_words(kind: type[Any]) -> dict[str, str]:
 
 def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
     """The classes of our own in a type, and the type in words."""
-    origin = get_origin(hint)
-    inner = get_args(hint)
+    origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return _kind_of(next(part for part in inner if part is not type(None)))
     if origin is tuple:
@@ -156,9 +138,7 @@ def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
         return [], "object"
     if is_value(hint):
         of_kubernetes = hint.__module__.startswith("kubeclassic.api.objects")
-        return ([] if of_kubernetes else [hint]), (
-            hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})"
-        )
+        return ([] if of_kubernetes else [hint]), (hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})")
     return [], KINDS.get(hint, KINDS[int] if "Int" in str(hint) else "any")
 
 

@@ -1,8 +1,6 @@
-"""An example for each rule: a small cluster, a configuration with this rule alone, and what a command prints
-about it.
+"""An example for each rule: a small cluster, a configuration with this rule alone, and what a command prints about it.
 
-The clusters are the files in ``clusters``. Each command is run when the pages are made, so that a page shows
-what it really prints.
+The clusters are the files in ``clusters``. Each command is run when the pages are made, so that a page shows what it really prints.
 """
 
 from __future__ import annotations
@@ -27,11 +25,8 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 CLUSTERS = Path(__file__).parent / "clusters"
 SETTLED = {"COLUMNS": "110", "KUBECLASSIC_PROGRESS": "0"}
-"""What the output of a command depends on besides its arguments: the terminal, and how busy the machine is.
-"""
-POLICY = "policy.yaml"
-PROFILE = "profile.yaml"
-ASK = "ask.py"
+"""What the output of a command depends on besides its arguments: the terminal, and how busy the machine is."""
+POLICY, PROFILE, ASK = "policy.yaml", "profile.yaml", "ask.py"
 Json = dict[str, Any]
 
 LABELS: Json = {"labelsPresence": {"labels": ["retiring"], "presence": False}}
@@ -49,17 +44,11 @@ ARGUMENTS: Mapping[str, Json] = {
 
 
 def _asked(name: str, argument: Json) -> Json:
-    return {
-        "predicates": [{"name": name, "argument": argument}],
-        "priorities": [{"name": "ImageLocalityPriority", "weight": 1}],
-    }
+    return {"predicates": [{"name": name, "argument": argument}], "priorities": [{"name": "ImageLocalityPriority", "weight": 1}]}
 
 
 def _scored(name: str, argument: Json | None = None) -> Json:
-    return {
-        "predicates": [],
-        "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}],
-    }
+    return {"predicates": [], "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}]}
 
 
 EXAMPLES: Mapping[str, str] = {
@@ -98,24 +87,18 @@ UP_TO_1_22: Mapping[str, tuple[str, str, Json]] = {
     "NodeResourcesLeastAllocated": ("1.21", "resources", _scored("LeastRequestedPriority")),
     "NodeResourcesMostAllocated": ("1.21", "resources", _scored("MostRequestedPriority")),
     "RequestedToCapacityRatio": (
-        "1.21",
-        "resources",
-        _scored("ByUse", {"requestedToCapacityRatioArguments": {**SHAPE, **CPU_AND_MEMORY}}),
+        "1.21", "resources", _scored("ByUse", {"requestedToCapacityRatioArguments": {**SHAPE, **CPU_AND_MEMORY}}),
     ),
     "ServiceAffinity": ("1.21", "spread", _asked("InOneZone", ARGUMENTS["CheckServiceAffinity"])),
-}
-"""Plugin that later releases lack -> a release that has it, the cluster of its example, and the rules of a
-Policy that it is made of."""
+}  # fmt: skip
+"""Plugin that later releases lack -> a release that has it, the cluster of its example, and the rules of a Policy that it is made of."""
 NEWEST = list(FRAMEWORK_RELEASES)[-1]
 GATES = {
-    "EvenPodsSpread": "EvenPodsSpread=true",
-    "EvenPodsSpreadPriority": "EvenPodsSpread=true",
+    "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
     **dict.fromkeys(("ResourceLimitsPriority", "NodeResourceLimits"), "ResourceLimitsPriorityFunction=true"),
-    **dict.fromkeys(
-        ("CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure"),
-        "TaintNodesByCondition=false",
-    ),
-}
+    **dict.fromkeys(("CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure"),
+                    "TaintNodesByCondition=false"),
+}  # fmt: skip
 """Rule of a Policy -> the gates without which 1.16 does not run it."""
 
 
@@ -163,15 +146,9 @@ class Example:
         return found
 
     def run(self, command: str) -> tuple[str, str]:
-        """What *command* prints in a folder with the files: standard output alone, and with standard error
-        after it."""
-        out = io.StringIO()
-        err = io.StringIO()
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            contextlib.chdir(folder),
-            patch.dict(os.environ, SETTLED),
-        ):
+        """What *command* prints in a folder with the files: standard output alone, and with standard error after it."""
+        out, err = io.StringIO(), io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, SETTLED):
             for name, text in self.files.items():
                 Path(name).write_text(text, encoding="utf-8")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -193,13 +170,9 @@ HERE = "EXAMPLES of docs/making/examples.py"
 def of_predicate(name: str) -> Example:
     """The example of the predicate *name*."""
     if name in IN_PYTHON:
-        return _script(
-            name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check'
-        )
+        return _script(name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check')
     cluster = words_of(EXAMPLES, name, HERE)
-    return _of_policy(
-        name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]}
-    )
+    return _of_policy(name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
 
 
 def _script(name: str, release: str, imports: str, ask: str) -> Example:
@@ -238,11 +211,7 @@ def of_plugin(name: str) -> Example:
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
     gone = name in FRAMEWORK_RELEASES[NEWEST].configuration.gone_plugins
-    return Example(
-        files,
-        f"kubeclassic explain {cluster}.yaml web{' --release 1.27' if gone else ''} --profile {PROFILE}",
-        "web",
-    )
+    return Example(files, f"kubeclassic explain {cluster}.yaml web{' --release 1.27' if gone else ''} --profile {PROFILE}", "web")
 
 
 def _profile(plugin: str) -> Json:

@@ -11,11 +11,7 @@ _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; bars and line ends in cells are kept from ending them."""
-    lines = [
-        _row(headers),
-        _row(["---"] * len(headers)),
-        *(_row([cell(text) for text in row]) for row in rows),
-    ]
+    lines = [_row(headers), _row(["---"] * len(headers)), *(_row([cell(text) for text in row]) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -29,12 +25,9 @@ def cell(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """*text* with the characters that mean something in Markdown or HTML taken literally, but for code in
-    backticks."""
+    """*text* with the characters that mean something in Markdown or HTML taken literally, but for code in backticks."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        part if part.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", part) for part in parts
-    )
+    return "".join(part if part.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", part) for part in parts)
 
 
 def code(text: str) -> str:
@@ -49,8 +42,7 @@ def block(text: str, language: str = "text", title: str = "") -> str:
 
 
 def prose(doc: str | None) -> str:
-    """A docstring as Markdown: references become code, doubled backticks single ones; what ``Upstream:`` says
-    is left out."""
+    """A docstring as Markdown: references become code, doubled backticks single ones; what ``Upstream:`` says is left out."""
     text = inspect.cleandoc(doc or "")
     text = _ROLE.sub(lambda found: f"`{found[1].rpartition('.')[2] if '~' in found[0] else found[1]}`", text)
     text = re.sub(r"``([^`]+)``", r"`\1`", text)

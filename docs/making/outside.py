@@ -1,8 +1,6 @@
-"""Links that lead out of the documentation: what they lead to becomes a page, so that nothing is missing
-offline.
+"""Links that lead out of the documentation: what they lead to becomes a page, so that nothing is missing offline.
 
-A page is known by its path in the documentation, and has an origin: the folder of the repository from which
-its relative links start.
+A page is known by its path in the documentation, and has an origin: the folder of the repository from which its relative links start.
 """
 
 from __future__ import annotations
@@ -18,12 +16,9 @@ from making.markdown import block, table
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = "docs"
 PROJECT = {
-    "README.md": "project/readme.md",
-    "ARCHITECTURE.md": "project/architecture.md",
-    "CONTRIBUTING.md": "project/contributing.md",
-    "CHANGES.md": "project/changes.md",
-    "SECURITY.md": "project/security.md",
-}
+    "README.md": "project/readme.md", "ARCHITECTURE.md": "project/architecture.md", "CONTRIBUTING.md": "project/contributing.md",
+    "CHANGES.md": "project/changes.md", "SECURITY.md": "project/security.md",
+}  # fmt: skip
 """File at the root -> its page; those that are there are always pages."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 LONGEST = 100_000
@@ -41,8 +36,7 @@ class Text:
 
 
 def with_outside(pages: Mapping[str, Text]) -> dict[str, str]:
-    """All pages with their links rewritten, and the pages of what they lead to outside the documentation, as
-    Markdown by path."""
+    """All pages with their links rewritten, and the pages of what they lead to outside the documentation, as Markdown by path."""
     known = dict(pages)
     for file, page in PROJECT.items():
         if (ROOT / file).is_file():
@@ -64,8 +58,7 @@ def _rewritten(path: str, text: Text, known: Mapping[str, Text]) -> tuple[str, l
     found: list[str] = []
 
     def link(match: re.Match[str]) -> str:
-        words = match[1]
-        (target, mark, fragment) = match[2].partition("#")
+        words, (target, mark, fragment) = match[1], match[2].partition("#")
         if not target or ":" in target:
             return match[0]
         place = os.path.normpath(os.path.join(text.origin, target))

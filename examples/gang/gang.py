@@ -1,10 +1,8 @@
 """A gang of pods: all of them get their nodes, or none does.
 
-``kubeclassic simulate examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules
-examples/gang/gang.py:Gang``
+``kubeclassic simulate examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang``
 
-Pods of a gang have the label ``gang`` and the annotation ``minMember``: how many of them have to have a node
-before any of them is bound.
+Pods of a gang have the label ``gang`` and the annotation ``minMember``: how many of them have to have a node before any of them is bound.
 """
 
 from typing import Any
@@ -15,8 +13,7 @@ from kubeclassic.rules import Batch
 
 
 class Gang(Plugin):
-    """Let the pods of a gang wait on their nodes until there are enough of them; if one gives up, the others
-    lose their nodes too."""
+    """Let the pods of a gang wait on their nodes until there are enough of them; if one gives up, the others lose their nodes too."""
 
     name = "Gang"
 
@@ -63,7 +60,4 @@ class Gang(Plugin):
 
 
 def _is_same_gang(one: Pod, other: Pod) -> bool:
-    return "gang" in other.labels and (one.namespace, one.labels.get("gang")) == (
-        other.namespace,
-        other.labels["gang"],
-    )
+    return "gang" in other.labels and (one.namespace, one.labels.get("gang")) == (other.namespace, other.labels["gang"])

@@ -46,7 +46,6 @@ from ...simulation.summary import UNITS
 from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..result import Result
 from .answer import (
-    READ_KINDS,
     CapacityDocument,
     CapacityQuestion,
     Counted,
@@ -58,6 +57,7 @@ from .answer import (
     asked,
 )
 from .options import CapacityOptions
+from .podtemplates import READ_KINDS
 
 MOST_NODES = 20
 """How many nodes short text lists at most."""

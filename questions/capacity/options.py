@@ -46,17 +46,8 @@ class CapacityOptions(ClusterOptions):
         converter=_ratio,
         metavar="N:N...",
     )
-    pods: int | None = option(
-        None,
-        "Ask whether N copies fit. Exit status 1 if not.",
-        least=1,
-        common=True,
-    )
-    max_limit: int | None = option(
-        None,
-        "Stop after N copies.  [default: 0, no limit]",
-        least=0,
-    )
+    pods: int | None = option(None, "Ask whether N copies fit. Exit status 1 if not.", least=1, common=True)
+    max_limit: int | None = option(None, "Stop after N copies.  [default: 0, no limit]", least=0)
     exclude_nodes: Sequence[str] = option(
         (),
         "Exclude these nodes and their pods: a,b or pool=gpu,zone!=z1.",
@@ -65,8 +56,7 @@ class CapacityOptions(ClusterOptions):
     )
     pending_first: bool = option(False, "Place pending pods before the copies. By default they are left out.")
     preemption: bool = option(
-        False,
-        "Let copies evict pods of lower priority. By default they only use free room.",
+        False, "Let copies evict pods of lower priority. By default they only use free room."
     )
 
     def __attrs_post_init__(self) -> None:
@@ -126,14 +116,9 @@ class NewNodesOptions(CapacityOptions):
         common=True,
         metavar="NAME=NUMBER",
     )
-    most_nodes: int | None = option(
-        None,
-        "Add at most N nodes.  [default: one per pod]",
-        least=1,
-    )
+    most_nodes: int | None = option(None, "Add at most N nodes.  [default: one per pod]", least=1)
     gone: bool = option(
-        False,
-        "With --exclude-nodes: place the pods that replace those on these nodes, not pending pods.",
+        False, "With --exclude-nodes: place the pods that replace those on these nodes, not pending pods."
     )
 
     def __attrs_post_init__(self) -> None:

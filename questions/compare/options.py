@@ -33,13 +33,7 @@ def _side(name: str) -> Any:
 
 def shown(count: int, what: str) -> Any:
     """The option for how many decisions text lists."""
-    return option(
-        count,
-        types=(int, type(None)),
-        least=0,
-        python=None,
-        help=f"table: list at most N {what}.",
-    )
+    return option(count, types=(int, type(None)), least=0, python=None, help=f"table: list at most N {what}.")
 
 
 def compared_in(common: bool, help: str) -> Any:
@@ -84,10 +78,7 @@ class CompareOptions(ClusterOptions, MorePods):
     g: GivenScheduler = _side("g")
     h: GivenScheduler = _side("h")
     mode: Mode = compared_in(True, "locked: all decide in the state of --a; free: each in its own.")
-    newer_labels: bool = option(
-        False,
-        "Add the node labels of newer releases, as after an upgrade.",
-    )
+    newer_labels: bool = option(False, "Add the node labels of newer releases, as after an upgrade.")
     show: int | None = shown(50, "decisions that differ")
 
 

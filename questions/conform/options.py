@@ -50,9 +50,7 @@ class ConformOptions(AskedOptions):
     emit: bool = option(False, "Write our answers as JSON Lines instead of comparing.", python=None)
     jobs: int = option(1, "Families to run at once.", least=1)
     details: bool = option(
-        True,
-        "Decide without details; compare hosts, errors and victims only.",
-        flags=("--quick",),
+        True, "Decide without details; compare hosts, errors and victims only.", flags=("--quick",)
     )
     memory: int | None = option(
         None,

@@ -56,12 +56,7 @@ class DrainOptions(ClusterOptions, MorePods):
     )
     scheduler: GivenScheduler = given_scheduler()
     auto: bool = option(False, "Find as many nodes as possible that can go together.", common=True)
-    keep: int = option(
-        0,
-        "With --auto: keep at least N of the selected nodes.",
-        least=0,
-        shows=False,
-    )
+    keep: int = option(0, "With --auto: keep at least N of the selected nodes.", least=0, shows=False)
     zone: str | None = option(None, "All nodes of this zone; with --auto: choose among them.", metavar="ZONE")
     node_selector: str | None = option(
         None,
@@ -76,13 +71,10 @@ class DrainOptions(ClusterOptions, MorePods):
         common=True,
     )
     pending_first: bool = option(
-        False,
-        "Place pending pods before the first eviction. By default they are left out.",
+        False, "Place pending pods before the first eviction. By default they are left out."
     )
     ignore_daemonsets: bool = option(
-        False,
-        "Leave pods of DaemonSets on the node; by default they block it.",
-        common=True,
+        False, "Leave pods of DaemonSets on the node; by default they block it.", common=True
     )
     delete_emptydir_data: bool = option(
         False,
@@ -91,15 +83,10 @@ class DrainOptions(ClusterOptions, MorePods):
     )
     force: bool = option(False, "Also evict pods without a controller; they are lost.", common=True)
     recreate_bare: bool = option(
-        False,
-        "Assume that pods without a controller are created again, as for traces.",
+        False, "Assume that pods without a controller are created again, as for traces."
     )
     disable_eviction: bool = option(False, "Ignore disruption budgets.")
-    pod_selector: str | None = option(
-        None,
-        "Evict only pods with these labels.",
-        metavar="SELECTOR",
-    )
+    pod_selector: str | None = option(None, "Evict only pods with these labels.", metavar="SELECTOR")
 
 
 QUESTION = Question(

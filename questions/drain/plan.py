@@ -17,7 +17,7 @@ from ...api.record import Count, Names, Record, field, says
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
 from ...simulation.nodesbyuse import FreeRoom
-from ..newnodes.answer import LIKE
+from ..newnodes.kinds import LIKE
 from .options import DrainOptions
 from .trial import UNASKED, DrainTrial, EvictedPod, NotDrainable, SteadyState, lose
 

@@ -26,7 +26,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...simulation.drainrules import Budgets, DrainFlags, foreign_scheduler, is_made_again
 from ...simulation.edits import cordoned
-from ...simulation.explain.faileddemands import claims_known, unreached
+from ...simulation.explain.volumes import claims_known, unreached
 from ...simulation.reasons import leading
 from ...simulation.replacements import Replacements, give_back, with_claims
 from ...simulation.scenario import Scenario, in_order

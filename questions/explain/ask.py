@@ -10,17 +10,17 @@ from ...api.objects import Node
 from ...api.reading.notices import NoticeGroup
 from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
 from ...core.decision.decision import Decision
-from ...simulation.explain.explain import Subject, explain_subject, find_subject
+from ...simulation.explain.explain import explain_subject
+from ...simulation.explain.subject import Subject, find_subject
 from ...simulation.explain.values import Explanation, ExplanationDocument, NodeReport
 from ...simulation.nodesbyuse import FreeRoom, labels_of, pods_on
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result
+from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
 from .view import (
-    STATES,
-    close_up_sections,
     explanation_parts,
     explanation_sections,
     node_list,

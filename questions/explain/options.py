@@ -27,11 +27,7 @@ class ExplainOptions(ClusterOptions, MorePods):
     )
     scheduler: GivenScheduler = given_scheduler()
     namespace: str | None = option(
-        None,
-        "The namespace of POD.",
-        flags=("-n", "--namespace"),
-        common=True,
-        metavar="NAME",
+        None, "The namespace of POD.", flags=("-n", "--namespace"), common=True, metavar="NAME"
     )
     node: str | None = option(
         None,
@@ -39,9 +35,7 @@ class ExplainOptions(ClusterOptions, MorePods):
         metavar="NAME",
     )
     every: bool = option(
-        False,
-        "Show all nodes, not only the best and nearest; or all changes that help.",
-        flags=("--all",),
+        False, "Show all nodes, not only the best and nearest; or all changes that help.", flags=("--all",)
     )
     alone: bool = option(False, "Do not schedule other pending pods first.")
 
@@ -98,10 +92,7 @@ class WhatIfOptions(ExplainOptions):
     )
 
     what_if: bool = option(
-        False,
-        "Find the smallest changes that help; each is tested.",
-        common=True,
-        python=None,
+        False, "Find the smallest changes that help; each is tested.", common=True, python=None
     )
     want: str | None = option(
         None,

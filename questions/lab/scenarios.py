@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import attrs
@@ -93,9 +94,8 @@ class LabScenarios:
         known = next(at for at in range(len(late), -1, -1) if not at or (*key, texts[:at]) in self._kept)
         objects, more = self._kept.get((*key, texts[:known]), (inventory.objects, ()))
         for at in range(known, len(late)):
-            objects, what = self._once(
-                (*key, texts[: at + 1]), lambda: self._edited(late[at], objects, spec.keeps_priorities)
-            )  # noqa: B023
+            change = partial(self._edited, late[at], objects, spec.keeps_priorities)
+            objects, what = self._once((*key, texts[: at + 1]), change)
             more = (*more, *what)
             self._kept[*key, texts[: at + 1]] = objects, more
         found = self._sorted_out(attrs.evolve(inventory, objects=objects), spec.scheduler_names)

@@ -63,18 +63,9 @@ from ...simulation.input import ComparisonInput, scenario_of
 from ...simulation.scenario import Scenario
 from ...simulation.sides import GATED
 from ..asking import SILENT, Observer, asked_by
-from ..compare.ask import (
-    CompareResult,
-    agreement_lines,
-    cause_table,
-    cause_text,
-    decision_text,
-    in_error,
-    reasons_of,
-    with_newer_labels,
-    zones_warning,
-)
+from ..compare.ask import CompareResult, with_newer_labels, zones_warning
 from ..compare.comparison import DIFFERENT, Comparison, ConfigurationPair, compare
+from ..compare.view import agreement_lines, cause_table, cause_text, decision_text, in_error, reasons_of
 from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 

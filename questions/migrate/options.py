@@ -56,8 +56,7 @@ class MigrateOptions(AskedOptions):
         takes="python",
     )
     newer_labels: bool = option(
-        False,
-        "Add the node labels of newer releases for --check, as after an upgrade.",
+        False, "Add the node labels of newer releases for --check, as after an upgrade."
     )
     extenders: str | None = option(
         None,

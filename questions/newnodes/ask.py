@@ -43,7 +43,8 @@ from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
 from ..capacity.ask import CapacityResult, capacity, loaded_of, question_of
 from ..capacity.options import NewNodesOptions
 from ..result import Result, help_for
-from .answer import LIKE, NewNodesDocument, in_words, kinds_of, nodes_to_add, read_cost, read_costs
+from .answer import NewNodesDocument, in_words, nodes_to_add
+from .kinds import LIKE, kinds_of, read_cost, read_costs
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""

@@ -43,10 +43,7 @@ class PolicyCheckOptions(AskedOptions):
         metavar="FILE.py:NAME",
     )
     unknown_plugins: str | None = option(
-        None,
-        declared_of(FIELDS["unknown_plugins"]).help,
-        flags=("--plugins",),
-        takes="plugins",
+        None, declared_of(FIELDS["unknown_plugins"]).help, flags=("--plugins",), takes="plugins"
     )
 
 

@@ -7,26 +7,22 @@ A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :dat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, ClassVar
 
 import attrs
 
 from ...api.inventory import REFUSED
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.notices import NoticeGroup, ResultDocument
-from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field, replace
+from ...api.reading.notices import NoticeGroup
+from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
     PAGE,
     REST,
-    SEEN,
     SEEN_AND_DATA,
     TEXT,
-    WIDE,
     Amount,
     BulletList,
     Chart,
@@ -41,19 +37,13 @@ from ...api.view import (
     View,
     bar,
     block,
-    kind_of,
     on_page,
 )
 from ...api.words import count_of, short_name
 from ...core.decision.decision import CycleRecord, Decision
-from ...core.decision.verdict import reasons_in
-from ...core.engine import Engine
 from ...core.pods.requests import PODS
-from ...core.pods.template import Template
 from ...simulation.nodesbyuse import (
-    ALWAYS,
     NodeRecord,
-    NodesByUse,
     NodeUse,
     NodeUses,
     labels_of,
@@ -62,338 +52,25 @@ from ...simulation.nodesbyuse import (
     pods_on,
     share_of,
 )
-from ...simulation.reasons import about, leading
+from ...simulation.reasons import about
 from ...simulation.replacements import Replacements
-from ...simulation.simulate import Outcome, OutcomeWord, Simulation
+from ...simulation.simulate import Outcome, Simulation
 from ...simulation.summary import Summary, Usage, summarise, usages
 from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result, Row, for_reasons, help_for
 from .options import SimulationOptions
-
-MADE_ROOM = "makes room"
-NO_NODE = "no node"
-RESULTS = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    MADE_ROOM: MEANINGS["near"],
-    NO_NODE: MEANINGS["bad"],
-}
-SHOWN = 5
-"""That many nodes are in the details of a pod for each reason, and that many of the best."""
-
-
-class PodRecord(Record):
-    """What became of a pod in the end."""
-
-    pod: PodKey
-    namespace: str
-    name: str
-    outcome: OutcomeWord
-    """placed: it has a node in the end; evicted: it found a node and lost it; gated: not tried; waiting: it
-    has a node, but Permit plugins have not allowed it yet."""
-    host: str | None
-    """The node that it has in the end."""
-    error: str | None
-    """Why it has none, or waits: upstream's last message, or who evicted it."""
-    tries: Count
-    """How often it was tried: more than 1 if it made room and was tried again."""
-    nominated: str | None
-    """The node for which a pod without one is nominated in the end."""
-    victims: tuple[PodKey, ...]
-    """The pods that were evicted for it."""
-    evicted_by: PodKey | None
-    """The pod that took its place."""
-    evicted_from: str | None
-    """The node that it lost."""
-    replacement: PodKey | None
-    """--reschedule-evicted: its replacement."""
-    replaces: PodKey | None
-    """--reschedule-evicted: the evicted pod that it replaces."""
-    priority: int
-    requests: Mapping[str, Count]
-    """Resource -> millicores of cpu, bytes of memory, ephemeral-storage and hugepages, else pieces; resources
-    of which it requests none are absent."""
-
-    @classmethod
-    def of(cls, simulation: Simulation, outcome: Outcome) -> PodRecord:
-        """The record of a pod of *simulation*."""
-        pod = outcome.pod
-        eviction = outcome.eviction
-        engine = simulation.engine
-        nominated = engine.nominations.node_of(pod) if outcome.host is None and eviction is None else ""
-        by, lost, replacement = (
-            (None, None, None) if eviction is None else (eviction.by, eviction.node, eviction.replacement)
-        )
-        return cls(
-            pod.key,
-            pod.namespace,
-            pod.name,
-            outcome.word,
-            outcome.host,
-            outcome.error,
-            outcome.tries,
-            nominated or None,
-            outcome.victims,
-            by,
-            lost,
-            replacement,
-            outcome.replaces,
-            pod.priority,
-            {name: number for name, number in engine.template_of(pod).requests.items() if number},
-        )
-
-    @property
-    def reason(self) -> str | None:
-        """Why it has no node, shortly: what most nodes have against it, or that another took its place."""
-        if self.outcome == "evicted":
-            return "evicted to make room"
-        return next(iter(reasons_in(self.error))) if self.error else None
-
-
-class ScoredPod(PodRecord):
-    """What became of a pod, with what wide tables say of its last cycle."""
-
-    nodes_that_fit: int | None = None
-    score: int | None = None
-    """Of the node that it got."""
-
-
-OUTCOMES = {
-    "placed": MEANINGS["good"],
-    "waiting": MEANINGS["near"],
-    "evicted": MEANINGS["near"],
-    "gated": MEANINGS["held"],
-    "unschedulable": MEANINGS["bad"],
-}
-POD_COLUMNS = (
-    ("pod", Column("pod", "name")),
-    ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE)),
-    ("host", Column("node", "host", forms=SEEN_AND_DATA, field="host")),
-    ("reason", Column("reason", filter=True, forms=PAGE)),
-    ("priority", Column("priority", "count", forms=("wide", "page"))),
-    ("requests", Column("requests", forms=("wide", "page"))),
-    ("decision", Column("decision", "count", forms=PAGE)),
-    ("nodes_that_fit", Column("nodes that fit", "count", forms=WIDE)),
-    ("score", Column("score", "count", forms=WIDE)),
-    ("tries", Column("tries", "count", forms=WIDE)),
-    ("nominated", Column("nominated node", "name", forms=WIDE)),
-    ("namespace", Column("namespace", "name", filter=True, forms=PAGE)),
-    ("error", Column("message", forms=(*TEXT, "data"), field="error")),
+from .pods import (
+    EvictionRecord,
+    PodRecord,
+    RefusedPod,
+    ScoredPod,
+    SimulationDocument,
+    UnplacedPods,
+    cycle_table,
+    eviction_table,
+    pod_table,
+    unplaced,
 )
-"""Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each
-resource, ``decision`` the number of the pod's last one, and the message is in short tables where any pod has
-one. CSV and custom columns have all fields as they are."""
-
-
-class EvictionRecord(Record):
-    """A pod that had to leave."""
-
-    pod: PodKey
-    by: PodKey
-    """The pod for which it was evicted."""
-    node: str = field(name="from")
-    """The node."""
-    priority: int
-    owner: str | None
-    """KIND/NAME of its controller; null for a bare pod, which does not come back."""
-    replacement: PodKey | None
-    """--reschedule-evicted: its replacement."""
-
-
-class UnplacedPods(Record):
-    """Pods that find no node."""
-
-    reason: str
-    pods: tuple[PodKey, ...]
-
-
-class RefusedPod(Record):
-    """A running pod that the scheduler would not put on its node now."""
-
-    pod: PodKey
-    node: str
-    reasons: Names
-    """Why, in the scheduler's words."""
-
-
-class SimulationDocument(ResultDocument, kw_only=True):
-    """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the
-    summary is of all."""
-
-    KIND: ClassVar[str] = "Simulation"
-    release: str
-    """The release that scheduled."""
-    pods: Sequence[PodRecord]
-    """One entry a pod that was tried, with its final outcome."""
-    evicted: Sequence[EvictionRecord]
-    """The pods that had to leave, in order."""
-    nodes: Sequence[NodeRecord] | UnsetType = UNSET
-    """--nodes: each node before and after."""
-    refused: Sequence[RefusedPod] | UnsetType = UNSET
-    """--recheck: running pods that their nodes would reject now, before the first decision."""
-    decisions: Sequence[CycleRecord] = ()
-    """One entry each, in order: a pod that makes room has two."""
-    reasons: tuple[UnplacedPods, ...]
-    """Pods without a node, by the reason that alone keeps them from most nodes, else by the most frequent
-    reason."""
-    nodes_by_use_before: NodesByUse
-    resources_before: tuple[Usage, ...]
-    """As resources of the summary, before the first decision."""
-    nodes_by_use: NodesByUse
-    summary: Summary
-
-
-# --- why pods have no node ----------------------------------------------------------------------------------
-
-
-def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
-    """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
-    found: dict[str, list[str]] = {}
-    alone: dict[Template, Mapping[str, int]] = {}
-    for outcome in outcomes:
-        if outcome.word != "unschedulable":
-            continue
-        only: Mapping[str, int] = {}
-        if (
-            len(outcome.reasons) > 1
-        ):  # the reasons that alone keep nodes from the pod; pods of one template share them
-            template = engine.template_of(outcome.pod)
-            if template not in alone:
-                alone[template] = engine.only_reasons(outcome.pod)
-            only = alone[template]
-        found.setdefault(next(iter(leading(outcome.reasons, only)), ""), []).append(outcome.pod.key)
-    return tuple(
-        UnplacedPods(reason, tuple(pods))
-        for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1]))
-    )
-
-
-# --- pods ---------------------------------------------------------------------------------------------------
-
-
-def pod_table(
-    found: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool
-) -> Table:
-    """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
-    pods = found.pods
-    reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
-    last = {cycle.pod: at for at, cycle in enumerate(cycles)}
-    columns = list[Column]()
-    cells = list[list[Any]]()
-    for name, column in POD_COLUMNS:
-        if set(column.forms).isdisjoint(forms):
-            continue
-        if name == "requests":
-            for resource in dict.fromkeys(
-                [*ALWAYS, *(resource for pod in pods for resource in pod.requests)]
-            ):
-                page = PAGE if any(resource in pod.requests for pod in pods) else ()
-                title = short_name(resource)
-                columns += [Column(title, "amount", forms=WIDE), Column(title, kind_of(resource), forms=page)]
-                cells += [
-                    [Amount(resource, pod.requests.get(resource, 0)) for pod in pods],
-                    [pod.requests.get(resource) for pod in pods],
-                ]
-            continue
-        if name == "error" and not any(pod.error for pod in pods):
-            column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
-        columns.append(column)
-        if name == "decision":
-            cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods])
-        elif name == "reason":
-            cells.append([reasons.get(pod.pod) or pod.reason for pod in pods])
-        else:
-            cells.append(list(map(attrgetter(name), pods)))
-    details = []
-    for pod in pods if "page" in forms else ():
-        said = {
-            "message": pod.error,
-            "evicted": ", ".join(pod.victims),
-            "evicted by": pod.evicted_by,
-            "evicted from": pod.evicted_from,
-            "replaced by": pod.replacement,
-            "takes the place of": pod.replaces,
-            "nominated for": pod.nominated,
-            "tries": str(pod.tries) if pod.tries > 1 else None,
-            **(_of_nodes(cycles[last[pod.pod]]) if pod.pod in last else {}),
-        }
-        details.append([[name, text] for name, text in said.items() if text] or None)
-    shown = (*(TEXT if in_text else ()), "page", "data")
-    return Table(
-        "pods",
-        columns,
-        list(zip(*cells, strict=True)),
-        noun="pod",
-        details=details if any(details) else None,
-        forms=shown,
-    )
-
-
-def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
-    """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
-    found: dict[str, str] = {}
-    failed = cycle.failed or {}
-    scores = cycle.scores or {}
-    priorities = cycle.priorities or {}
-    for reason, nodes in Counter(reason for reasons in failed.values() for reason in reasons).most_common():
-        found[reason] = (
-            f"{nodes:,} of {len(failed):,} nodes turned down: {_some([name for name, has in failed.items() if reason in has])}"
-        )
-    if cycle.feasible:
-        found["nodes that fit"] = f"{len(set(cycle.feasible)):,}: {_some(cycle.feasible)}"
-    for node, total in sorted(scores.items(), key=lambda pair: -pair[1])[:SHOWN]:
-        parts = ", ".join(f"{rule} {score[node]}" for rule, score in priorities.items() if score.get(node))
-        found[f"score of {node}"] = f"{total:,}" + (f" (before weights: {parts})" if parts else "")
-    return found
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = list(dict.fromkeys(names))
-    return ", ".join(shown[:SHOWN]) + (", ..." if len(shown) > SHOWN else "")
-
-
-# --- evictions and cycles -----------------------------------------------------------------------------------
-
-
-def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table:
-    """Who had to leave, in order: for whom, from where; and what came in its place, where something did."""
-    again = any(one.replacement for one in evicted)
-    columns = (
-        Column("evicted", "name"),
-        Column("by", "name", filter=True),
-        Column("from", "name", filter=True),
-        Column("priority", "count"),
-        Column("owner", "name"),
-        Column("replaced by", "name", forms=SEEN if again else ()),
-    )
-    forms = ("page", *(TEXT if in_text else ())) if evicted else ()
-    return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
-
-
-def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
-    """Every cycle in order."""
-    columns = (
-        Column("decision", "count"),
-        Column("pod", "name"),
-        Column("result", "tag", filter=True, colours=RESULTS),
-        Column("node", "name"),
-        Column("try", "tag", filter=True),
-        Column("has to leave", "names"),
-        Column("reason", filter=True),
-    )
-    rows: list[list[Any]] = []
-    for at, cycle in enumerate(cycles, 1):
-        room = None if cycle.preemption is None else cycle.preemption.node
-        result = (
-            "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
-        )
-        victims = list(cycle.preemption.victims) if cycle.preemption is not None and room else []
-        reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
-        rows.append(
-            [at, cycle.pod, result, cycle.host or room, "again" if cycle.retry else "first", victims, reason]
-        )
-    return Table("decisions", columns, rows, noun="decision", forms=PAGE)
-
 
 # --- asking -------------------------------------------------------------------------------------------------
 

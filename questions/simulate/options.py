@@ -39,12 +39,11 @@ class SimulationOptions(ClusterOptions, MorePods):
     To dump everything that scheduling reads, in any release (remove kinds your cluster does not have, from
     the end):
 
-    \b kubectl get
-    no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o
-    json > cluster.json
+    \b
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
 
-    \b In a newer cluster add
-    ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
+    \b
+    In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
 
     \b
     kubeclassic simulate cluster.json --pods new.yaml
@@ -56,18 +55,13 @@ class SimulationOptions(ClusterOptions, MorePods):
     EXCLUDES = (("namespace", "nodes", "nodes have no namespace"),)
 
     scheduler: GivenScheduler = given_scheduler()
-    reschedule_evicted: bool = option(
-        False,
-        "Controllers replace evicted pods; the new pods are tried last.",
-    )
+    reschedule_evicted: bool = option(False, "Controllers replace evicted pods; the new pods are tried last.")
     recheck: bool = option(
         False,
         "Also list running pods that their nodes would reject now, for example after --set; exit status 1 if there are any.",
     )
     nodes: bool = option(
-        False,
-        "Show the nodes, before and after, instead of the pods; json, yaml: in addition.",
-        common=True,
+        False, "Show the nodes, before and after, instead of the pods; json, yaml: in addition.", common=True
     )
     namespace: str | None = option(
         None,
@@ -89,8 +83,7 @@ class SimulationOptions(ClusterOptions, MorePods):
         python=None,
     )
     details: bool = option(
-        False,
-        "json, jsonl, yaml, html: include feasible nodes, reasons and scores of each decision.",
+        False, "json, jsonl, yaml, html: include feasible nodes, reasons and scores of each decision."
     )
 
     def __attrs_post_init__(self) -> None:

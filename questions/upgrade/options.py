@@ -54,11 +54,7 @@ class UpgradeOptions(ClusterOptions, MorePods):
         metavar="RELEASE",
     )
     end: str = option(
-        NEWEST_RELEASE,
-        "The release to upgrade to.",
-        flags=("--to",),
-        common=True,
-        metavar="RELEASE",
+        NEWEST_RELEASE, "The release to upgrade to.", flags=("--to",), common=True, metavar="RELEASE"
     )
     steps: Sequence[str] = option(
         (),
@@ -82,17 +78,9 @@ class UpgradeOptions(ClusterOptions, MorePods):
         types=(str, os.PathLike, Mapping),
         wanted="a file's path, or a KubeSchedulerConfiguration in its JSON form",
     )
-    percentage: int | None = option(
-        None,
-        "percentageOfNodesToScore in all releases.",
-        least=0,
-        most=100,
-    )
+    percentage: int | None = option(None, "percentageOfNodesToScore in all releases.", least=0, most=100)
     pod: str | None = option(
-        None,
-        "Only this pod, and the first release that moves it.",
-        common=True,
-        metavar="NAMESPACE/NAME",
+        None, "Only this pod, and the first release that moves it.", common=True, metavar="NAMESPACE/NAME"
     )
     mode: Mode = compared_in(False, "locked: all decide in the states of --from; free: each in its own.")
     executor: Executor | None = option(

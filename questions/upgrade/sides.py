@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -234,7 +235,7 @@ class FollowingSide:
     led: Steps
     release: Release | None = None
     """One that is not quite that of *spec*, in its place."""
-    own: Sequence[SideStep] = ()
+    own: list[SideStep] = attrs.Factory(list)
     """Its own steps, which say where its searches begin; those of another one if it has none."""
     _done: int = 0
 
@@ -244,35 +245,44 @@ class FollowingSide:
         engine = self.spec.engine(self.scenario.config_maps, self.release)
         return Side(self.spec.version, Simulation(self.scenario, engine))
 
-    def steps(
-        self,
-        end: int | None = None,
-        look: Callable[[int, Decision], object] | None = None,
-        like: Steps = NO_STEPS,
-    ) -> Steps:
-        """Its steps up to *end*.
-
-        *look* sees its decision, with details, in each step in which *like* decides otherwise.
-        """
-        self.own = each = list[SideStep]()
-        differing = 0
+    def steps(self, end: int | None = None) -> Steps:
+        """Its steps up to *end*."""
         run = self.side.run
         engine = self.side.engine
+        self.own = each = []
         with settled():
-            for number, led in enumerate(self.led.each[:end]):
+            for led in self.led.each[:end]:
                 position = engine.position
-                # Details cost as much as the decision: they are asked for at once where they are likely to be
-                # wanted.
-                run.details = look is not None and 2 * differing > number and led.decision.host is not None
-                with run.following(led.decision.pod, led.decision) as decision:
-                    each.append(SideStep(led.at, position, decided(decision)))
-                    if look is not None and each[-1].outcome != like.each[number].outcome:
-                        differing = differing + 1
-                        after = engine.position
-                        look(number, decision if decision.has_details else self.ask(number))
-                        engine.move(*after)
-                self._done = number + 1
-        return Steps(each, {step.at[0]: step.outcome[0] for step in each})
+                each.append(SideStep(led.at, position, decided(run.follow(led.decision.pod, led.decision))))
+        self._done = len(each)
+        return self.taken
+
+    @property
+    def taken(self) -> Steps:
+        """The steps that it has taken."""
+        return Steps(self.own, {step.at[0]: step.outcome[0] for step in self.own})
+
+    @contextmanager
+    def step(self, details: bool) -> Iterator[Decision]:
+        """A context with its decision in the next step, which is carried out at the end; with *details* or
+        without."""
+        led = self.led.each[self._done]
+        run = self.side.run
+        position = self.side.engine.position
+        run.details = details
+        with run.following(led.decision.pod, led.decision) as decision:
+            self.own.append(SideStep(led.at, position, decided(decision)))
+            yield decision
+        self._done += 1
+
+    def detailed(self, decision: Decision) -> Decision:
+        """*decision*, which it has taken in the context of :meth:`step`, with details."""
+        if decision.has_details:
+            return decision
+        position = self.side.engine.position
+        found = self.ask(self._done)
+        self.side.engine.move(*position)
+        return found
 
     def ask(self, number: int, like: FollowingSide | None = None) -> Decision:
         """Its decision in the step *number*, with details; numbers must not fall. *like*: it searches from

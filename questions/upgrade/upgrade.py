@@ -25,7 +25,7 @@ from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ...simulation.executors import run_on
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
-from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView
+from ...simulation.sides import LOCKED, SCORE, Cause, CauseKind, Decided, Mode, SideView, decided
 from .facts import EARLIER, Effect, FoundCause, UpgradeTrial, total_of_rule
 from .sides import NO_STEPS, FollowingSide, SideSpec, Steps, lead
 from .traits import concerns, traits_of
@@ -179,15 +179,15 @@ class Upgrade:
         return traits_of(self.scenario, self.configuration)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What other processes get: each lets the first side lead by itself."""
-        return {
-            field.name: getattr(self, field.name)
-            for field in attrs.fields(type(self))
-            if field.name != "_led"
-        }
+        """What other processes get: of decisions only what takes effect, as their details are larger than all
+        the rest."""
+        led = self._led and attrs.evolve(
+            self._led, each=[attrs.evolve(one, decision=_effect(one.decision)) for one in self._led.each]
+        )
+        return {**{field.name: getattr(self, field.name) for field in attrs.fields(type(self))}, "_led": led}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in {**state, "_led": None}.items():
+        for name, value in state.items():
             setattr(self, name, value)
 
     # --- the steps of each side -----------------------------------------------------------------------------
@@ -198,32 +198,37 @@ class Upgrade:
             self._led = lead(self.specs[0], self.scenario, self.order, observer)
         return self._led
 
-    def steps(
-        self, number: int, observer: Observer = SILENT, before: Steps = NO_STEPS
-    ) -> tuple[Steps, Causes | None]:
-        """The steps of the side *number*; *before*: those of the one before it, if known.
-
-        With them the cause of each difference to those, where causes are found on the way.
-        """
+    def steps(self, number: int, observer: Observer = SILENT) -> Steps:
+        """The steps of the side *number*."""
         led = self.led()
         if led is None:
-            return lead(self.specs[number], self.scenario, self.order, observer), None
-        return self._followed(number, led, before) if number else (led, None)
+            return lead(self.specs[number], self.scenario, self.order, observer)
+        return FollowingSide(self.specs[number], self.scenario, led).steps() if number else led
 
-    def _followed(self, number: int, led: Steps, before: Steps = NO_STEPS) -> tuple[Steps, Causes | None]:
+    def is_paired(self, number: int) -> bool:
+        """Whether none of the facts that fit the cluster can be tried, so that each decision is looked at
+        alone, as it is taken."""
         fitting, _ = self.facts(number)
-        if len(fitting) < 2 or any(fact.cells for fact in fitting):
-            return FollowingSide(self.specs[number], self.scenario, led).steps(), None
-        # None of the facts that fit the cluster can be tried: each decision is looked at alone, as it is
-        # taken.
-        before = before if before.each else FollowingSide(self.specs[number - 1], self.scenario, led).steps()
-        trial = self.trial(number, led, before)
+        return len(fitting) > 1 and not any(fact.cells for fact in fitting)
+
+    def pair(self, number: int, led: Steps | None = None) -> tuple[Steps, Steps, Causes]:
+        """The steps of the side before *number* and of that one, on the states of *led*, with the cause of
+        each difference."""
+        led = led or self.led()
+        assert led is not None
+        trial = self.trial(number, led)
         found = dict[int, FoundCause]()
-
-        def look(at: int, decision: Decision) -> None:
-            found[at] = trial.compared(at, trial.older.ask(at), decision)
-
-        return trial.newer.steps(None, look, before), found
+        older = trial.older
+        newer = trial.newer
+        with settled():
+            for at, step in enumerate(led.each):
+                # Details cost as much as the decision: they are asked for at once where they are likely to be
+                # wanted.
+                details = 2 * len(found) > at and step.decision.host is not None
+                with older.step(details) as one, newer.step(details) as other:
+                    if decided(one) != decided(other):
+                        found[at] = trial.compared(at, older.detailed(one), newer.detailed(other))
+        return older.taken, newer.taken, found
 
     # --- from one side to the next --------------------------------------------------------------------------
 
@@ -240,8 +245,8 @@ class Upgrade:
         """The side *number* beside the one before it on the states of *led*; what is known of their steps."""
         spec = self.specs[number]
         (fitting, others) = self.facts(number)
-        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=before.each)
-        newer = FollowingSide(spec, self.scenario, led, own=after.each)
+        older = FollowingSide(self.specs[number - 1], self.scenario, led, own=list(before.each))
+        newer = FollowingSide(spec, self.scenario, led, own=list(after.each))
 
         def without(facts: Sequence[Fact]) -> FollowingSide:
             return FollowingSide(spec, self.scenario, led, undone(spec.release, facts), newer.own)
@@ -263,8 +268,11 @@ class Upgrade:
             if (
                 led is None
             ):  # the newer side went its own way: what decides it on the states of the older one?
-                led = before if before.each[0].decision else self.steps(number - 1)[0]
-                beside, causes = self._followed(number, led, before)
+                led = before if before.each[0].decision else self.steps(number - 1)
+                if self.is_paired(number):
+                    _, beside, causes = self.pair(number, led)
+                else:
+                    beside = FollowingSide(self.specs[number], self.scenario, led).steps()
             numbers = {step.at: at for at, step in enumerate(led.each)}
             if causes is None:
                 outcomes = {step.at: step.outcome for step in beside.each}
@@ -371,6 +379,10 @@ def upgraded(
         return _document(asked, each, dict(sorted(moved.items())), warnings)
 
 
+def _effect(decision: Decision) -> Decision:
+    return Decision(decision.pod, decision.host, preemption=decision.preemption, nominated=decision.nominated)
+
+
 def _plain(steps: Steps, strips: bool) -> Steps:
     """*steps* as another process gets them: without decisions, which are larger than all the rest."""
     return (
@@ -382,24 +394,31 @@ def _plain(steps: Steps, strips: bool) -> Steps:
 
 def _steps(
     asked: Upgrade, observer: Observer, executor: Executor | None
-) -> tuple[list[Steps], Mapping[int, Causes | None]]:
-    """The steps of each side: those of the one before where no fact concerns the cluster, else its own."""
-    asked.led(observer)
+) -> tuple[list[Steps], Mapping[int, Causes]]:
+    """The steps of each side: those of the one before where no fact concerns the cluster, else its own; and
+    the causes found with them."""
+    led = asked.led(observer)
     # What a Policy or a profile becomes in a release may differ without a fact about decisions: then all are
     # run.
     shares = asked.shares and asked.specs[0].given is None
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
-    made: dict[int, tuple[Steps, Causes | None]] = {}
-    if executor is not None:
-        tasks = [("steps", number) for number in own]
-        made.update(zip(own, asked.results(tasks, executor, observer), strict=True))
-    each = [asked.steps(0, observer)[0]]
-    causes = dict[int, Causes | None]()
+    pairs = [number for number in own if led is not None and asked.is_paired(number)]
+    alone = [number for number in own if not {number, number + 1} & {*pairs}]
+    made = dict[int, Steps]()
+    causes = dict[int, Causes]()
+    told = () if executor is not None else (observer,)
+    # Pairs first: each takes as long as three or four others.
+    results = asked.results(
+        [*(("pair", number) for number in pairs), *(("steps", number, *told) for number in alone)],
+        executor,
+        observer,
+    )
+    for number, (older, newer, found) in zip(pairs, results, strict=False):
+        made[number - 1], made[number], causes[number] = older, newer, found
+    made.update(zip(alone, results, strict=True))
+    each = [asked.steps(0, observer)]
     for number in range(1, len(asked.specs)):
-        steps = each[-1]
-        if number in own:
-            steps, causes[number] = made.get(number) or asked.steps(number, observer, steps)
-        each.append(steps)
+        each.append(made[number] if number in own else each[-1])
     return each, causes
 
 

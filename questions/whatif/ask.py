@@ -28,13 +28,14 @@ from ...api.view import (
     on_page,
 )
 from ...api.words import count_of, listed, rounded
-from ...simulation.explain.explain import find_subject
+from ...simulation.explain.subject import find_subject
 from ...simulation.explain.values import Explanation
 from ...simulation.simulate import Simulation
 from ..asking import SILENT, Input, Observer, asked_by
 from ..explain.ask import ExplainResult, explain, with_all_pods
+from ..explain.closeup import close_up_sections, lead_told, paragraphs
 from ..explain.options import WhatIfOptions
-from ..explain.view import close_up_sections, lead_told, message_parts, of_workload, paragraphs, where_to
+from ..explain.view import message_parts, of_workload, where_to
 from ..result import Result
 from .suggestion import COSTLY, Keeps, Suggestion, WhatIfDocument
 from .whatif import ScheduledPod, what_would_help

@@ -20,7 +20,7 @@ from ...core.engine import Engine
 from ...core.pods.template import Entry
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.edits import LIKE, EditError, Edits, applied
+from ...simulation.edits import LIKE, Edits, applied
 from ...simulation.explain.values import (
     FailedDemand,
     Ignored,
@@ -34,6 +34,7 @@ from ...simulation.explain.values import (
     WorkloadPods,
     WorkloadWaiting,
 )
+from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT
 from ...simulation.nodekinds import HOSTNAME
 

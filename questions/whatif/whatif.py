@@ -16,9 +16,10 @@ from ...core.decision.decision import Decision
 from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import SchedulerSpec
-from ...simulation.edits import EditError, Edits, applied
+from ...simulation.edits import Edits, applied
 from ...simulation.explain.explain import begun_without_node, explain, freed, missing_in
 from ...simulation.explain.values import Explanation, PodQuestion
+from ...simulation.fieldchanges import EditError
 from ...simulation.input import SILENT, Observer
 from ...simulation.scenario import Scenario
 from ...simulation.simulate import Simulation

@@ -12,7 +12,8 @@ from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import wait
 from kubeclassic.questions.compare.comparison import compare
-from kubeclassic.questions.simulate.ask import PodRecord, summary_lines
+from kubeclassic.questions.simulate.ask import summary_lines
+from kubeclassic.questions.simulate.pods import PodRecord
 from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import LOCKED

@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from ....exceptions import ManifestError
@@ -84,9 +85,11 @@ def _zipped(content: bytes) -> Iterator[_Member]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for info in archive.infolist():
             if not info.is_dir():
-                yield _Member(
-                    info.filename, info.file_size, lambda most, info=info: archive.open(info).read(most)
-                )  # type: ignore[misc]
+                yield _Member(info.filename, info.file_size, partial(_unzipped, archive, info))
+
+
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    return archive.open(info).read(most)
 
 
 def _in_tar(content: bytes) -> Iterator[_Member]:

@@ -1,8 +1,8 @@
 """The list of pods behind a page: who is in it, how it ends for each side, and why."""
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.questions.compare.ask import PodList
 from kubeclassic.questions.compare.comparison import compare
+from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import FREE, LOCKED

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from kubeclassic.questions.simulate.ask import FEW, POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, verdict
+from kubeclassic.questions.simulate.ask import FEW, verdict
+from kubeclassic.questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods
 from kubeclassic.simulation.reasons import about, phrase
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT

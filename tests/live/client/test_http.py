@@ -136,10 +136,12 @@ class TestPlugins:
         """A plugin runs once for many requests, with its environment; it runs again for the next one when its
         credential has expired, of which the first was fetched before any; and after a 401, when the request
         is sent once more."""
-        access = lambda address: read_kubeconfig(
-            kubeconfig(tmp_path, {"server": address}, {"exec": plugin(tmp_path, expires)})
-        )  # noqa: E731
-        seen = seen_by(lambda address: send(access(address), times=times), wanted)
+
+        def ask(address: str) -> Any:
+            user = {"exec": plugin(tmp_path, expires)}
+            return send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, user)), times=times)
+
+        seen = seen_by(ask, wanted)
         assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
 
     @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.capacity.answer import READ_KINDS, template_of
+from kubeclassic.questions.capacity.podtemplates import READ_KINDS, template_of
 from tests.support.manifests import manifest
 
 SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}

@@ -79,8 +79,8 @@ class TestFailures:
 def test_a_copy_comes_to_the_same() -> None:
     """What another process gets is without decisions, and comes to the same."""
     asked = _asked(LOCKED)
-    led = asked.steps(0)[0]
-    after = asked.steps(1)[0]
+    led = asked.steps(0)
+    after = asked.pair(1)[1]
     copy = pickle.loads(pickle.dumps(asked))
     assert len(pickle.dumps(copy)) < len(pickle.dumps([asked, led]))
     assert copy.run(["moved", 1, _plain(led, True), after]) == asked.moved(1, led, after) != ()

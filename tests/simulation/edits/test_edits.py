@@ -15,7 +15,8 @@ from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_path, text_of
+from kubeclassic.simulation.edits import Edit, Edits
+from kubeclassic.simulation.fieldchanges import EditError, Step, parse_path, text_of
 from kubeclassic.simulation.scenario import Files
 from tests.support.drawn import documents
 from tests.support.examples import examples

@@ -1,0 +1,232 @@
+"""The pods that a count places: templates, read from pods, manifests and workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+import attrs
+from msgspec.structs import replace
+
+from ...api.controlplane.workloads import WORKLOADS, Known, expand
+from ...api.load import RAW_KINDS, Loaded, load_documents
+from ...api.objects import (
+    KubeObject,
+    Map,
+    OwnerReference,
+    PersistentVolumeClaim,
+    Pod,
+    PodStatus,
+    ReplicaSet,
+    claim_volume,
+)
+from ...api.reading.documents import Document
+from ...exceptions import ManifestError
+
+POD_TEMPLATE = "PodTemplate"
+READ_KINDS = (*RAW_KINDS, POD_TEMPLATE)
+"""What :func:`~kubeclassic.api.load.load` has to keep as manifests."""
+WANTED = "expected a Pod, a PodTemplate or a workload"
+_HASH = "pod-template-hash"
+_ORDINAL = "statefulset.kubernetes.io/pod-name"
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+# What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them
+# first.
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class PodTemplate:
+    """A pod of which copies are made."""
+
+    name: str
+    """What the answer calls it: the name of the pod, or of its workload."""
+    kind: str
+    """Of what it was read: ``Pod``, ``PodTemplate``, ``Deployment`` and so on."""
+    pod: Pod
+    """As each copy is, but for the name, and for the claims of a StatefulSet."""
+    objects: tuple[KubeObject, ...] = ()
+    """What comes with it, such as the ReplicaSet of a Deployment and other objects of its file."""
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    """A StatefulSet's: each copy gets its own."""
+
+    def copy(self, number: int) -> tuple[Pod, Sequence[PersistentVolumeClaim]]:
+        """The copy of that *number*, and the claims that are made for it alone."""
+        pod = self.pod
+        name = f"{self.name}-{number}"
+        if self.kind != "StatefulSet":
+            return replace(pod, metadata=replace(pod.metadata, name=name)), ()
+        labels = Map({**pod.labels, _ORDINAL: name})
+        claimed = [
+            replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}"))
+            for claim in self.claims
+        ]
+        own = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
+        spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
+        return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
+
+
+def template_of(
+    loaded: Loaded, where: str, known: Sequence[KubeObject], *, strict: bool = True
+) -> PodTemplate:
+    """The only template in what was *loaded* of *where*; *known*: the cluster's objects, among which a
+    Deployment finds its ReplicaSets.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError` unless there is exactly one.
+    """
+    pods = loaded.of(Pod)
+    manifests = [document for kind in (POD_TEMPLATE, *WORKLOADS) for document in loaded.raw.get(kind, ())]
+    beside = tuple(item for item in loaded.objects if not isinstance(item, Pod))
+    found = [
+        *(f"Pod {pod.name}" for pod in pods),
+        *(f"{document['kind']} {_name(document)}" for document in manifests),
+    ]
+    if len(found) != 1:
+        raw = (kind for kind, documents in loaded.raw.items() if documents)
+        kinds = dict.fromkeys([*(item.kind for item in loaded.objects), *raw, *loaded.ignored])
+        got = ", ".join(found[:5]) or " and ".join(kinds) or "nothing"
+        raise ManifestError(f"{where}: {WANTED}{', one a file' if found else ''}, got {got}")
+    made = _of_pod(pods[0]) if pods else _of_manifest(manifests[0], where, known, strict)
+    return attrs.evolve(made, objects=(*beside, *made.objects))
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    metadata = document.get("metadata")
+    return (
+        str(metadata.get("name") or metadata.get("generateName") or "")
+        if isinstance(metadata, Mapping)
+        else ""
+    )
+
+
+# --- pods ---------------------------------------------------------------------------------------------------
+
+
+def _of_pod(pod: Pod, kind: str = "Pod") -> PodTemplate:
+    return PodTemplate(name=pod.name.rstrip("-"), kind=kind, pod=fresh(pod))
+
+
+def fresh(pod: Pod) -> Pod:
+    """*pod* as one that is not created yet: on no node, without a UID, with no status."""
+    metadata = replace(
+        pod.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None
+    )
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=""), status=PodStatus())
+
+
+def _of_manifest(
+    document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool
+) -> PodTemplate:
+    kind = str(document["kind"])
+    name = _name(document).rstrip("-")
+    if kind == "DaemonSet":
+        raise ManifestError(
+            f"{where}: {WANTED} of another kind, got DaemonSet {name}, which has one pod a node"
+        )
+    if kind == POD_TEMPLATE:
+        # The pod of a PodTemplate, in the namespace of that.
+        inner = document.get("template")
+        if not isinstance(inner, Mapping):
+            raise ManifestError(
+                f"{where}: PodTemplate {name}: template: expected a pod template, got nothing"
+            )
+        metadata = inner.get("metadata") or {}
+        namespace = document["metadata"].get("namespace")
+        if not isinstance(metadata, Mapping):
+            raise ManifestError(
+                f"{where}: PodTemplate {name}: template.metadata: expected an object, got {metadata}"
+            )
+        manifest = {
+            **inner,
+            "kind": "Pod",
+            "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})},
+        }
+        (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
+        return _of_pod(pod, kind)
+    made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
+    pods = [item for item in made.objects if isinstance(item, Pod)]
+    if not pods:
+        raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")
+    others = tuple(item for item in made.objects if not isinstance(item, Pod | PersistentVolumeClaim))
+    template = PodTemplate(name=name, kind=kind, pod=fresh(pods[0]), objects=others)
+    if kind == "StatefulSet":
+        return _of_stateful_set(
+            template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)]
+        )
+    return _in_newest_replica_set(template, known) if kind == "Deployment" else template
+
+
+def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """*document* as a workload that lacks exactly one pod."""
+    given = document.get("spec")
+    spec: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    rest = {name: value for name, value in document.items() if name != "status"}
+    if kind == "CronJob":
+        job = spec.get("jobTemplate")
+        return {
+            **rest,
+            "spec": {
+                **spec,
+                "suspend": False,
+                "jobTemplate": _one_pod(job, "Job") if isinstance(job, Mapping) else job,
+            },
+        }
+    if kind == "Job":
+        kept = {name: value for name, value in spec.items() if name != "completions"}
+        return {**rest, "spec": {**kept, "suspend": False, "parallelism": 1}}
+    return {**rest, "spec": {**spec, "replicas": 1}}
+
+
+def _of_stateful_set(template: PodTemplate, made: Sequence[PersistentVolumeClaim]) -> PodTemplate:
+    """Take the first pod's claims back to the names of their templates."""
+    pod = template.pod
+    ending = f"-{template.pod.name}"
+    claims = tuple(
+        replace(one, metadata=replace(one.metadata, name=one.name.removesuffix(ending))) for one in made
+    )
+    own = {claim.name for claim in claims}
+    spec = replace(pod.spec, volumes=tuple(volume for volume in pod.spec.volumes if volume.name not in own))
+    return attrs.evolve(template, pod=replace(pod, spec=spec), claims=claims)
+
+
+def _in_newest_replica_set(template: PodTemplate, known: Sequence[KubeObject]) -> PodTemplate:
+    """The pods of a Deployment that is in the cluster belong to its newest ReplicaSet."""
+    deployment = next(
+        (item.metadata.controller for item in template.objects if isinstance(item, ReplicaSet)), None
+    )
+    owned = [
+        item
+        for item in known
+        if isinstance(item, ReplicaSet)
+        and (owner := item.metadata.controller)
+        and deployment
+        and (owner.kind, owner.name) == (deployment.kind, deployment.name)
+        and (item.metadata.namespace or "default") == template.pod.namespace
+    ]
+    if not owned:
+        return template
+    newest = max(owned, key=lambda found: _revision(found.annotations))
+    controller = OwnerReference(
+        kind="ReplicaSet", name=newest.name, uid=newest.uid, api_version="apps/v1", controller=True
+    )
+    hashed = newest.labels.get(_HASH)
+    labels = {**template.pod.labels, **({_HASH: hashed} if hashed else {})}
+    metadata = replace(template.pod.metadata, labels=Map(labels), owner_references=(controller,))
+    return attrs.evolve(template, pod=replace(template.pod, metadata=metadata), objects=())
+
+
+def _revision(annotations: Mapping[str, str]) -> int:
+    written = annotations.get(_REVISION, "")
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 20 else 0
+
+
+# --- numbers ------------------------------------------------------------------------------------------------
+
+
+def numbers_for(template: PodTemplate, taken: Collection[str]) -> Iterator[int]:
+    """The numbers of the copies: from 0 on, without those whose names (``namespace/name``) are *taken*."""
+    prefix = f"{template.pod.namespace}/{template.name}-"
+    used = {key.removeprefix(prefix) for key in taken if key.startswith(prefix)}
+    return (number for number in count() if str(number) not in used)

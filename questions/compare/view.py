@@ -1,0 +1,707 @@
+"""What people see of a comparison: the verdict, sentences, tables, and the list of pods."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.view import (
+    CHANGES,
+    DATA,
+    MEANINGS,
+    PAGE,
+    SEEN,
+    TEXT,
+    BulletList,
+    CodeText,
+    Column,
+    Item,
+    MapSide,
+    NextStep,
+    NodeMap,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    ShareBar,
+    Table,
+    View,
+    Words,
+    block,
+    on_page,
+)
+from ...api.words import count_doing, count_of, percent
+from ...core.pods.requests import PODS
+from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
+from ...simulation.reasons import phrase
+from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause
+from ..result import NOTHING_TRIED, for_reasons
+from .comparison import (
+    DIFFERENT,
+    EQUALLY_GOOD,
+    AgreementCounts,
+    ComparedConfiguration,
+    ComparedDecision,
+    ComparisonDocument,
+    ConfigurationPair,
+    DifferingCycle,
+    Losses,
+)
+
+MODES = {
+    "free": (
+        "Each configuration has its own copy of the cluster. A pod that gets another node changes the cluster for the pods after it,"
+        " so scores may also differ because of earlier placements."
+    ),
+    "locked": "All decide on the same state each time, and only the decisions of {first} take effect: no difference results from another.",
+}
+
+
+@attrs.frozen(repr=False)
+class ClusterEnd:
+    """The nodes of a cluster when all pods are scheduled."""
+
+    nodes: tuple[NodeUse, ...]
+    pods: Mapping[str, Sequence[str]]
+    """Node -> the pods on it."""
+
+
+def comparison_view(
+    title: str, found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]
+) -> View:
+    """The view of *found*, whose text lists *show* decisions that differ, None: all; *ends*: how clusters
+    end, for a map."""
+    count = len(found.differences)
+    tried = f"{count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}, mode {found.mode}"
+    sides = [Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations]
+    shares = _decisions_alike(found.against[0]) if len(found.against) == 1 else []
+    return View(
+        title=title,
+        verdict=verdict(found),
+        main="pods",
+        who=_who(found),
+        next=list(_next(found)),
+        lead=[f"{tried}. {MODES[found.mode].format(first=label(found, 0))}", *sides],
+        facts={
+            "configurations": len(found.configurations),
+            "mode": found.mode,
+            "decisions": found.decisions,
+            "differences": count,
+        },
+        shares=[*shares[:1], *(one for one in shares[1:] if one.count)],
+        sections=[*_outcomes(found), *_decisions(found, show), *_lists(found, ends)],
+    )
+
+
+def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
+    """Where pods end, and how full the clusters are."""
+    yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
+    bars = []
+    for at, against in enumerate(found.against):
+        gated = [Share(GATED, len(against.gated), "held")] if against.gated else []
+        bars.append(
+            ShareBar(
+                f"{side_name(found, at + 1)} against {side_name(found, 0)}",
+                [
+                    Share("end the same", against.alike),
+                    Share(OTHER_NODE, len(against.elsewhere), "near"),
+                    Share(alone(against.first), len(against.first_alone), colour_of(0)),
+                    Share(alone(against.second), len(against.second_alone), colour_of(at + 1)),
+                    *gated,
+                ],
+            )
+        )
+    unchanged = (
+        ""
+        if any(one.lost.pods or one.gained.pods for one in found.against)
+        else "No pod loses its place, and none gains one."
+    )
+    yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
+    has_fragments = any(one.fragmentation for one in with_own_cluster(found))
+    meanings = (
+        f"({name}: {meaning})" for name, meaning in USES.items() if name != "fragmentation" or has_fragments
+    )
+    yield block(_use(found), *meanings)
+
+
+def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]:
+    """How decisions agree, and why they differ."""
+    for at, against in enumerate(found.against):
+        first = against.first
+        second = against.second
+        ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
+        ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
+        pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
+        sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
+        hints = (
+            [
+                f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
+                " with percentage=100 in both configurations each evaluates all of them"
+            ]
+            if sampled
+            else []
+        )
+        yield block(pods, *agreement_lines(against), *hints)
+        told = list(headline(found))[1:] if found.differences and found.mode != LOCKED and not at else []
+        title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
+        bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
+        parts: list[Item] = [
+            *bar,
+            cause_table(against),
+            BulletList(items=told),
+            BulletList(items=list(agreement_lines(against))),
+        ]
+        yield Section(
+            "" if at else "Why decisions differ", [*parts, *on_page(*hints, look="note")], name="why"
+        )
+    names = [one.name for one in found.configurations]
+    rows = list[list[Any]]()
+    count = len(found.differences)
+    for one in found.differences[:show]:
+        decisions = [decision_text(one.decisions.get(name)) for name in names]
+        verdicts = ", ".join(dict.fromkeys(cause.verdict for cause in one.causes.values()))
+        rows.append(
+            [one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))]
+        )
+    sides = (Column(name, "name") for name in names)
+    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
+    yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
+    if show is not None and count > show:
+        more = count_doing(count - show, "more decision", "differ")
+        yield block(f"{more}; --show {count} lists them, and -o html and -o json show all, with both tables")
+
+
+def _lists(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
+    """Where each pod ends under each configuration, and why."""
+    hosts = [one.hosts for one in found.configurations]
+    columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
+    rows = [
+        [pod, *(nodes.get(pod) for nodes in hosts)]
+        for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)
+    ]
+    yield Section(parts=[_differences(found), Table("pods", columns, rows, noun="pod", forms=DATA)])
+    listed = PodList(found).table()
+    many = ""
+    if len(found.differences) > MOST:
+        many = f"The evaluated nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
+    open_one = "Open a pod to see how each configuration evaluated the nodes in question, rule by rule."
+    none = "Every decision is the same, and every pod ends on the same node."
+    yield Section(
+        "Which pods, and why",
+        [*on_page(*((open_one, many) if listed.rows else (none,))), listed],
+        name="list",
+    )
+    if ends:
+        yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
+
+
+# --- words --------------------------------------------------------------------------------------------------
+
+NO_HOST = "<none>"
+GATED_HOST = "<gated>"
+"""In place of a host where the pod has none, or was not tried."""
+OTHER_NODE = "on another node"
+USES = {
+    "use": "the share of all nodes' capacity",
+    "imbalance": "the standard deviation of the nodes' use",
+    "fullest - emptiest": "the use of the fullest node less that of the emptiest",
+    "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
+}
+"""What is said of how the clusters end -> what that is."""
+
+
+def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
+    """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
+    return found.configurations[:1] if found.mode == LOCKED else found.configurations
+
+
+# --- the verdict --------------------------------------------------------------------------------------------
+
+
+def label(found: ComparisonDocument, at: int) -> str:
+    """What sentences call a configuration: its release, where all releases differ; else its name."""
+    name = found.configurations[at].name
+    releases = [one.release for one in found.configurations]
+    if len(name) > 1:
+        return f"the {name}"
+    return releases[at] if len(set(releases)) == len(releases) else name
+
+
+def side_name(found: ComparisonDocument, at: int) -> str:
+    """A configuration's name, with its release where all releases differ."""
+    name = found.configurations[at].name
+    called = label(found, at)
+    return name if len(name) > 1 or name == called else f"{name} ({called})"
+
+
+def verdict(found: ComparisonDocument) -> str:
+    """The outcome in one sentence: who loses, and for what."""
+    if found.differences:
+        return ". ".join([_against(found, at) for at in range(len(found.against))])
+    if not found.decisions:
+        return NOTHING_TRIED
+    all_of = f"All {found.decisions:,} decisions are" if found.decisions > 1 else "The only decision is"
+    return f"{all_of} the same{in_error(found.against[0].agreement)}"
+
+
+def in_error(found: AgreementCounts) -> str:
+    """How many of the decisions that are the same say nothing."""
+    of_them = " of them" if found.decisions > 1 else ""
+    return f", but {found.errors:,}{of_them} ended in an error on both sides" if found.errors else ""
+
+
+def _against(found: ComparisonDocument, at: int) -> str:
+    """One configuration beside the first."""
+    pair = found.against[at]
+    lost = len(pair.lost.pods)
+    gained = len(pair.gained.pods)
+    first = label(found, 0)
+    second = label(found, at + 1)
+    if not lost and not gained:
+        # No pod gains or loses a place: how many decisions are other ones.
+        agreement = pair.agreement
+        moved = len(pair.elsewhere)
+        held = len(pair.gated)
+        places = f"The same pods find a place under {first} and {second}"
+        if held:
+            return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
+        if found.mode != LOCKED:
+            return f"{places}, {f'{moved:,} of them on another node' if moved else 'each on the same node'}"
+        counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
+        counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
+        if counts:
+            return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"
+        others = count_of(agreement.equally_good, "is equally good", "are equally good")
+        return f"No decision is different under {second}; {others} for {first}"
+    losing = count_of(lost, "loses its place", "lose theirs")
+    gaining = count_of(gained, "gains one", "gain one")
+    both = f"{losing} ({reasons_of(pair.lost)}), {gaining}"
+    if lost == gained:
+        return f"As many pods find a place under {second}, but not the same ones: {both}"
+    word = "more" if gained > lost else "fewer"
+    head = f"{count_of(abs(lost - gained), f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
+    if lost and gained:
+        return f"{head}: {both}"
+    moved_pods = pair.gained if gained else pair.lost
+    name = f", {moved_pods.pods[0].pod}" if len(moved_pods.pods) == 1 else ""
+    return f"{head}{name}{f'; under {first} there is none' if gained else ''}: {reasons_of(moved_pods)}"
+
+
+def reasons_of(found: Losses) -> str:
+    """For what pods have no place."""
+    return for_reasons({one.reason: one.pods for one in found.reasons})
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+
+def headline(found: ComparisonDocument) -> Iterator[str]:
+    """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may
+    follow from it."""
+    yield f"{verdict(found)}."
+    count = len(found.differences)
+    tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
+    if not count:
+        yield f"{tried}, all decisions are the same" if found.decisions else tried
+    elif found.mode == LOCKED:
+        yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
+    else:
+        yield f"{tried}; the first decision that differs:"
+        for against in found.against:
+            if (one := against.first_difference) is not None:
+                hosts = (
+                    f"{one.first or NO_HOST} in {against.first}, {one.second or NO_HOST} in {against.second}"
+                )
+                yield f"  {one.pod} (decision {one.number}): {hosts}; {one.verdict}: {cause_text(one.cause)}"
+        if count > 1:
+            more = "1 more decision differs" if count == 2 else f"{count - 1} more decisions differ"
+            yield f"{more}; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
+
+
+def agreement_lines(against: ConfigurationPair) -> Iterator[str]:
+    """The cycles of both: what is the same, what is another of the first one's best nodes, and what is
+    different."""
+    first = against.first
+    second = against.second
+    found = against.agreement
+    also = found.equal_for_both
+    alone = found.equal_for_second_alone
+    yield f"{found.decisions} decisions by both: {found.same} the same"
+    if found.errors:
+        yield f"  {found.errors} of these ended in an error on both sides, and so say nothing"
+    if found.equally_good:
+        yield f"  {found.equally_good} equally good: another node that {first} scores just as high" + (
+            f"; {second} scores both the same in {also}" if also else ""
+        )
+    if found.different:
+        yield f"  {found.different} different" + (
+            f"; {second} scores both nodes the same in {alone}" if alone else ""
+        )
+    if found.gated:
+        yield f"  {found.gated} gated: only one side tries the pod, because of its scheduling gates"
+    yield (
+        f"  the same nodes fit in {found.same_feasible}, the same ones are best in {found.same_best};"
+        f" whatever the tie-break, {second} picks one of {first}'s best in {found.best_within}"
+    )
+
+
+def decision_text(decision: ComparedDecision | None) -> str:
+    """The host, or the node where room is made, or nothing."""
+    if decision is None:
+        return ""
+    if decision.gated:
+        return GATED_HOST
+    room = f" (makes room on {decision.room_on})" if decision.room_on else ""
+    return decision.host or NO_HOST + room
+
+
+def cause_text(cause: Cause) -> str:
+    """The cause in a few words."""
+    rule = cause.rule or cause.kind
+    side = cause.side
+    node = cause.node
+    if cause.kind == "score":
+        return f"{rule} {cause.text}" if cause.text else f"{rule} decides for {node} in {side}"
+    if cause.kind in ("predicate", "sampling"):
+        return f"{rule} in {side} against {node}: {cause.text}"
+    return f"{cause.kind}{f' in {side}' if side else ''}: {cause.text or KINDS[cause.kind]}"
+
+
+# --- of a page ----------------------------------------------------------------------------------------------
+
+
+def _who(found: ComparisonDocument) -> PodOutcomes:
+    """Each pod that loses its node, gains one, or gets another, by name."""
+    pods = list[PodOutcome]()
+    for change in ("lost", "gained"):
+        for at, against in enumerate(found.against):
+            under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
+            losses = against.lost.pods if change == "lost" else against.gained.pods
+            pods += [PodOutcome(one.pod, change, f"{under}{phrase(one.reason, 1)}") for one in losses]
+    title = "Who loses, who gains" if pods else "Who moves"
+    pods += [
+        PodOutcome(one.pod, "moved", f"from {one.first or ''} to {one.second or ''}")
+        for against in found.against
+        for one in against.elsewhere
+    ]
+    return PodOutcomes(title, pods, "list")
+
+
+def _next(found: ComparisonDocument) -> Iterator[NextStep]:
+    """Which release changes it, where releases are all that differs."""
+    releases = [one.release for one in found.configurations]
+    if (
+        len(releases) == 2
+        and found.differences
+        and all(one.text == f"release={one.release}" for one in found.configurations)
+    ):
+        step = ("upgrade", "--from", releases[0], "--to", releases[1])
+        pod = found.differences[0].pod
+        yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
+        yield NextStep("Which release changes what:", step)
+
+
+def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
+    """A side for each configuration with a cluster of its own; in mode locked there is one cluster for all."""
+    nodes = {node.node: node for end in ends for node in end.nodes}
+    sides = []
+    for at, end in enumerate(ends):
+        known = {node.node: node for node in end.nodes}
+        uses = dict[str, list[float | None]]()
+        for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
+            shares = [share_of(known[name], resource) if name in known else None for name in nodes]
+            if any(share is not None for share in shares):
+                uses[resource] = shares
+        title = "" if len(ends) == 1 else side_name(found, at)
+        sides.append(MapSide(title, uses, [end.pods.get(name, ()) for name in nodes] if end.pods else ()))
+    return NodeMap(list(nodes), sides, labels_of(list(nodes.values()), len(nodes)))
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def _decisions_alike(against: ConfigurationPair) -> list[Share]:
+    """How decisions agree; what does not occur but for the gated ones is there too."""
+    found = against.agreement
+    gated = [Share(GATED, found.gated, "held")] if found.gated else []
+    good = Share(EQUALLY_GOOD, found.equally_good, "near")
+    different = Share(DIFFERENT, found.different, "bad")
+    return [Share("the same", found.same), good, different, *gated]
+
+
+def _counts(found: ComparisonDocument) -> Table:
+    """The outcomes of the pods: a column for each configuration."""
+    rows: list[list[Any]] = []
+    for name in ("placed", "unschedulable", "gated", "evicted"):
+        counts = [str(getattr(one.summary, name)) for one in found.configurations]
+        if name != "gated" or set(counts) != {"0"}:
+            rows.append([name, *counts])
+    return Table(
+        "counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], rows, forms=SEEN
+    )
+
+
+def _use(found: ComparisonDocument) -> Table:
+    """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its
+    own."""
+    configurations = with_own_cluster(found)
+    rows: list[list[Any]] = []
+    for resource in dict.fromkeys(
+        usage.resource for one in found.configurations for usage in one.summary.resources
+    ):
+        uses = [
+            next((usage for usage in one.summary.resources if usage.resource == resource), None)
+            for one in configurations
+        ]
+        measures: dict[str, list[float | None]] = {
+            "use": [usage.use if usage else None for usage in uses],
+            "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
+            "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
+            "fragmentation": [one.fragmentation.get(resource) for one in configurations],
+        }
+        for name, shares in measures.items():
+            if name != "fragmentation" or any(share is not None for share in shares):
+                rows.append(
+                    [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
+                )
+    names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
+    columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
+    return Table("use", columns, rows, forms=TEXT)
+
+
+def cause_table(against: ConfigurationPair) -> Table:
+    """How often each cause occurred."""
+    titles = ("outcome", "cause", "rule", "of", "meaning")
+    rows = [
+        [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
+    ]
+    columns = [Column("decisions", "count"), *map(Column, titles)]
+    return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
+
+
+def _differences(found: ComparisonDocument) -> Table:
+    """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
+    columns = (
+        "decision",
+        "pod",
+        "retry",
+        "first",
+        "second",
+        "firstHost",
+        "secondHost",
+        "firstRoomOn",
+        "secondRoomOn",
+        "verdict",
+        "kind",
+        "rule",
+        "side",
+        "node",
+        "text",
+    )
+    first = found.configurations[0].name
+    rows: list[list[Any]] = []
+    for one in found.differences:
+        ours = one.decisions[first]
+        for second, cause in one.causes.items():
+            theirs = one.decisions[second]
+            where = [one.number, one.pod, one.retry, first, second]
+            hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
+            rows.append(
+                [*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
+            )
+    return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))
+
+
+def _lost(found: ComparisonDocument) -> Table:
+    """Each pod that has a node under one configuration only: first those that lose theirs."""
+    colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
+    columns = (
+        Column("pod", "name"),
+        Column("change", "tag", filter=True, colours=colours),
+        Column("under", "name", filter=True),
+        Column("for", "name", filter=True),
+        Column("node under the other", "name"),
+        Column("what is said"),
+    )
+    rows = [
+        [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
+        for change in ("lost", "gained")
+        for at, against in enumerate(found.against)
+        for loss in (against.lost if change == "lost" else against.gained).pods
+    ]
+    return Table("lost", columns, rows, noun="pod", forms=PAGE)
+
+
+# --- the list of pods ---------------------------------------------------------------------------------------
+
+MOST = 20_000
+"""The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
+SAME_NODE = "on the same node"
+NO_NODE = "on no node"
+COLOURS = {
+    EQUALLY_GOOD: MEANINGS["near"],
+    DIFFERENT: MEANINGS["bad"],
+    GATED: MEANINGS["held"],
+    OTHER_NODE: MEANINGS["near"],
+    SAME_NODE: MEANINGS["same"],
+}
+
+
+@attrs.define(repr=False)
+class PodList:
+    """The list of a comparison."""
+
+    document: ComparisonDocument
+    _outcomes: dict[str, str] = attrs.Factory(dict)
+    """Every outcome that any pod has -> its colour."""
+    _texts: dict[str, int] = attrs.Factory(dict)
+    """Each text of the details once -> its number."""
+    _rules: dict[tuple[tuple[str, int], ...], int] = attrs.Factory(dict)
+    """Each list of rules with their weights once -> its number."""
+
+    def table(self) -> Table:
+        """The list itself: where each pod ends, by which outcome, for which cause, and why."""
+        found = self.document
+        cycles = defaultdict[str, list[int]](list)
+        rows = list[list[Any]]()
+        details = list[Any]()
+        hosts = [one.hosts for one in found.configurations]
+        for at, difference in enumerate(found.differences):
+            cycles[difference.pod].append(at)
+        for pod in hosts[0]:
+            ends = [nodes.get(pod) for nodes in hosts]
+            if pod in cycles or len(set(ends)) > 1:
+                rows.append(self._row(pod, ends, [found.differences[at] for at in cycles[pod]]))
+                details.append([self._cycle(at) for at in cycles[pod]] or None)
+        columns = (
+            Column("pod", "name"),
+            *(Column(side_name(found, at), "name") for at in range(len(hosts))),
+            Column("outcome", "tags", filter=True, colours=self._outcomes),
+            Column("cause", "names", filter=True),
+            Column("why"),
+        )
+        rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
+        names = {name: None for rules in self._rules for name, _ in rules}
+        newer = {
+            name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name)
+            for name in names
+        }
+        shared = {
+            "sides": [side_name(found, at) for at in range(len(hosts))],
+            "subjects": {name: other for name, other in newer.items() if name != other},
+            "rules": rules,
+            "texts": list(self._texts),
+        }
+        return Table(
+            "pods", columns, rows, noun="pod", details=details, shows="aligned", shared=shared, forms=PAGE
+        )
+
+    def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
+        """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which
+        pod replaced this one."""
+        shown = list[str]()
+        outcomes = list[str]()
+        why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
+        for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
+            told = [
+                decision_text(cycle.decisions[one.name]) for cycle in found if one.name in cycle.decisions
+            ]
+            shown.append(
+                end or (told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST)
+            )
+            verdicts = [cycle.causes[one.name].verdict for cycle in found if one.name in cycle.causes]
+            if at and (outcome := outcome_of(self.document, at, ends, verdicts)) is not None:
+                outcomes.append(outcome if len(ends) == 2 else f"{one.name}: {outcome}")
+                places = {
+                    alone(side.name): colour_of(number)
+                    for number, side in enumerate(self.document.configurations)
+                }
+                self._outcomes[outcomes[-1]] = COLOURS.get(outcome) or places.get(outcome, MEANINGS["same"])
+            if not found and pod in one.evicted:
+                why.append(f"{one.name} evicts it to make room for {one.evicted[pod]}")
+        causes = []
+        for name, cause in [pair for one in found for pair in one.causes.items()]:
+            whose = f"{name}: " if len(self.document.against) > 1 else ""
+            causes.append(
+                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}"
+            )
+        return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
+
+    # --- details, as assets/aligned.js reads them: texts and lists of rules by number -----------------------
+
+    def _place(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _cycle(self, at: int) -> list[Any]:
+        """Title, the line in which the sides differ, and of each side its number, decision, error, the node
+        that it took, and all nodes."""
+        found = self.document.differences[at]
+        names = [one.name for one in self.document.configurations]
+        why = "; ".join(cause_text(cause) for cause in found.causes.values())
+        title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
+        deciding = next(
+            (cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), ""
+        )
+        head = [self._place(title), self._place(deciding)]
+        sides = []
+        for name, decision in found.decisions.items():
+            victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
+            texts = (
+                decision_text(decision) + victims,
+                decision.error or "",
+                decision.host or decision.room_on or "",
+            )
+            side: list[Any] = [names.index(name), *map(self._place, texts)]
+            nodes: list[list[Any]] = []
+            for node in decision.nodes if at < MOST else ():
+                rules = tuple((rule, score.weight) for rule, score in node.scores.items())
+                number = self._rules.setdefault(rules, len(self._rules))
+                told = "; ".join(node.reasons)
+                state = (
+                    f"{node.state} by {', '.join(node.rules)}: {told}"
+                    if node.rules
+                    else ": ".join(filter(None, [node.state, told]))
+                )
+                scores = [score.score for score in node.scores.values()]
+                nodes.append([self._place(node.node), self._place(state), number, scores, node.total])
+            sides.append([*side, nodes])
+        return [*head, sides]
+
+
+def colour_of(at: int) -> str:
+    """The colour of the configuration in that place."""
+    return f"var(--c{at % 8})"
+
+
+def alone(name: str) -> str:
+    """A pod that one configuration places, and the other one does not.
+
+    >>> alone("a")
+    'placed by a alone'
+    """
+    return f"placed by {name} alone"
+
+
+def outcome_of(
+    document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]
+) -> str | None:
+    """The outcome by which a pod's way under configuration *at* differs from that under the first one; None
+    if it does not.
+
+    *ends*: its node under each; *verdicts*: those of its decisions that differ.
+    """
+    names = [configuration.name for configuration in document.configurations]
+    if document.mode == LOCKED:
+        return next((told for told in (DIFFERENT, GATED, EQUALLY_GOOD) if told in verdicts), None)
+    if GATED in verdicts:
+        return GATED
+    if ends[0] != ends[at]:
+        return (
+            OTHER_NODE
+            if None not in (ends[0], ends[at])
+            else alone(names[0] if ends[at] is None else names[at])
+        )
+    return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None

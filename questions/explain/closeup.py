@@ -1,0 +1,249 @@
+"""All about one node, and the cells and tables that other parts of an explanation use too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from ...api.view import (
+    MEANINGS,
+    PAGE,
+    SEEN,
+    TEXT,
+    Amount,
+    Column,
+    Item,
+    Paragraph,
+    Section,
+    Table,
+    block,
+    on_page,
+)
+from ...api.words import amount, count_of, listed, rounded, short_name
+from ...core.devices.accounts import DeviceAccount
+from ...simulation.explain.values import NO_HELP, CloseUp, Explanation, Lead, NodeScore, NodeShortage
+
+Part: TypeAlias = "Sequence[Item]"
+BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
+MOST_NAMED = 4
+"""Devices that are named before the others are only counted."""
+USABLE = "can be had"
+PASSES = "passes"
+IDLE = "passes, nothing to check"
+FAILS = "fails"
+NOT_RUN = ("not run, would pass", "not run, would fail")
+RESULTS = {
+    PASSES: MEANINGS["good"],
+    IDLE: "var(--line)",
+    FAILS: MEANINGS["bad"],
+    **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
+}
+
+NO_HOST = "<none>"
+NEAREST = 5
+BEST = 5
+SHOWN = 3
+"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are
+in the verdict."""
+MOST_CAUSES = 12
+"""What fails, where text does not show all."""
+CHOSEN = "chosen"
+FITS = "fits"
+NOT_REACHED = "fits, not reached"
+TURNED_DOWN = "turned down"
+STATES = {
+    CHOSEN: MEANINGS["good"],
+    FITS: MEANINGS["near"],
+    NOT_REACHED: MEANINGS["held"],
+    TURNED_DOWN: MEANINGS["bad"],
+}
+
+# --- one node in full ---------------------------------------------------------------------------------------
+
+
+def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
+    """All about the node of *close*."""
+    report = found.report_of(close.node)
+    host = found.decision.host
+    node = close.node
+    outcome = f"fits; the pod gets {host}" + (" instead" if host else "")
+    if node == host:
+        outcome = "fits, and it is the node that the pod gets"
+    elif not close.fits:
+        outcome = "does not fit" + (f"; the pod gets {host}" if host else "")
+    whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
+    yield block(*paragraphs([f"{found.decision.pod.key} on {node}: {outcome}", *whole]))
+    rows: list[list[Any]] = []
+    for one in close.verdicts:
+        result = PASSES if one.concerned else IDLE
+        if one.outcome != "passes":
+            result = FAILS if one.outcome == "fails" else NOT_RUN[bool(one.reasons)]
+        rows.append([one.rule, result, "; ".join(one.reasons) or None])
+    columns = (
+        Column("plugin" if found.by_plugins else "predicate", "name"),
+        Column("result", "tag", colours=RESULTS),
+        Column("reason", "name", forms=SEEN if any(row[2] for row in rows) else PAGE),
+    )
+    rules = [Table("rules", columns, rows)] if rows else []
+    yield Section(
+        "Each rule on this node",
+        [*on_page(*whole, look=""), *rules],
+        "In running order." if rules else "",
+        forms=SEEN,
+    )
+    yield block(
+        *paragraphs(
+            [f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""]
+        )
+    )
+    yield Section("Room", [room_table(close)] if close.room else [], forms=SEEN)
+    yield block(*device_part(node, close.devices or ()))
+    lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
+    scores = [
+        [rule_name(name), score.raw, score.reduced, score.weight, score.total]
+        for name, score in close.scores.items()
+    ]
+    numbers = (Column(title, "count") for title in ("raw", "score", "weight", "counts"))
+    table = Table("scores", (Column("rule", "name"), *numbers), scores)
+    yield Section("Scores", [table, *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
+    evictions = ""
+    if found.eviction is not None and not close.fits:
+        why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not
+        evictions = f"Evicting pods makes no room on {node}: {why}."
+        if close.victims is not None:
+            told = [f"{victim.pod} (priority {victim.priority:,})" for victim in close.victims]
+            evictions = (
+                f"It would fit here if {count_of(len(told), 'pod')} left: {listed(told, 10) or 'no pod'}."
+            )
+    yield Section("Would evictions help?", paragraphs([evictions], SEEN), name="evictions")
+    lead = f"Rule by rule, {node} beside {close.against}; below zero where {close.against} scores better."
+    yield Section("Beside the other node", [leads_table(close.leads, node, close.against or "")], lead)
+
+
+def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> list[Paragraph]:
+    """A paragraph for each of *texts* that is not empty."""
+    return [Paragraph(text, forms, hanging="") for text in texts if text]
+
+
+def _standing(close: CloseUp) -> Iterator[str]:
+    total = 0 if close.total is None else close.total
+    if close.would_score:
+        yield f"Its total would be {total:,} if it were among the nodes to choose from."
+    elif close.place is not None and close.out_of > 1:
+        yield f"Its total is {total:,}, place {close.place:,} of {close.out_of:,}."
+    if close.against is not None:
+        ahead, behind = (
+            [lead_told(lead) for lead in close.leads if (lead.ahead > 0) is better]
+            for better in (True, False)
+        )
+        yield f"Better than {close.against} by: {listed(ahead)}." if ahead else ""
+        yield f"Worse than {close.against} by: {listed(behind)}." if behind else ""
+        yield "No rule scores the two differently." if not close.leads else ""
+
+
+# --- tables -------------------------------------------------------------------------------------------------
+
+
+def room_table(close: CloseUp) -> Table:
+    """How much the pod requests of each resource, and what is free on the node."""
+    columns = (
+        Column("resource", forms=TEXT),
+        Column("resource", "name", forms=PAGE),
+        Column("needs", "amount"),
+        Column("free", "amount"),
+        Column("of", "amount"),
+        Column("short", "amount"),
+        Column("", "bar", colours=BAR, forms=PAGE),
+    )
+    rows = []
+    for room in close.room:
+        name = room.resource
+        amounts = [Amount(name, number) for number in (room.asked, room.free, room.allocatable)]
+        missing = Amount(name, room.missing) if room.missing else None
+        share = room.asked / max(room.free, room.asked, 1)
+        rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
+    return Table("room", columns, rows)
+
+
+def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
+    """Rule by rule how two nodes score, and what it adds to the lead."""
+    most = max((abs(lead.ahead) for lead in leads), default=1)
+    columns = (
+        Column("rule", "name"),
+        Column(ours, "count"),
+        Column(theirs, "count"),
+        Column("weight", "count"),
+        Column("ahead by", "count"),
+        Column("", "bar", colours=BAR),
+    )
+    rows = [
+        [rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most]
+        for lead in leads
+    ]
+    return Table("leads", columns, rows, forms=PAGE)
+
+
+def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
+    """A line for each thing that rules out devices of *node*, request by request; one line for a node that
+    has none."""
+    rows: list[list[Any]] = []
+    for account in accounts:
+        wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
+        found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]
+        for why, devices in [one for one in found if one[1]] or [("the node has none", ())]:
+            # Devices go without their driver and pool, where all are of one.
+            pools = {device.rpartition("/")[0] for device in devices}
+            names = [device.rpartition("/")[2] for device in devices] if len(pools) == 1 else list(devices)
+            if len(names) > MOST_NAMED:
+                names = [
+                    f"{', '.join(names[: MOST_NAMED - 1])} and {count_of(len(names) - MOST_NAMED + 1, 'other')}"
+                ]
+            rows.append(
+                [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
+            )
+    columns = (
+        Column("claim, request"),
+        Column("wants"),
+        Column("devices", "count"),
+        Column("which"),
+        Column("why"),
+    )
+    return [*paragraphs([f"Devices on {node}:"]), Table("devices", columns, rows, forms=TEXT)] if rows else []
+
+
+# --- cells --------------------------------------------------------------------------------------------------
+
+
+def rule_name(rule: str) -> str:
+    """A priority's name without the word that all have.
+
+    >>> rule_name("LeastRequestedPriority")
+    'LeastRequested'
+    """
+    return rule.removesuffix("Priority")
+
+
+def score_cell(score: NodeScore) -> str:
+    """How a score comes about: raw, reduced, weight."""
+    return f"{score.raw} -> {score.reduced} x {score.weight}"
+
+
+def lead_told(lead: Lead, scale: str = "") -> str:
+    """How two nodes score by one rule."""
+    weight = f", times weight {lead.weight:,}" if lead.weight != 1 else ""
+    return f"{rule_name(lead.rule)}, {lead.ours}{scale} against {lead.theirs}{weight}"
+
+
+def short_of(short: NodeShortage) -> str:
+    """What is missing, with both sides; exact where these look alike when they are rounded.
+
+    >>> short_of(NodeShortage("cpu", 2000, 500)), short_of(NodeShortage("cpu", 1190, 1188))
+    ('1.5 cpu (needs 2, free 0.5)', '0.002 cpu (needs 1.19, free 1.188)')
+    """
+    name = short.resource
+    alike = rounded(short.resource, short.asked) == rounded(short.resource, short.free)
+    missing, asked, free = (
+        amount(name, number) if alike else rounded(name, number)
+        for number in (short.missing, short.asked, short.free)
+    )
+    return f"{missing} {name} (needs {asked}, free {free})"

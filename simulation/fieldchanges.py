@@ -1,0 +1,371 @@
+"""Changes of one field of a manifest in words: ``requests.cpu=500m``, ``taints-=x``, ``replicas*=2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import attrs
+
+from ..api.objects.quantity import Quantity
+from ..api.reading.formats.yamlvalues import yaml_values
+from ..exceptions import KubeclassicError, ManifestError, QuantityError, one_line
+
+Json: TypeAlias = Any
+
+LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
+AMOUNTS = ("requests", "limits", "allocatable", "capacity")
+FREE_KEYS = frozenset((*LABELS, *AMOUNTS, "parameters", "overhead"))
+"""Fields whose keys are anything: all that follows their dot is one key, which may have dots itself."""
+OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"),
+        frozenset(LABELS),
+    ),
+    "LimitRange": frozenset((*LABELS, "default", "defaultRequest", "max", "maxLimitRequestRatio", "min")),
+    "ResourceQuota": FREE_KEYS | {"hard"},
+    **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
+}
+"""Kind -> the same, where fields of these names have fields of their own, or others have free keys."""
+EVERY = "*"
+_STEP = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)(?:\.|\Z)")
+_INSIDE = re.compile(r"\[([^\[\]]*)\]")
+
+
+# Changes of one field of a manifest in words: ``requests.cpu=500m``, ``taints-=x``, ``replicas*=2``.
+
+
+class EditError(KubeclassicError):
+    """An edit that cannot be read, or that does not fit what it is about; the text is one line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
+
+
+@attrs.frozen
+class Step:
+    """One step into a manifest: a key of an object, or with *is_item* items of a list: one by name or number,
+    or ``*`` for all."""
+
+    name: str
+    is_item: bool = False
+    is_free: bool = False
+    """It is a key of its own choice, and what it has is a text or an amount."""
+
+    def __str__(self) -> str:
+        return f"[{self.name}]" if self.is_item else f".{self.name}"
+
+
+Path: TypeAlias = tuple[Step, ...]
+
+
+def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
+    """The path that *text* says; *free*: the fields whose keys are anything. Raises :class:`EditError`.
+
+    >>> text_of(parse_path("spec.containers[app].resources.requests.nvidia.com/gpu"))
+    'spec.containers[app].resources.requests.nvidia.com/gpu'
+    >>> len(parse_path("metadata.labels.app.kubernetes.io/name"))
+    3
+    """
+    steps: list[Step] = []
+    at = 0
+    while at < len(text):
+        if steps and steps[-1].name in free and not (steps[-1].is_item or steps[-1].is_free):
+            steps.append(Step(text[at:], is_free=True))
+            break
+        found = _STEP.match(text, at)
+        if found is None:
+            raise EditError(
+                f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
+            )
+        steps.append(Step(found[1]))
+        is_free = found[1] in free
+        steps += [
+            Step(inside.strip("'\""), is_item=not is_free, is_free=is_free)
+            for inside in _INSIDE.findall(found[2])
+        ]
+        at = found.end()
+    if not steps or text.endswith((".", "[]")):
+        raise EditError(
+            f'expected names with dots between, such as spec.containers[app].image, got the field "{text}"'
+        )
+    return tuple(steps)
+
+
+def text_of(path: Path) -> str:
+    """*path* as it is written."""
+    return "".join(map(str, path)).removeprefix(".")
+
+
+def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+    """A copy of *value* where *change* made something else of what is at *path*; objects on the way are made
+    where there are none.
+
+    *change* gets None where nothing is there; where it answers None the key is left out. Raises
+    :class:`EditError` if something else than an object or a list is on the way. What is not on the way is
+    shared with *value*.
+    """
+    if not path:
+        return change(value)
+    step = path[0]
+    rest = path[1:]
+    if step.is_item and not isinstance(
+        value, dict
+    ):  # an object may have keys with dots, which stand in brackets
+        if value is not None and not isinstance(value, list):
+            raise EditError(f"{step}: expected a list, got it on {_kind_of(value)}")
+        found = []
+        for number, item in enumerate(value or []):
+            if step.name in (EVERY, str(number)) or (
+                isinstance(item, dict) and item.get("name") == step.name
+            ):
+                item = changed(item, rest, change)
+            found += [] if item is None else [item]
+        return found or None
+    if value is not None and not isinstance(value, dict):
+        raise EditError(f"{step.name}: expected an object around it, got it inside {_kind_of(value)}")
+    before = value or {}
+    after = changed(before.get(step.name), rest, change)
+    if after is None:
+        return {key: held for key, held in before.items() if key != step.name} or None
+    return {**before, step.name: after}
+
+
+def _kind_of(value: Json) -> str:
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else f"the value {value!r}"
+    )
+
+
+TOP = ("metadata", "spec", "status")
+FIXED = (
+    "apiVersion",
+    "kind",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "name",
+    "namespace",
+    "uid",
+)
+"""These say which object it is, and stay."""
+POD_TEMPLATES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"),
+        "spec.template.spec",
+    ),
+    "Pod": "spec",
+    "CronJob": "spec.jobTemplate.spec.template.spec",
+}
+"""Kind -> where the spec of its pods is."""
+OF_PODS = frozenset(
+    [
+        "affinity",
+        "containers",
+        "hostNetwork",
+        "initContainers",
+        "nodeName",
+        "nodeSelector",
+        "overhead",
+        "preemptionPolicy",
+        "priority",
+        "priorityClassName",
+        "schedulerName",
+        "schedulingGates",
+        "terminationGracePeriodSeconds",
+        "tolerations",
+        "topologySpreadConstraints",
+        "volumes",
+    ]
+)
+"""Fields of the spec of pods."""
+OF_NODE_STATUS = frozenset(
+    ["allocatable", "capacity", "conditions", "images", "nodeInfo", "volumesAttached", "volumesInUse"]
+)
+SINGULAR = {name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")}
+"""What one may write for a short name that has an s."""
+WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
+
+
+def path_for(kind: str, text: str) -> Path:
+    """The path that *text* means for objects of *kind*. Raises :class:`EditError`.
+
+    >>> text_of(path_for("Pod", "requests.cpu")), text_of(path_for("Node", "taints")), text_of(path_for("Deployment", "replicas"))
+    ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
+    """
+    path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
+    first = path[0].name
+    pods = POD_TEMPLATES.get(kind)
+    before = "spec"
+    if (meant := SINGULAR.get(first)) is not None:
+        raise EditError(
+            f'expected a field that there is, got "{text}"; did you mean "{meant}{text.removeprefix(first)}"?'
+        )
+    if first in TOP or first in FIXED:
+        before = ""
+    elif first in ("labels", "annotations"):
+        before = "metadata"
+    elif pods is not None and first in ("requests", "limits"):
+        before = f"{pods}.containers[{EVERY}].resources"
+    elif pods is not None and first in OF_PODS:
+        before = pods
+    elif kind == "Node" and first in OF_NODE_STATUS:
+        before = "status"
+    elif kind == "PersistentVolumeClaim" and first == "requests":
+        before = "spec.resources"
+    elif kind in WITHOUT_SPEC:
+        before = ""
+    found = (*(parse_path(before) if before else ()), *path)
+    if text_of(found) in FIXED:
+        raise EditError(f'expected another field, got "{text}", which says which object it is')
+    return found
+
+
+_SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def keyed_item(field: str, text: str) -> dict[str, Json] | None:
+    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises
+    :class:`EditError`.
+
+    >>> keyed_item("taints", "dedicated=gpu:NoSchedule")
+    {'key': 'dedicated', 'value': 'gpu', 'effect': 'NoSchedule'}
+    >>> keyed_item("tolerations", "dedicated")
+    {'key': 'dedicated', 'operator': 'Exists'}
+    """
+    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
+        return None
+    if field == "tolerations" and text == "*":
+        return {"operator": "Exists"}
+    key, value, effect = _parts(field, text)
+    if field == "taints":
+        if not effect:
+            raise EditError(f'expected KEY:EFFECT or KEY=VALUE:EFFECT, got the taint "{text}"')
+        return {"key": key, **({"value": value} if value else {}), "effect": effect}
+    operator = {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
+    return {"key": key, **operator, **({"effect": effect} if effect else {})}
+
+
+def _parts(field: str, text: str) -> tuple[str, str | None, str]:
+    found = _SHORT.fullmatch(text)
+    effect = (found["effect"] or "") if found else ""
+    if found is None or (effect and effect not in EFFECTS):
+        raise EditError(
+            f'{field}: expected KEY, KEY=VALUE or KEY=VALUE:EFFECT, EFFECT one of {", ".join(EFFECTS)}, got "{text}"'
+        )
+    return found["key"], found["value"], effect
+
+
+SET = "="
+ADD = "+="
+TAKE = "-="
+TIMES = "*="
+REMOVE = "-"
+_WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
+_NANO = 10**9
+
+
+@attrs.frozen
+class FieldChange:
+    """One change: at *path*, by *operator*, with the text *value*."""
+
+    path: Path
+    operator: str
+    value: str = ""
+
+    @classmethod
+    def split(cls, text: str) -> tuple[str, str, str]:
+        """Field, operator and value of *text*. Raises :class:`EditError`.
+
+        >>> FieldChange.split("requests.cpu*=0.5"), FieldChange.split("labels.pool=a=b"), FieldChange.split("nodeSelector.pool-")
+        (('requests.cpu', '*=', '0.5'), ('labels.pool', '=', 'a=b'), ('nodeSelector.pool', '-', ''))
+        """
+        found = _WRITTEN.fullmatch(text)
+        if found is not None:
+            return found[1], found[2], found[3]
+        if text.endswith(REMOVE) and len(text) > 1 and "=" not in text:
+            return text[:-1], REMOVE, ""
+        raise EditError(
+            f'expected FIELD=VALUE, FIELD+=VALUE, FIELD-=VALUE, FIELD*=NUMBER or FIELD-, got the change "{text}"'
+        )
+
+    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+        """A copy of *manifest* with the change. Raises :class:`EditError`."""
+        try:
+            after: dict[str, Json] = changed(manifest, self.path, self._at)
+        except EditError as error:
+            raise EditError(f"{text_of(self.path)}: {error}") from None
+        return after
+
+    def _at(self, before: Json) -> Json:
+        name = self.path[-1].name
+        value = self.value
+        if self.operator == SET:  # a key of its own choice has a text, whatever it looks like
+            return value if self.path[-1].is_free else read_value(value)
+        if self.operator == ADD:
+            if before is None or isinstance(before, list):
+                return [*(before or []), keyed_item(name, value) or read_value(value)]
+            added = read_value(value)
+            if isinstance(before, dict) and isinstance(added, dict):
+                return {**before, **added}
+            raise EditError("got += where there is neither a list nor an object")
+        if before is None or self.operator == REMOVE:
+            return None
+        if self.operator == TIMES:
+            try:
+                times = Fraction(value)
+            except (ValueError, ZeroDivisionError):
+                raise EditError(f'expected a number such as 0.5, got the factor "{value}"') from None
+            if times < 0:
+                raise EditError(f'expected a number of 0 or more, got the factor "{value}"')
+            try:
+                exact = Quantity.parse(before).nanos * times
+            except QuantityError as error:
+                raise EditError(f"it is no number: {error}") from None
+            if isinstance(before, int):
+                return -int(-exact // _NANO)
+            milli = -int(-exact // 10**6)
+            return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
+        if isinstance(before, dict):
+            return {key: held for key, held in before.items() if key != value} or None
+        if not isinstance(before, list):
+            raise EditError("got -= where there is neither a list nor an object")
+        left = []
+        if name in ("taints", "tolerations") and not value.lstrip().startswith("{"):
+            # Such with the key, and the value and effect if the text has them.
+            key, wanted, effect = _parts(name, value)
+            for item in before:
+                is_meant = isinstance(item, dict) and key in ("*", item.get("key"))
+                is_meant = is_meant and wanted in (None, item.get("value") or "")
+                left += [] if is_meant and (not effect or item.get("effect") == effect) else [item]
+            return left or None
+        meant = read_value(value)
+        keys = ("name", "key", "topologyKey")
+        for item in before:
+            left += (
+                [] if item == meant or (isinstance(item, dict) and meant in map(item.get, keys)) else [item]
+            )
+        return left or None
+
+
+def read_value(text: str) -> Json:
+    """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises
+    :class:`EditError`."""
+    try:
+        found = [value for value, _ in yaml_values(text, "value")]
+    except ManifestError:
+        found = [None, None]
+    if len(found) > 1:
+        raise EditError(f'expected YAML, got the value "{text}"')
+    return found[0] if found else None
+
+
+NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
+HUGE_PAGES = "hugepages-"
