@@ -1,151 +1,46 @@
-"""The scheduling queue of each release: where pods are put, and in which order they leave."""
+"""The scheduling queue: its heap, its backoff and its timers; and the queue of releases with gate PodPriority off."""
 
 import pytest
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.backoff import SECOND, Backoff, Clock, Heap, Timer, nanoseconds
+from kubeclassic.core.queue.backoff import SECOND, Backoff, Clock, Heap, Timer
+from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
-from kubeclassic.exceptions import CacheError
 from tests.support.build import pod
-from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, WITH_FIFO, bench, failed, parked
-from tests.support.refusals import refusal_text
 
 
-class TestActiveOrder:
-    def test_equal_priorities_go_by_the_times_that_pods_bear(self):
-        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of
-        an update is the new one."""
-        conditions = {
-            "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
-            "changed": {"lastTransitionTime": "2020-01-01T00:00:03Z"},
-            "timeless": {},
-        }
-        made = bench("1.13")
-        made.queue.add(pod("created", metadata={"creationTimestamp": "2020-01-01T00:00:01Z"}))
-        for name, times in conditions.items():
-            made.queue.add(failed(name, status={"conditions": [{**MARK["conditions"][0], **times}]}))
-        made.queue.add(pod("later"))
-        made.queue.update(pod("later"), pod("later", metadata={"creationTimestamp": "2020-01-01T00:00:05Z"}))
-        assert made.pop_all() == ["timeless", "created", "probed", "changed", "later"]
+@pytest.fixture(params=["1.12", "1.13", "1.14"])
+def fifo(request):
+    """The queue of a release that has one without priorities, and the nominations beside it."""
+    algorithm = resolve(RELEASES[request.param], gates={"PodPriority": False})
+    made = Nominations(algorithm.release.nominations)
+    return make_queue(algorithm, made, Clock()), made
 
 
-class TestAddUnschedulable:
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
-        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle
-        number."""
-        made = bench(release)
-        for name in ("a", "b"):
-            made.queue.add(pod(name))
-        made.queue.pop()
-        cycle = made.queue.cycle
-        made.queue.move_all()
-        made.queue.pop()
-        made.fail(failed("a"), cycle)
-        assert made.queue.pending.unschedulable == (1 if release in BY_FLAG else 0)
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_move_that_moves_nobody_counts(self, release):
-        """An assigned pod that no parked pod wants still keeps a pod that is being tried from being parked."""
-        made = bench(release)
-        made.queue.add(pod("a"))
-        made.queue.pop()
-        made.queue.assigned_pod_added(pod("other", on="n"))
-        made.fail(failed("a"))
-        assert made.queue.pending.unschedulable == 0
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_known_pods_are_refused(self, release):
-        """A pod that is in the queue already is refused with upstream's words."""
-        made = parked(release, failed("a"))
-        made.queue.add(pod("b"))
-        texts = {
-            "a": "pod is already present in unschedulableQ",
-            "b": "pod is already present in the activeQ",
-        }
-        if release in WITH_BACKOFF:
-            made.fail(pod("c"), -1)
-            texts["c"] = "pod is already present in the backoffQ"
-        for name, text in texts.items():
-            assert refusal_text(CacheError, made.fail, failed(name)) == text
-        assert made.queue.pending.total == len(texts)
+def test_a_pod_that_comes_back_takes_its_old_place(fifo):
+    """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
+    queue, _ = fifo
+    for name in ("a", "b"):
+        queue.add(pod(name))
+    queue.delete(pod("a"))
+    queue.add(pod("a"))
+    assert [queue.pop().pod.name for _ in "ab"] == ["a", "b"]
 
 
-class TestDelete:
-    @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
-    def test_the_wait_of_an_active_pod_is_kept(self, was_active, wait):
-        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on
-        with it."""
-        made = bench("1.16")
-        made.fail(pod("a"))
-        made.clock.now = nanoseconds(3.0)
-        if was_active:
-            made.queue.move_all()
-        made.queue.delete(pod("a"))
-        made.fail(pod("a"), -1)
-        assert made.queue.next_due() == (3 + wait) * SECOND
-
-
-class TestNominations:
-    @pytest.mark.parametrize("release", ALL)
-    def test_by_preemption(self, release):
-        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status
-        alone."""
-        made = bench(release)
-        made.queue.nominate(pod("a"), "n")
-        assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})
-        made.queue.withdraw(pod("a"))
-        assert made.nominated() == {}
-
-
-# --- The scheduling queue with gate PodPriority off ---------------------------------------------------------
-
-
-class TestFifo:
-    def test_1_15_has_priorities_always(self):
-        """In 1.15 the queue goes by priority even with gate PodPriority off."""
-        made = bench("1.15", PodPriority=False)
-        for name, priority in (("a", 1), ("b", 5)):
-            made.queue.add(pod(name, priority=priority))
-        assert made.pop_all() == ["b", "a"]
-
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_a_pod_that_comes_back_takes_its_old_place(self, release):
-        """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
-        made = bench(release, PodPriority=False)
-        for name in ("a", "b"):
-            made.queue.add(pod(name))
-        made.queue.delete(pod("a"))
-        made.queue.add(pod("a"))
-        assert made.pop_all() == ["a", "b"]
-
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_events_move_nobody_and_nominations_do_not_count(self, release):
-        """No event ends a wait, and a pod nominated by its status is not in the map."""
-        made = bench(release, PodPriority=False)
-        made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
-        made.queue.pop()
-        made.fail(pod("a", status={"nominatedNodeName": "n"}))
-        made.queue.nominate(pod("a"), "n")
-        made.queue.move_all()
-        made.queue.assigned_pod_added(pod("b", on="n"))
-        made.queue.assigned_pod_updated(pod("b", on="n"))
-        assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})
-
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_without_the_waits(self, release):
-        """The bare FIFO takes a pod that failed back at once, unless it is there already."""
-        algorithm = resolve(RELEASES[release], gates={"PodPriority": False})
-        queue = make_queue(algorithm, Nominations(algorithm.release.nominations), Clock(), waits=False)
-        for name in ("a", "b"):
-            queue.add(pod(name))
-        item = queue.pop()
-        assert item is not None
-        for _ in range(2):
-            queue.add_unschedulable(item, queue.cycle)
-        assert ([found.name for found in queue.pods()], queue.next_due()) == (["b", "a"], None)
+def test_events_move_nobody_and_nominations_do_not_count(fifo):
+    """No event ends a wait, and a pod nominated by its status is not in the map."""
+    queue, nominations = fifo
+    nominated = pod("a", status={"nominatedNodeName": "n"})
+    queue.add(nominated)
+    queue.pop()
+    queue.add_unschedulable(QueuedPod(nominated), queue.cycle)
+    queue.nominate(pod("a"), "n")
+    queue.move_all()
+    queue.assigned_pod_added(pod("b", on="n"))
+    queue.assigned_pod_updated(pod("b", on="n"))
+    assert (queue.pending, list(nominations)) == ((0, 1, 0), [])
 
 
 # --- The heap's own order -----------------------------------------------------------------------------------
@@ -247,36 +142,3 @@ class TestTimer:
 
 
 # --- What moves the pods of a scheduling queue: events, and time --------------------------------------------
-
-
-class TestFlushes:
-    @pytest.mark.parametrize("release", WITH_BACKOFF)
-    def test_a_forgotten_wait_is_over(self, release):
-        """A pod in the backoff queue whose entry was forgotten meanwhile leaves it at the next look."""
-        made = bench(release)
-        forget = RELEASES[release].queue.backoff_forget_after
-        for now in (0.0, 1.5, 4.0, 8.5, 17.0):
-            made.clock.now = nanoseconds(now)
-            made.fail(pod("a"), -1)
-            assert made.queue.pending == (0, 1, 0)
-            if now < 17.0:
-                made.queue.update(pod("a"), pod("a"))
-                made.queue.pop()
-        made.clock.now = nanoseconds(17.5)
-        assert made.queue.next_due() == 27 * SECOND
-        made.fail(pod("b"), -1)
-        assert made.queue.next_due() == 19 * SECOND
-        assert forget >= 10.0
-
-    def test_the_clock_says_when_it_began(self):
-        """The times of objects are dates, and the clock has the date of its 0."""
-        made = bench("1.13", origin=86400)
-        made.fail(
-            failed(
-                "a",
-                status={
-                    "conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]
-                },
-            )
-        )
-        assert made.queue.next_due() == 90 * SECOND
