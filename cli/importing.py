@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..api.words import count_of
 from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
 from .declaring.flags import FileName, Output, output_options
 
-if TYPE_CHECKING:
-    from .answering import Writer
-
-FORMS = ("json", "jsonl", "yaml")
 CSV = FileName(allow_dash=False)
 
 
@@ -31,145 +24,136 @@ def importing() -> None:
     """
 
 
-written = output_options(
-    FORMS,
-    "json, yaml: a List; jsonl: an object a line.",
-    default="json",
-    what="the manifests",
-    headers=False,
-    page=False,
-    verbose=None,
-)
-"""The options that say where the manifests go."""
+def _trace(name: str, short_help: str, arguments: dict[str, str], text: str, *options: Any) -> None:
+    """The command for a trace, with the metavars of its *arguments*, its help and *options*."""
+
+    def reading(output: Output, profile: str | None = None, **given: Any) -> None:
+        from ..questions.importing.ask import ask
+        from .answering import answer, write_yaml
+        from .console.output import note, writing
+        from .console.progress import telling
+
+        first, *_ = paths = [given[each] for each in (*arguments, "columns") if each in given]
+        with telling("reading", str(first)):
+            found = ask(name, *paths)
+        if profile is not None:
+            if found.configuration is None:
+                raise OptionsError(
+                    f"--profile: got {profile}, but {first} has no configuration of a scheduler"
+                )
+            with writing(profile) as stream:
+                write_yaml(found.configuration, stream)
+
+        def line(item: Any) -> str:
+            return json.dumps(item, separators=(",", ":")) + "\n"
+
+        answer(
+            found,
+            output,
+            forms={
+                "json": lambda stream: stream.write(line(found.manifest)),
+                "jsonl": lambda stream: stream.writelines(map(line, found.manifest["items"])),
+                "yaml": lambda stream: write_yaml(found.manifest, stream),
+            },
+        )
+        for told in found.asides(output.form):
+            note(told)
+
+    written = output_options(
+        ("json", "jsonl", "yaml"),
+        "json, yaml: a List; jsonl: an object a line.",
+        default="json",
+        what="the manifests",
+        headers=False,
+        page=False,
+        verbose=None,
+    )
+    command: Any = reading
+    layers = [click.argument(argument, metavar=metavar, type=CSV) for argument, metavar in arguments.items()]
+    for layer in reversed([*layers, *options, written]):
+        command = layer(command)
+    importing.command(name, short_help=short_help, help=text)(command)
 
 
-def _write(output: Output, name: str, *given: Any, profile: str | None = None) -> None:
-    """Write the trace called *name* as manifests; *given* are its files and options. Say how many there are,
-    and what was dropped.
-
-    *profile*: a file for the configuration of its scheduler.
-    """
-    from ..questions.importing.ask import ask
-    from .answering import answer, write_yaml
-    from .console.output import note, writing
-    from .console.progress import telling
-
-    with telling("reading", str(given[0])):
-        found = ask(name, *given)
-    if profile is not None:
-        if found.configuration is None:
-            raise OptionsError(
-                f"--profile: got {profile}, but {given[0]} has no configuration of a scheduler"
-            )
-        with writing(profile) as stream:
-            write_yaml(found.configuration, stream)
-    manifest = found.manifest
-    forms: Mapping[str, Writer] = {
-        "json": lambda stream: stream.write(_line(manifest)),
-        "jsonl": lambda stream: stream.writelines(map(_line, manifest["items"])),
-        "yaml": lambda stream: write_yaml(manifest, stream),
-    }
-    answer(found, output, forms=forms)
-    nodes = found.kinds["Node"]
-    pods = found.kinds["Pod"]
-    others = len(manifest["items"]) - nodes - pods
-    told = f", {count_of(others, 'other object')}" if others else ""
-    note(f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}")
-    for what, count in found.dropped.items():
-        note(f"dropped: {count:,} {what}")
-
-
-def _line(item: Mapping[str, Any]) -> str:
-    return json.dumps(item, separators=(",", ":")) + "\n"
-
-
-@importing.command(short_help="Alibaba's GPU trace (cluster-trace-gpu-v2023).")
-@click.argument("nodes", metavar="NODES.csv", type=CSV)
-@click.argument("pods", metavar="PODS.csv", type=CSV)
-@written
-def openb(nodes: Path, pods: Path, output: Output) -> None:
+_trace(
+    "openb",
+    "Alibaba's GPU trace (cluster-trace-gpu-v2023).",
+    {"nodes": "NODES.csv", "pods": "PODS.csv"},
     """Read the nodes and pods of Alibaba's openb trace and write them as one List of manifests.
 
-    \b
-    NODES.csv  sn, cpu_milli, memory_mib, gpu, model
-    PODS.csv   name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, pod_phase, creation_time, ...
+\b
+NODES.csv  sn, cpu_milli, memory_mib, gpu, model
+PODS.csv   name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, qos, pod_phase, creation_time, ...
 
-    Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs,
-    alibabacloud.com/gpu-count and alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and
-    alibabacloud.com/gpu-card-model; condition Ready. Pods (namespace openb, priority 0) request, and are
-    limited to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of num_gpu x min(gpu_milli,
-    1000); gpu_spec A|B becomes required node affinity to those models. Order: creation time, then name.
+Columns may be missing at the end. Nodes have cpu, memory, 110 pods and, with GPUs, alibabacloud.com/gpu-count
+and alibabacloud.com/gpu-milli (1000 a GPU); labels kubernetes.io/hostname and
+alibabacloud.com/gpu-card-model; condition Ready. Pods (namespace openb, priority 0) request, and are limited
+to, cpu, memory and, with num_gpu > 0, alibabacloud.com/gpu-milli of num_gpu x min(gpu_milli, 1000); gpu_spec
+A|B becomes required node affinity to those models. Order: creation time, then name.
 
-    \b
-    kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
-    kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
-    """
-    _write(output, "openb", nodes, pods)
-
-
-@importing.command(short_help="A trace of SimKube (msgpack).")
-@click.argument("trace", metavar="TRACE", type=CSV)
-@written
-def simkube(trace: Path, output: Output) -> None:
+\b
+kubeclassic import openb openb_node_list_all_node.csv openb_pod_list_gpuspec33.csv --output openb.json
+kubeclassic simulate openb.json --percentage-of-nodes-to-score 100
+""",
+)
+_trace(
+    "simkube",
+    "A trace of SimKube (msgpack).",
+    {"trace": "TRACE"},
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
-    Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would
-    make, from the time of the event on. A new pod template replaces an owner's pods. A CronJob becomes a pod
-    for each run that was recorded; a pod without an owner stays what it is. Pods that finished in the trace
-    run for as long as they did there. Other objects are dropped.
+Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make,
+from the time of the event on. A new pod template replaces an owner's pods. A CronJob becomes a pod for each
+run that was recorded; a pod without an owner stays what it is. Pods that finished in the trace run for as
+long as they did there. Other objects are dropped.
 
-    \b
-    kubeclassic import simkube trace.sktrace --output simkube.json
-    kubeclassic replay simkube.json nodes.yaml --release 1.36
-    """
-    _write(output, "simkube", trace)
-
-
-@importing.command(short_help="An export of kube-scheduler-simulator.")
-@click.argument("export", metavar="EXPORT.json", type=CSV)
-@click.option(
-    "--profile",
-    metavar="FILE",
-    help="Write the scheduler's configuration there, for --profile of other commands.",
+\b
+kubeclassic import simkube trace.sktrace --output simkube.json
+kubeclassic replay simkube.json nodes.yaml --release 1.36
+""",
 )
-@written
-def simulator(export: Path, profile: str | None, output: Output) -> None:
+_trace(
+    "simulator",
+    "An export of kube-scheduler-simulator.",
+    {"export": "EXPORT.json"},
     """Read an export of kube-scheduler-simulator: its objects, and its scheduler's configuration.
 
-    All commands read the objects of such a file as they do manifests; this one writes the configuration as
-    well.
+All commands read the objects of such a file as they do manifests; this one writes the configuration as well.
 
-    \b
-    kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
-    kubeclassic simulate export.json --profile profile.yaml
-    """
-    _write(output, "simulator", export, profile=profile)
-
-
-@importing.command("csv", short_help="A table of your own, with a map of its columns.")
-@click.argument("table", metavar="TABLE.csv", type=CSV)
-@click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what.")
-@written
-def own_csv(table: Path, columns: Path, output: Output) -> None:
+\b
+kubeclassic import simulator export.json --output cluster.json --profile profile.yaml
+kubeclassic simulate export.json --profile profile.yaml
+""",
+    click.option(
+        "--profile",
+        metavar="FILE",
+        help="Write the scheduler's configuration there, for --profile of other commands.",
+    ),
+)
+_trace(
+    "csv",
+    "A table of your own, with a map of its columns.",
+    {"table": "TABLE.csv"},
     """Read a CSV table of pods or nodes, whose first line has the names of the columns, with a map in YAML:
 
-    \b
-    kind: pods                       # or nodes
-    name: task_id
-    namespace: team                  # these and the following may be left out
-    priority: prio                   # with words in it: priorities: {high: 1000, low: 0}
-    count: instances                 # that many of each row
-    created: start                   # seconds
-    runs: seconds                    # or deleted: end
-    requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
-    labels: {app: service}
-    nodeSelector: {disk: disk_type}
+\b
+kind: pods                       # or nodes
+name: task_id
+namespace: team                  # these and the following may be left out
+priority: prio                   # with words in it: priorities: {high: 1000, low: 0}
+count: instances                 # that many of each row
+created: start                   # seconds
+runs: seconds                    # or deleted: end
+requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
+labels: {app: service}
+nodeSelector: {disk: disk_type}
 
-    Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For
-    nodes `requests` is what they have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure
-    (2020) and Google (2019).
+Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For nodes
+`requests` is what they have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (2020)
+and Google (2019).
 
-    \b
-    kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
-    """
-    _write(output, "csv", table, columns)
+\b
+kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json
+""",
+    click.option("--map", "columns", type=CSV, required=True, metavar="FILE", help="Which column is what."),
+)

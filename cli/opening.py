@@ -28,6 +28,7 @@ from .declaring.setup import NamedSetup, Setup
 
 if TYPE_CHECKING:
     from ..live.client.api import Transport
+    from ..live.client.credentials import Access
     from ..live.process.logs import Log
     from ..questions.compare.options import CompareOptions
 
@@ -170,6 +171,16 @@ async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Set
     settled = setup.settled((), server)
     log.info(f"release {settled.version}: the API server runs {server or 'one that it does not name'}")
     return settled
+
+
+async def release_of_server(setup: Setup, access: Access, log: Log) -> Setup:
+    """As :func:`settled_by_server`, over a connection of its own."""
+    from ..live.client.http import HttpTransport
+
+    if not is_auto(setup.release):
+        return setup
+    async with HttpTransport(access) as transport:
+        return await settled_by_server(setup, transport, log)
 
 
 def version_read() -> str:

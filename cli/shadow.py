@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..exceptions import visible
-from ..live.process.logs import LogSettings
 from .console.output import note
-from .declaring.commands import CommonOption, command
-from .declaring.flags import DEFAULT_ACCESS, FILE, scheduler_options
-from .declaring.logs import log_of, log_option
+from .declaring.commands import command
+from .declaring.flags import DEFAULT_ACCESS, scheduler_options
+from .declaring.live import LOG, access_options, log_of, options_of
 
 if TYPE_CHECKING:
     from ..live.process.logs import Log
@@ -24,37 +23,14 @@ if TYPE_CHECKING:
 
 
 @command(short_help="Where would another scheduler put the pods of a live cluster?", outputs=("--all",))
-@click.option(
-    "--kubeconfig",
-    cls=CommonOption,
-    type=FILE,
-    help=f"How to reach the API server.  [default: {DEFAULT_ACCESS}]",
-)
-@click.option(
-    "--context", metavar="NAME", help="The context of the kubeconfig.  [default: its current context]"
-)
+@access_options(f"How to reach the API server.  [default: {DEFAULT_ACCESS}]")
 @scheduler_options
-@click.option(
-    "--for",
-    "seconds",
-    cls=CommonOption,
-    type=float,
-    metavar="SECONDS",
-    help="Stop after this time.  [default: at Ctrl-C or SIGTERM]",
-)
-@log_option
-@click.option(
-    "--all", "shows_all", cls=CommonOption, is_flag=True, help="Report every pod, not only differences."
-)
-@click.option(
-    "-o",
-    "form",
-    cls=CommonOption,
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="The format of each line.",
-)
+@options_of(f"""
+--for seconds | SECONDS | common | Stop after this time.  [default: at Ctrl-C or SIGTERM]
+{LOG}
+--all shows_all | switch | common | Report every pod, not only differences.
+-o form | text,json text | common | The format of each line.
+""")
 def shadow(
     kubeconfig: Path | None,
     context: str | None,
@@ -77,9 +53,7 @@ def shadow(
     kubeclassic shadow --kubeconfig ~/.kube/config --release 1.15
     kubeclassic shadow --kubeconfig ~/.kube/config --profile profile.yaml --for 600 -o json
     """
-    tally = asyncio.run(
-        _shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(LogSettings(form=log_form)))
-    )
+    tally = asyncio.run(_shadowed(kubeconfig, context, setup, seconds, shows_all, form, log_of(log_form)))
     if form == "json":
         click.echo(json.dumps({"summary": tally.record()}))
     else:

@@ -340,7 +340,7 @@ class ClassicFlow:
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
         return make_queue(self.engine.algorithm, nominations, clock)
 
-    def router(self, queue: SchedulingQueue, scheduler_name: str) -> EventRouter:
+    def router(self, queue: SchedulingQueue, scheduler_name: str | None) -> EventRouter:
         from .router import EventRouter
 
         return EventRouter(self.engine, queue, scheduler_name)

@@ -82,8 +82,8 @@ class Cycle:
     answers: Answers | None = None
     """Answers of earlier cycles; None if they must not be used."""
     described: Sequence[Node] | None = None
-    """The feasible nodes, as the latest extender described them in its reply; None: as they are in the table.
-    """
+    """The feasible nodes, as the latest extender described them in its reply; None: as they are in the
+    table."""
     details: bool = True
     """Whether the arrays are kept after the cycle, as the details of its decision."""
     notes: CycleState = attrs.Factory(CycleState)

@@ -40,8 +40,8 @@ class SchedulingState:
     router: EventRouter = attrs.field(init=False)
     binding: BindingCycle = attrs.field(init=False)
 
-    def begin(self, clock: Clock, scheduler_name: str) -> None:
-        """Make the queue, which goes by *clock*, for the pods of a scheduler."""
+    def begin(self, clock: Clock, scheduler_name: str | None) -> None:
+        """Make the queue, which goes by *clock*, for the pods of a scheduler; None: of all."""
         flow = self.engine.flow
         self.clock, self.queue = clock, flow.queue(clock)
         self.router = flow.router(self.queue, scheduler_name)

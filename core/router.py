@@ -41,7 +41,8 @@ class EventRouter:
 
     engine: Engine
     queue: SchedulingQueue
-    scheduler_name: str = DEFAULT_SCHEDULER
+    scheduler_name: str | None = DEFAULT_SCHEDULER
+    """Its pods are queued, with profiles the pods of any of them; None: all pods are."""
     pods: dict[str, Pod] = attrs.Factory(dict)
     """Key -> pod as the API has it, without finished pods."""
     feed: EventFeed = attrs.field(init=False)
@@ -130,11 +131,10 @@ class EventRouter:
         self._tell_queue(old if self._is_queued(old) else None, new if self._is_queued(new) else None)
 
     def _is_queued(self, pod: Pod | None) -> bool:
-        return (
-            pod is not None
-            and not pod.spec.node_name
-            and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) == self.scheduler_name
-        )
+        if pod is None or pod.spec.node_name:
+            return False
+        name = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        return self.scheduler_name is None or name in (self.engine.profiles or (self.scheduler_name,))
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is not None:

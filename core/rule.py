@@ -107,8 +107,8 @@ class Predicate:
     keeps_itself: bool = KEEPS_ITSELF
     """Its answers depend on the very pod, so it is asked in each cycle."""
     parts: Sequence[Predicate] = ()
-    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of them.
-    """
+    """Predicates that it asks one after the other and nothing else: a node passes it that passes all of
+    them."""
 
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"

@@ -43,7 +43,13 @@ Json = dict[str, Any]
 
 # --- one cycle ------------------------------------------------------------------------------------------------------
 
-STEPS = ("Take the next pod", "Filter: does the node fit?", "Score: how well does it fit?", "Pick the best", "Assume, bind")
+STEPS = (
+    "Take the next pod",
+    "Filter: does the node fit?",
+    "Score: how well does it fit?",
+    "Pick the best",
+    "Assume, bind",
+)
 
 
 def cycle() -> str:
@@ -51,7 +57,13 @@ def cycle() -> str:
     found = explain(EXAMPLE, DECIDED, "1.16").record()
     nodes = sorted(found["nodes"], key=lambda node: (not node["fits"], node["node"]))
     height = 116 + 26 * len(nodes) + 96
-    parts = [*_steps(), *_the_pod(found), *_verdicts(nodes), *_scores(nodes, found["host"]), *_way_out(height)]
+    parts = [
+        *_steps(),
+        *_the_pod(found),
+        *_verdicts(nodes),
+        *_scores(nodes, found["host"]),
+        *_way_out(height),
+    ]
     return document(1060, height, "One scheduling cycle, step by step", _told(found), parts)
 
 
@@ -131,8 +143,14 @@ def cluster() -> str:
     """The example cluster by zone: the cpu of each node, used before and used after ``simulate``, and the pod without a node."""
     loaded, result = Cluster.load(str(EXAMPLE)), simulate(EXAMPLE)
     pods = {pod.key: pod for pod in loaded.pods}
-    before = {node.name: _cpu(pod for pod in pods.values() if pod.spec.node_name == node.name) for node in loaded.nodes}
-    after = {node.name: _cpu(pods[key] for key, host in result.hosts.items() if host == node.name) for node in loaded.nodes}
+    before = {
+        node.name: _cpu(pod for pod in pods.values() if pod.spec.node_name == node.name)
+        for node in loaded.nodes
+    }
+    after = {
+        node.name: _cpu(pods[key] for key, host in result.hosts.items() if host == node.name)
+        for node in loaded.nodes
+    }
     zones = sorted({node.metadata.labels.get(ZONE, "") for node in loaded.nodes})
     parts: list[str] = []
     height = 0
@@ -155,14 +173,23 @@ def _millicores(container: Any) -> int:
     return container.requests["cpu"].milli_value() if "cpu" in container.requests else 0
 
 
-def _zone(left: int, zone: str, nodes: list[Any], before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[str]:
+def _zone(
+    left: int, zone: str, nodes: list[Any], before: Mapping[str, float], after: Mapping[str, float]
+) -> Iterator[str]:
     yield box(left, 10, 255, 36 + 44 * len(nodes), "", LINE)
     yield text(left + 12, 32, f"zone {zone}", size=14, bold=True)
     for row, node in enumerate(nodes):
         top, room = 44 + 44 * row, node.status.allocatable["cpu"].milli_value() / 1000
         used, new = before[node.name] / room * 231, after[node.name] / room * 231
         yield text(left + 12, top + 12, node.name, size=12)
-        yield text(left + 243, top + 12, f"{before[node.name] + after[node.name]:g} of {room:g} cpu", size=12, colour=DIM, end=True)
+        yield text(
+            left + 243,
+            top + 12,
+            f"{before[node.name] + after[node.name]:g} of {room:g} cpu",
+            size=12,
+            colour=DIM,
+            end=True,
+        )
         yield rectangle(left + 12, top + 18, 231, 14, FAINT)
         yield rectangle(left + 12, top + 18, used, 14, DIM)
         yield rectangle(left + 12 + used, top + 18, new, 14, PALETTE[0])
@@ -199,11 +226,19 @@ def rooms() -> str:
     parts = []
     for row, (name, about) in enumerate(FLOORS):
         top = 14 + 54 * row
-        parts += [box(10, top, 200, 40, name, PALETTE[0] if name in ("core", "predicates, priorities") else LINE)]
+        parts += [
+            box(10, top, 200, 40, name, PALETTE[0] if name in ("core", "predicates, priorities") else LINE)
+        ]
         parts += [text(226, top + 25, about, size=13, colour=DIM)]
         if row:
             parts.append(arrow(110, top - 14, 110, top - 1))
-    return document(720, 14 + 54 * len(FLOORS), "The rooms of the package", "Each part imports only what is below it.", parts)
+    return document(
+        720,
+        14 + 54 * len(FLOORS),
+        "The rooms of the package",
+        "Each part imports only what is below it.",
+        parts,
+    )
 
 
 PICTURES: Mapping[str, Callable[[], str]] = {"cycle": cycle, "cluster": cluster, "rooms": rooms}

@@ -8,7 +8,6 @@ pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -61,7 +60,18 @@ class Bodies:
     ) -> bytes:
         """The body of preempt; with *names_only* the number of *violations* is only sent where the release
         does that."""
-        write = (lambda victims: _meta(victims, violations)) if names_only else self._victims
+
+        def write(victims: Victims) -> bytes:
+            if names_only:
+                count = victims.violations if violations else 0
+                return compact_json(
+                    {"Pods": [{"UID": pod.uid} for pod in victims.pods], "NumPDBViolations": count}
+                )
+            # Upstream: no victims are a null, or an empty list where an extender left none.
+            is_null = not victims.pods and not victims.chosen_by
+            pods = b"null" if is_null else b"[%b]" % b",".join([self._pod(pod) for pod in victims.pods])
+            return b'{"Pods":%b,"NumPDBViolations":%d}' % (pods, victims.violations)
+
         written = b",".join(
             b"%b:%b" % (compact_json(name), write(candidates[name])) for name in sorted(candidates)
         )
@@ -93,12 +103,6 @@ class Bodies:
             found = self._pods[pod.key] = pod, _sent(pod)
         return found[1]
 
-    def _victims(self, victims: Victims) -> bytes:
-        # Upstream: no victims are a null, or an empty list where an extender left none.
-        is_null = not victims.pods and not victims.chosen_by
-        pods = b"null" if is_null else b"[%b]" % b",".join([self._pod(pod) for pod in victims.pods])
-        return b'{"Pods":%b,"NumPDBViolations":%d}' % (pods, victims.violations)
-
 
 def _sent(item: Node | Pod) -> bytes:
     """The object without its kind, which the place says."""
@@ -107,13 +111,7 @@ def _sent(item: Node | Pod) -> bytes:
     )
 
 
-def _meta(victims: Victims, violations: bool) -> bytes:
-    pods = [{"UID": pod.uid} for pod in victims.pods]
-    return compact_json({"Pods": pods, "NumPDBViolations": victims.violations if violations else 0})
-
-
 OK = 200
-_VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)
 
 
 @attrs.define(eq=False)
@@ -160,7 +158,7 @@ class HttpExtender:
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
         reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
         if reply.error:
-            raise ExtenderError(errorf(reply.error))
+            raise ExtenderError(reply.error)
         failed = texts_of(reply.failednodes)
         unresolvable = (
             texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
@@ -210,30 +208,30 @@ class HttpExtender:
         )
         reply = self._send(config.preempt_verb, body, PreemptAnswer) or PreemptAnswer()
         chosen = reply.nodenametometavictims or {}
-        return {name: self._victims(name, chosen[name] or Chosen(), pods_on) for name in sorted(chosen)}
-
-    def _victims(self, node: str, meta: Chosen, pods_on: PodsOn) -> Victims:
-        there = pods_on(node)
-        cells = self.release.extenders
-        if there is None:
-            raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
-        by_uid = {pod.uid: pod for pod in reversed(there)}
-        pods = []
-        for item in meta.pods or ():
-            uid = "" if item is None else item.uid or ""
-            if uid not in by_uid:
-                claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
-                raise ExtenderError(f"extender: {self.url} {claim}")
-            pods.append(by_uid[uid])
-        return Victims(
-            pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url
-        )
+        found = dict[str, Victims]()
+        for node in sorted(chosen):
+            meta = chosen[node] or Chosen()
+            there = pods_on(node)
+            if there is None:
+                raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
+            by_uid = {pod.uid: pod for pod in reversed(there)}
+            pods = list[Pod]()
+            for item in meta.pods or ():
+                uid = "" if item is None else item.uid or ""
+                if uid not in by_uid:
+                    claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
+                    raise ExtenderError(f"extender: {self.url} {claim}")
+                pods.append(by_uid[uid])
+            found[node] = Victims(
+                pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url
+            )
+        return found
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
         reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
         if reply is not None and reply.error:
-            raise ExtenderError(errorf(reply.error))
+            raise ExtenderError(reply.error)
 
     # --- one request ----------------------------------------------------------------------------------------
 
@@ -257,20 +255,3 @@ def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | Non
 def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:
     """A map of texts of a reply, a null as an empty text."""
     return {name: text or "" for name, text in (given or {}).items()}
-
-
-def errorf(text: str) -> str:
-    """*text* as Go's ``fmt.Errorf`` writes it without arguments.
-
-    >>> errorf("disk 90% full"), errorf("100%"), errorf("50%%")
-    ('disk 90%!f(MISSING)ull', '100%!(NOVERB)', '50%')
-    """
-
-    def unformatted(found: re.Match[str]) -> str:
-        if found[0] == "%%":
-            return "%"
-        letter = found["letter"]
-        return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"
-
-    # Upstream: an extender's text is used as a format.
-    return _VERB.sub(unformatted, text)

@@ -1,5 +1,4 @@
-"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive; errors have the texts of
-Go's net/http.
+"""Requests to an extender over HTTP or HTTPS, on connections that are kept alive.
 
 Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k8s.io/client-go/transport.
 """
@@ -7,13 +6,11 @@ Upstream: makeTransport in pkg/scheduler/core/extender.go, and TLSConfigFor in k
 from __future__ import annotations
 
 import errno
-import socket
 import ssl
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -26,69 +23,10 @@ from ..exceptions import ExtenderError, KubeclassicError
 HEADER_TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 BODY_TIMEOUT = "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 PORTS = {"http": 80, "https": 443}
-_CONNECT = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.EHOSTUNREACH: "no route to host",
-    errno.ENETUNREACH: "network is unreachable",
-    errno.ETIMEDOUT: "connection timed out",
-    errno.EACCES: "permission denied",
-}
-
-
-def error_text(url: str, error: Exception) -> str:
-    """The text for an *error* of httpx on a POST to *url*."""
-    if "Timeout" in type(error).__name__:
-        return _of_post(url, HEADER_TIMEOUT)
-    for cause in _causes(error):
-        if isinstance(cause, ssl.SSLError):
-            return _of_post(url, _tls_text(cause))
-        if isinstance(cause, socket.gaierror):
-            return _of_post(url, f"dial tcp: lookup {urlsplit(url).hostname}: no such host")
-        if isinstance(cause, OSError) and cause.errno in _CONNECT:
-            return _of_post(url, f"dial tcp {_address(url)}: connect: {_CONNECT[cause.errno]}")
-        if isinstance(cause, ConnectionResetError):
-            return _of_post(url, f"read tcp {_address(url)}: read: connection reset by peer")
-    return _of_post(url, "EOF" if "disconnected" in str(error) else str(error))
-
-
-def _of_post(url: str, text: str) -> str:
-    return f'Post "{without_user(url)}": {text}'
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _tls_text(error: ssl.SSLError) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        text = _VERIFY.get(error.verify_code, error.verify_message)
-        return f"tls: failed to verify certificate: x509: {text}"
-    if error.reason == "WRONG_VERSION_NUMBER":
-        return "http: server gave HTTP response to HTTPS client"
-    return f"tls: {(error.reason or str(error)).lower().replace('_', ' ')}"
-
-
-_VERIFY = dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authority") | {
-    10: "certificate has expired or is not yet valid"
-}
-"""OpenSSL's codes for certificates that are refused."""
-
-
-def _address(url: str) -> str:
-    """The address that Go tries first, with its port."""
-    parts = urlsplit(url)
-    port = parts.port or PORTS[parts.scheme.lower()]
-    try:
-        host = str(socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)[0][4][0])
-    except OSError:
-        host = parts.hostname or ""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class PostError(ExtenderError):
-    """No answer: the text is that of Go's net/http."""
+    """No answer."""
 
 
 @attrs.frozen
@@ -130,13 +68,14 @@ class HttpPost:
     client: httpx.Client | None = None
 
     def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
-        if self.client is None:
-            self.client = _client(self.config)
-        scheme = urlsplit(url).scheme.lower()
-        if scheme not in PORTS:
-            raise PostError(_of_post(url, f'unsupported protocol scheme "{scheme}"'))
         import httpx
 
+        if self.client is None:
+            self.client = _client(self.config)
+        where = f'Post "{without_user(url)}":'
+        parts = urlsplit(url)
+        if parts.scheme.lower() not in PORTS:
+            raise PostError(f'{where} unsupported protocol scheme "{parts.scheme.lower()}"')
         deadline = time.monotonic() + timeout
         tls = self.config.tls
         extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
@@ -156,7 +95,19 @@ class HttpPost:
                     raise PostError(BODY_TIMEOUT) from None
                 return PostReply(response.status_code, bytes(reply))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise PostError(error_text(url, error)) from None
+            # Where Go's net/http has words of its own, they are these: they stand in conditions and events of
+            # pods.
+            text = str(error)
+            cause = error.__context__
+            while cause is not None and not (isinstance(cause, OSError) and cause.strerror):
+                cause = cause.__context__
+            if isinstance(error, httpx.TimeoutException):
+                text = HEADER_TIMEOUT
+            elif isinstance(cause, OSError):
+                text = str(cause.strerror).lower()
+                if isinstance(error, httpx.ConnectError) and cause.errno in errno.errorcode:
+                    text = f"dial tcp {parts.hostname}:{parts.port or PORTS[parts.scheme.lower()]}: connect: {text}"
+            raise PostError(f"{where} {text}") from None
 
     def close(self) -> None:
         """Close the connections; a later request makes new ones."""
@@ -197,31 +148,20 @@ def _client(config: ExtenderConfig) -> httpx.Client:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if tls.cert_file or tls.cert_data:
-            # Let context show the certificate of tls; data win over files.
-            written: list[Path] = []
-            try:
-                cert = _file(tls.cert_data, tls.cert_file, written)
-                context.load_cert_chain(cert, _file(tls.key_data, tls.key_file, written) or None)
-            finally:
-                for path in written:
-                    with suppress(OSError):
-                        path.unlink()
+            # Data win over files. A temporary folder is for its owner alone.
+            with TemporaryDirectory() as folder:
+                pair = []
+                for name, data, file in (
+                    ("cert", tls.cert_data, tls.cert_file),
+                    ("key", tls.key_data, tls.key_file),
+                ):
+                    if data:
+                        file = str(Path(folder, name))
+                        Path(file).write_bytes(data)
+                    pair.append(file)
+                context.load_cert_chain(pair[0], pair[1] or None)
     except (OSError, ValueError) as error:
         raise TlsError(
             f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}"
         ) from None
     return httpx.Client(verify=context, headers=HEADERS, follow_redirects=True)
-
-
-# --- TLS ----------------------------------------------------------------------------------------------------
-
-
-def _file(data: bytes, path: str, written: list[Path]) -> str:
-    """The file with *data*, which only its owner may read, and which is noted in *written*; *path* without
-    data."""
-    if not data:
-        return path
-    with tempfile.NamedTemporaryFile(delete=False) as stream:
-        written.append(Path(stream.name))
-        stream.write(data)
-    return stream.name

@@ -498,7 +498,7 @@ class FrameworkFlow:
             self.binding.queue = queue
         return queue
 
-    def router(self, queue: FrameworkQueue, scheduler_name: str) -> FrameworkEvents:
+    def router(self, queue: FrameworkQueue, scheduler_name: str | None) -> FrameworkEvents:
         return FrameworkEvents(self.engine, queue, scheduler_name)
 
 

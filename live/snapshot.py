@@ -20,7 +20,6 @@ from .client.api import (
     VERSIONS,
     Api,
     ApiError,
-    ListOptions,
     Manifest,
     ObjectList,
     Request,
@@ -210,9 +209,10 @@ async def _listed(api: Api, kind: str) -> ObjectList | str:
     it may not be listed."""
     refusal = ""
     for group_version in VERSIONS[kind]:
-        options = ListOptions(field_selector=UNFINISHED if kind == "Pod" else "")
         try:
-            found = await api.list(resource(kind, group_version), options)
+            found = await api.list(
+                resource(kind, group_version), field_selector=UNFINISHED if kind == "Pod" else ""
+            )
         except ApiError as error:
             if error.status not in (_FORBIDDEN, _NOT_THERE):
                 raise

@@ -58,8 +58,8 @@ class Scale(Protocol):
 
 
 ScaleOf = Callable[[Template, RawScores, Any], Scale | None]
-"""The scale for a pod, by what is known of raw scores, in a cycle; None where it does not follow from that.
-"""
+"""The scale for a pod, by what is known of raw scores, in a cycle; None where it does not follow from
+that."""
 
 ColumnOf = Callable[[Template, Any], NodeColumn[Any] | None]
 """The values, besides raw scores, by which the scale goes for a pod in a cycle; None: raw scores alone."""

@@ -294,8 +294,8 @@ class Decision:
     error: str | None = None
     """Upstream's message if the pod got no node."""
     fit_error: FitError | None = None
-    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter said.
-    """
+    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter
+    said."""
     is_fit_error: bool = False
     """Whether the error says that the pod fits on no node; otherwise something went wrong."""
     details: Details = NO_DETAILS

@@ -204,7 +204,7 @@ class Flow(Protocol):
         """A queue for this scheduler; with *apart* it has nominations of its own."""
         ...
 
-    def router(self, queue: Any, scheduler_name: str) -> Any:
+    def router(self, queue: Any, scheduler_name: str | None) -> Any:
         """The router of cluster events to the engine and *queue*: a
         :class:`~kubeclassic.core.router.EventRouter`."""
         ...

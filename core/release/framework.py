@@ -80,8 +80,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     checks_plugin_by_plugin: bool = False
     """Of several scores out of range that of the first plugin is told (no: of the first node)."""
     one_reason: bool = False
-    """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all).
-    """
+    """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no:
+    all)."""
     reads_order_by_cursor: ReadsByCursor = "never"
     """When the list of nodes is read on from where the node tree's cursor stopped."""
     extended_devices_unsign: bool = False
@@ -205,8 +205,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer
     domains counting more)."""
     missing_key_is_uneven: bool = False
-    """A node without a topology key fails as one in a domain that is too full, which removing pods may help.
-    """
+    """A node without a topology key fails as one in a domain that is too full, which removing pods may
+    help."""
     edits_make_domains: bool = False
     """A pod added or removed in a trial makes a domain of one without nodes that count."""
     terminating_peers_count: bool = False
@@ -389,8 +389,8 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     fields_lacked: frozenset[str] = frozenset()
     """The fields of other versions of the configuration that are unknown."""
     args_lacked: frozenset[str] = frozenset()
-    """The arguments of plugins of other releases that are unknown. Plugins without any, or ``PLUGIN.field``.
-    """
+    """The arguments of plugins of other releases that are unknown. Plugins without any, or
+    ``PLUGIN.field``."""
     lenient_fields: bool = False
     """Unknown fields of the configuration are ignored, with a warning."""
     first_args: bool = False
@@ -508,8 +508,8 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     refuses_capacity: bool = False
     """Where devices are not shared, a request that says how much it wants is an error."""
     keeps_counters: bool = False
-    """A device that is turned down once it took its counters keeps them, and one that is shared takes none.
-    """
+    """A device that is turned down once it took its counters keeps them, and one that is shared takes
+    none."""
     leaves_counter_slices: bool = False
     """Slices with shared counters are left out (no: these are the counters of their pool)."""
     leaves_counted_devices: bool = False

@@ -62,8 +62,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
         "PersistentVolumeClaim",
         "StorageClass",
     )
-    """The kinds whose events wake the pods of extenders, and of plugins that do not say what they wait for.
-    """
+    """The kinds whose events wake the pods of extenders, and of plugins that do not say what they wait
+    for."""
     registering: tuple[str, ...] = ()
     """The only plugins that say what they wait for (none: each can)."""
     own_changes_of_nodes: bool = False
@@ -115,8 +115,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     counts_rejections: bool = False
     """The backoff grows with rejections, or with errors in a row (no: with all attempts)."""
     backs_off_to_the_end: bool = False
-    """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off apart.
-    """
+    """A pod still backs off at the moment when its backoff ends; pods that failed by an error back off
+    apart."""
     keeps_nominations: bool = False
     """A pod that is activated keeps its nomination (no: it gets that of its status)."""
     activates_tried_pods: bool = False
@@ -406,8 +406,8 @@ class QueueCells(CellGroup, frozen=True, kw_only=True):
     csi_node_events: bool
     """An added or changed CSINode lets pods be tried again. With gate CSINodeInfo."""
     skips_condition_updates: bool
-    """A change of the conditions of a pod that was just placed is ignored. A change of its finalizers, too.
-    """
+    """A change of the conditions of a pod that was just placed is ignored. A change of its finalizers,
+    too."""
     probe_times: bool
     """Each failed attempt writes its time into condition PodScheduled."""
 

@@ -15,7 +15,11 @@ def document(width: int, height: int, title: str, about: str, parts: Iterable[st
     """A whole picture, *width* by *height*, with a title and a description for screen readers."""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"'
     lines = [f'{head} aria-labelledby="title about" font-family="{FONT}">']
-    lines += [f'<title id="title">{escape(title)}</title>', f'<desc id="about">{escape(about)}</desc>', MARKER]
+    lines += [
+        f'<title id="title">{escape(title)}</title>',
+        f'<desc id="about">{escape(about)}</desc>',
+        MARKER,
+    ]
     lines += [f'<rect width="{width}" height="{height}" rx="8" fill="{PAPER}"/>', *parts, "</svg>"]
     return "\n".join(lines) + "\n"
 
@@ -41,11 +45,21 @@ def box(left: float, top: float, width: float, height: float, label: str, line: 
     """A frame with a label in its middle."""
     place = f'x="{number(left)}" y="{number(top)}" width="{number(width)}" height="{number(height)}"'
     frame = f'<rect {place} rx="6" fill="{PAPER}" stroke="{line}" stroke-width="1.5"/>'
-    return frame + (text(left + width / 2, top + height / 2 + 5, label, size=14, bold=True, middle=True) if label else "")
+    return frame + (
+        text(left + width / 2, top + height / 2 + 5, label, size=14, bold=True, middle=True) if label else ""
+    )
 
 
 def text(
-    left: float, base: float, words: str, *, size: int, colour: str = INK, bold: bool = False, middle: bool = False, end: bool = False
+    left: float,
+    base: float,
+    words: str,
+    *,
+    size: int,
+    colour: str = INK,
+    bold: bool = False,
+    middle: bool = False,
+    end: bool = False,
 ) -> str:
     """A line of text on the line *base*, from *left* on, or with its middle or its end there."""
     anchor = "middle" if middle else "end" if end else "start"

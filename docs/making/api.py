@@ -24,7 +24,10 @@ _FIELD = re.compile(r"^:(?:param )?([\w, *]+):\s*", re.MULTILINE)
 def names() -> dict[ModuleType, list[str]]:
     """The public modules, each with its public names, classes first. Each name is in one of them."""
     modules = (getattr(kubeclassic, name) for name, home in homes("kubeclassic").items() if home is None)
-    return {module: sorted(_public(module), key=partial(_is_no_class, module)) for module in (kubeclassic, *modules)}
+    return {
+        module: sorted(_public(module), key=partial(_is_no_class, module))
+        for module in (kubeclassic, *modules)
+    }
 
 
 def _is_no_class(module: ModuleType, name: str) -> bool:
@@ -35,7 +38,11 @@ def _public(module: ModuleType) -> list[str]:
     if module is not kubeclassic.exceptions:
         return [name for name, home in homes(module.__name__).items() if home is not None]
     base = kubeclassic.KubeclassicError
-    return [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, base) and value is not base]
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, base) and value is not base
+    ]
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -43,10 +50,16 @@ def pages() -> Iterator[tuple[str, str]]:
     parts = [f"# Python API\n\n{prose(kubeclassic.__doc__)}"]
     for module, public in names().items():
         page = module.__name__.rpartition(".")[2]
-        rows = [[f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(module, name)))] for name in public]
+        rows = [
+            [f"[{name}]({page}.md#{name.lower()})", first_sentence(_doc(getattr(module, name)))]
+            for name in public
+        ]
         parts.append(f"## {module.__name__}\n\n{table(['name', 'what it is'], rows)}".rstrip())
         entries = (part for name in public for part in _entry(name, getattr(module, name)))
-        yield f"{FOLDER}/{page}.md", "\n\n".join([f"# {module.__name__}", prose(module.__doc__), *entries]) + "\n"
+        yield (
+            f"{FOLDER}/{page}.md",
+            "\n\n".join([f"# {module.__name__}", prose(module.__doc__), *entries]) + "\n",
+        )
     yield f"{FOLDER}/index.md", "\n\n".join(parts) + "\n"
 
 
@@ -70,7 +83,12 @@ def _documented(found: Any) -> str:
     lines = prose(inspect.getdoc(getattr(found, "__func__", found)))
     lines = _FIELD.sub(lambda field: f"* `{field[1].strip()}`: ", lines)
     lines = re.sub(r"(?<=[^\n])\n(\* `)", r"\n\n\1", lines, count=1)
-    return re.sub(r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)", lambda shown: block(shown[1], "python"), lines, flags=re.MULTILINE)
+    return re.sub(
+        r"((?:^>>> .*\n?)(?:^(?!\s*$).*\n?)*)",
+        lambda shown: block(shown[1], "python"),
+        lines,
+        flags=re.MULTILINE,
+    )
 
 
 def _class(name: str, found: type[Any]) -> Iterator[str]:
@@ -79,7 +97,9 @@ def _class(name: str, found: type[Any]) -> Iterator[str]:
     yield _documented(found)
     if issubclass(found, enum.Enum):
         yield f"Members: {', '.join(code(member.name or '') for member in found)}."
-    rows = [[f"`{member}{_call(value)}`", first_sentence(_member_doc(value))] for member, value in _members(found)]
+    rows = [
+        [f"`{member}{_call(value)}`", first_sentence(_member_doc(value))] for member, value in _members(found)
+    ]
     if rows:
         yield table(["member", "what it is"], rows).rstrip()
     for member, value in _members(found):

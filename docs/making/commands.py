@@ -31,7 +31,11 @@ def _told(command: click.Command, path: str, level: int) -> Iterator[str]:
     yield block(f"{path} {' '.join(command.collect_usage_pieces(context))}").rstrip()
     yield _help(command)
     sections = _sections(command, context)
-    for section in [name for name in (*FIRST, *(name for name in sections if name not in FIRST + LAST), *LAST) if name in sections]:
+    for section in [
+        name
+        for name in (*FIRST, *(name for name in sections if name not in FIRST + LAST), *LAST)
+        if name in sections
+    ]:
         yield f"**{section}**"
         yield table(["option", "what it does"], sections[section]).rstrip()
     for name, inner in _inner(command):

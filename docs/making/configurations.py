@@ -36,7 +36,14 @@ EXAMPLES = {
     "profile": "examples/profiles/two-profiles.yaml",
 }
 """Page -> a file that it shows."""
-KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", float: "duration", bytes: "base64", dict: "object"}
+KINDS: Mapping[Any, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "number",
+    float: "duration",
+    bytes: "base64",
+    dict: "object",
+}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -47,7 +54,10 @@ def pages() -> Iterator[tuple[str, str]]:
     yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
     read = {release.version: release.configuration.api_versions for release in FRAMEWORK_RELEASES.values()}
     versions = dict.fromkeys(version for known in read.values() for version in known)
-    told = ", ".join(f"{code(f'{GROUP}/{version}')} ({_span([name for name in read if version in read[name]])})" for version in versions)
+    told = ", ".join(
+        f"{code(f'{GROUP}/{version}')} ({_span([name for name in read if version in read[name]])})"
+        for version in versions
+    )
     about = _PROFILE.format(first=next(iter(read)), versions=told)
     yield f"{FOLDER}/profile.md", _page("Profiles", about, "profile", _profile_tables())
 
@@ -120,7 +130,11 @@ def _attribute_words(kind: type[Any]) -> dict[str, str]:
     assert isinstance(body, ast.ClassDef)
     found: dict[str, str] = {}
     for before, after in zip(body.body, body.body[1:], strict=False):
-        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
+        is_text = (
+            isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+            and isinstance(after.value.value, str)
+        )
         if is_text and isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
             found[before.target.id] = prose(ast.literal_eval(after.value))  # type: ignore[attr-defined]
     return found
@@ -138,7 +152,9 @@ def _kind_of(hint: Any) -> tuple[list[type[Any]], str]:
         return [], "object"
     if is_value(hint):
         of_kubernetes = hint.__module__.startswith("kubeclassic.api.objects")
-        return ([] if of_kubernetes else [hint]), (hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})")
+        return ([] if of_kubernetes else [hint]), (
+            hint.__name__ if of_kubernetes else f"[{hint.__name__}](#{hint.__name__.lower()})"
+        )
     return [], KINDS.get(hint, KINDS[int] if "Int" in str(hint) else "any")
 
 

@@ -44,11 +44,17 @@ ARGUMENTS: Mapping[str, Json] = {
 
 
 def _asked(name: str, argument: Json) -> Json:
-    return {"predicates": [{"name": name, "argument": argument}], "priorities": [{"name": "ImageLocalityPriority", "weight": 1}]}
+    return {
+        "predicates": [{"name": name, "argument": argument}],
+        "priorities": [{"name": "ImageLocalityPriority", "weight": 1}],
+    }
 
 
 def _scored(name: str, argument: Json | None = None) -> Json:
-    return {"predicates": [], "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}]}
+    return {
+        "predicates": [],
+        "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}],
+    }
 
 
 EXAMPLES: Mapping[str, str] = {
@@ -148,7 +154,11 @@ class Example:
     def run(self, command: str) -> tuple[str, str]:
         """What *command* prints in a folder with the files: standard output alone, and with standard error after it."""
         out, err = io.StringIO(), io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, SETTLED):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            contextlib.chdir(folder),
+            patch.dict(os.environ, SETTLED),
+        ):
             for name, text in self.files.items():
                 Path(name).write_text(text, encoding="utf-8")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -170,9 +180,13 @@ HERE = "EXAMPLES of docs/making/examples.py"
 def of_predicate(name: str) -> Example:
     """The example of the predicate *name*."""
     if name in IN_PYTHON:
-        return _script(name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check')
+        return _script(
+            name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check'
+        )
     cluster = words_of(EXAMPLES, name, HERE)
-    return _of_policy(name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
+    return _of_policy(
+        name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]}
+    )
 
 
 def _script(name: str, release: str, imports: str, ask: str) -> Example:
@@ -211,7 +225,11 @@ def of_plugin(name: str) -> Example:
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
     gone = name in FRAMEWORK_RELEASES[NEWEST].configuration.gone_plugins
-    return Example(files, f"kubeclassic explain {cluster}.yaml web{' --release 1.27' if gone else ''} --profile {PROFILE}", "web")
+    return Example(
+        files,
+        f"kubeclassic explain {cluster}.yaml web{' --release 1.27' if gone else ''} --profile {PROFILE}",
+        "web",
+    )
 
 
 def _profile(plugin: str) -> Json:

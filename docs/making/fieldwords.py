@@ -28,7 +28,9 @@ WORDS: Mapping[str, str] = {
     "ServiceAntiAffinity.label": "The key of a node label.",
     "LabelPreference.label": "The key of a node label.",
     "LabelPreference.presence": "true: nodes that have it are preferred; false: those that lack it.",
-    **dict.fromkeys(("ShapePoint.utilization", "UtilizationPoint.utilization"), "How full the node would be, 0 to 100."),
+    **dict.fromkeys(
+        ("ShapePoint.utilization", "UtilizationPoint.utilization"), "How full the node would be, 0 to 100."
+    ),
     **dict.fromkeys(("ShapePoint.score", "UtilizationPoint.score"), "The score there, 0 to 10."),
     "ResourceWeight.name": "Such as `cpu`.",
     "ResourceWeight.weight": "0 counts as 1.",
@@ -57,8 +59,7 @@ WORDS: Mapping[str, str] = {
     "AlgorithmConfiguration.api_version": "See the head of the page.",
     "AlgorithmConfiguration.scheduler_name": "Whose pods are scheduled.",
     "AlgorithmConfiguration.source": "A provider, or where a Policy is.",
-    "AlgorithmConfiguration.hard_pod_affinity_weight":
-        "The weight of the required affinity of other pods in scores, 1 to 100; 0 counts as 1.",
+    "AlgorithmConfiguration.hard_pod_affinity_weight": "The weight of the required affinity of other pods in scores, 1 to 100; 0 counts as 1.",
     "AlgorithmConfiguration.percentage": "A search ends when this share of the nodes fits, 0 to 100; 0: as the release does it.",
     "AlgorithmConfiguration.disable_preemption": "Never make room for a pod.",
     "AlgorithmSource.provider": "`DefaultProvider` or `ClusterAutoscalerProvider`. It wins over a Policy.",
@@ -96,8 +97,7 @@ WORDS: Mapping[str, str] = {
     "InterPodAffinityArgs.hard_pod_affinity_weight": "The weight of required affinity of existing pods, 0 to 100.",
     "InterPodAffinityArgs.ignore_preferred_terms_of_existing_pods": "Read the pod's own preferences alone.",
     "NodeAffinityArgs.added_affinity": "A node affinity as in a pod's spec.",
-    "PodTopologySpreadArgs.default_constraints":
-        "Constraints as in a pod's spec, without labelSelector: that follows from services and owners.",
+    "PodTopologySpreadArgs.default_constraints": "Constraints as in a pod's spec, without labelSelector: that follows from services and owners.",
     "PodTopologySpreadArgs.defaulting_type": "`System`: the built-in constraints; `List`: those of `defaultConstraints`.",
     "VolumeBindingArgs.bind_timeout_seconds": "How long a binding of volumes may take.",
     "VolumeBindingArgs.shape": "With gate VolumeCapacityPriority: the score by use of the volumes.",

@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def _make_importable() -> None:
     """Let the package be imported from a bare checkout too, and the makers of the pages as ``making``."""
     if importlib.util.find_spec("kubeclassic") is None:
-        spec = importlib.util.spec_from_file_location("kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)])
+        spec = importlib.util.spec_from_file_location(
+            "kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
+        )
         assert spec is not None
         assert spec.loader is not None
         sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)

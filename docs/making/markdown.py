@@ -11,7 +11,11 @@ _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; bars and line ends in cells are kept from ending them."""
-    lines = [_row(headers), _row(["---"] * len(headers)), *(_row([cell(text) for text in row]) for row in rows)]
+    lines = [
+        _row(headers),
+        _row(["---"] * len(headers)),
+        *(_row([cell(text) for text in row]) for row in rows),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -27,7 +31,9 @@ def cell(text: str) -> str:
 def escaped(text: str) -> str:
     """*text* with the characters that mean something in Markdown or HTML taken literally, but for code in backticks."""
     parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", part) for part in parts)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", part) for part in parts
+    )
 
 
 def code(text: str) -> str:

@@ -33,13 +33,20 @@ HIDDEN = ("source/", "project/readme.md")
 def navigation(pages: Collection[str]) -> list[Any]:
     """The navigation of *pages*, as mkdocs takes it."""
     named = {page for section in FIRST.values() for page in section}
-    sections: dict[str, list[Any]] = {title: [page for page in section if page in pages] for title, section in FIRST.items()}
+    sections: dict[str, list[Any]] = {
+        title: [page for page in section if page in pages] for title, section in FIRST.items()
+    }
     for page in sorted(pages):
         if page not in named and page != HOME and not page.startswith((*HIDDEN, "reference/")):
             sections.setdefault(_section(page), []).append(page)
     folders = [{title: _folder(f"reference/{folder}/", pages)} for folder, title in REFERENCE.items()]
     sections["Reference"] = ["reference/index.md", *folders]
-    order = [*list(FIRST)[:4], "Reference", *list(FIRST)[4:], *(title for title in sections if title not in (*FIRST, "Reference"))]
+    order = [
+        *list(FIRST)[:4],
+        "Reference",
+        *list(FIRST)[4:],
+        *(title for title in sections if title not in (*FIRST, "Reference")),
+    ]
     return [HOME, *({title: sections[title]} for title in order if sections[title])]
 
 

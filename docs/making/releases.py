@@ -37,7 +37,10 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _index(pairs: Sequence[tuple[str, str]]) -> str:
-    rows = [[f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)] for found in summaries()]
+    rows = [
+        [f"[{found.release}]({found.release}.md)", found.like, found.runs, _changed(found.release, pairs)]
+        for found in summaries()
+    ]
     head = "Each release decides as one patch level does, which the table names. `kubeclassic releases` prints what these pages say."
     shown = block("$ kubeclassic releases --diff 1.15 1.16\n...", "console")
     other = "\n".join(f"* {found.other_patches}." for found in summaries() if found.other_patches)
@@ -45,23 +48,37 @@ def _index(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _changed(release: str, pairs: Sequence[tuple[str, str]]) -> str:
-    return next((f"[since {before}]({before}-to-{after}.md)" for before, after in pairs if after == release), "-")
+    return next(
+        (f"[since {before}]({before}-to-{after}.md)" for before, after in pairs if after == release), "-"
+    )
 
 
 # --- one release ----------------------------------------------------------------------------------------------------
 
 
 def _page(found: ClassicRelease | PluginRelease) -> str:
-    parts = [f"# Release {found.release}\n", f"It is as patch level {found.like} and runs {found.runs}.{_other(found.other_patches)}"]
+    parts = [
+        f"# Release {found.release}\n",
+        f"It is as patch level {found.like} and runs {found.runs}.{_other(found.other_patches)}",
+    ]
     if isinstance(found, PluginRelease):
-        parts += ["## Plugins\n", table(["plugin", "weight", "default", "extension points"], _plugins(found.plugins))]
+        parts += [
+            "## Plugins\n",
+            table(["plugin", "weight", "default", "extension points"], _plugins(found.plugins)),
+        ]
     else:
-        ordered = {"predicates": (found.predicates, "predicate, in running order"), "priorities": (found.priorities, "priority")}
+        ordered = {
+            "predicates": (found.predicates, "predicate, in running order"),
+            "priorities": (found.priorities, "priority"),
+        }
         for part, (rules, kind) in ordered.items():
             rows = [[f"[{name}](../{part}/{name}.md)", how] for name, how in rules.items()]
             parts += [f"## {part.capitalize()}\n", table([kind, "how it runs"], rows)]
     parts += _facts(found.facts)
-    parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in found.gates.items()])]
+    parts += [
+        "## Feature gates\n",
+        table(["gate", "default"], [[code(name), how] for name, how in found.gates.items()]),
+    ]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
@@ -71,7 +88,9 @@ def _other(patches: str) -> str:
 
 def _facts(facts: Sequence[ReleaseFact]) -> Iterator[str]:
     """What releases do otherwise than those before them."""
-    rows = [[code(fact.rule), escaped(fact.sentence), f"in {fact.fixed}" if fact.fixed else "-"] for fact in facts]
+    rows = [
+        [code(fact.rule), escaped(fact.sentence), f"in {fact.fixed}" if fact.fixed else "-"] for fact in facts
+    ]
     if rows:
         yield "## What it does otherwise\n"
         yield table(["rule", "what", "a bug, taken back"], rows)
@@ -90,10 +109,19 @@ def _plugins(found: Mapping[str, DescribedPlugin]) -> list[list[str]]:
 
 def _step(found: ReleaseDiff) -> str:
     pair = found.before, found.after
-    parts = [f"# From {pair[0]} to {pair[1]}\n", f"What [{pair[1]}]({pair[1]}.md) does differently from [{pair[0]}]({pair[0]}.md)."]
+    parts = [
+        f"# From {pair[0]} to {pair[1]}\n",
+        f"What [{pair[1]}]({pair[1]}.md) does differently from [{pair[0]}]({pair[0]}.md).",
+    ]
     parts += _facts(found.facts)
     if found.successors:
-        parts += ["## Rules\n", table(["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"], map(_successor, found.successors))]
+        parts += [
+            "## Rules\n",
+            table(
+                ["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"],
+                map(_successor, found.successors),
+            ),
+        ]
     for about in ("predicates", "priorities", "plugins", "gates"):
         items = [item for item in found.differences if item.about == about]
         if items:

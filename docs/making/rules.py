@@ -15,7 +15,15 @@ from making.rulewords import FORMULAS, words_of
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.fielderrors import Context
-from kubeclassic.framework.describe import DescribedPlugin, Successor, describe_any, diff_any, has_plugins, plugin_in_words, points_of
+from kubeclassic.framework.describe import (
+    DescribedPlugin,
+    Successor,
+    describe_any,
+    diff_any,
+    has_plugins,
+    plugin_in_words,
+    points_of,
+)
 from kubeclassic.framework.facts.facttable import life_of
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -68,7 +76,9 @@ def predicates() -> Iterator[Rule]:
     """Every predicate: upstream's, and those that a Policy makes by an argument."""
     for name, found in PREDICATES.items():
         yield Rule("predicate", name, found.check, found.check)
-    yield Rule("predicate", "CheckNodeLabelPresence", node_label_presence, node_label_presence("x", (), True).check)
+    yield Rule(
+        "predicate", "CheckNodeLabelPresence", node_label_presence, node_label_presence("x", (), True).check
+    )
     yield Rule("predicate", "CheckServiceAffinity", service_affinity, service_affinity("x", ()).check)
 
 
@@ -76,9 +86,16 @@ def priorities() -> Iterator[Rule]:
     """Every priority: upstream's, and those that a Policy makes by an argument."""
     for name, found in PRIORITIES.items():
         made = requested_to_capacity_ratio_of if name == "RequestedToCapacityRatioPriority" else found.score
-        yield Rule("priority", name, made, PRIORITIES["SelectorSpreadPriority" if name == "ServiceSpreadingPriority" else name].score)
+        yield Rule(
+            "priority",
+            name,
+            made,
+            PRIORITIES["SelectorSpreadPriority" if name == "ServiceSpreadingPriority" else name].score,
+        )
     yield Rule("priority", "labelPreference", node_label, node_label("x", "y", True).score)
-    yield Rule("priority", "serviceAntiAffinity", service_anti_affinity, service_anti_affinity("x", "y").score)
+    yield Rule(
+        "priority", "serviceAntiAffinity", service_anti_affinity, service_anti_affinity("x", "y").score
+    )
 
 
 def plugins() -> Iterator[Rule]:
@@ -121,7 +138,10 @@ def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]
     """The page of *rule*."""
     formula = words_of(FORMULAS, rule.name, "FORMULAS of docs/making/rulewords.py")
     parts = [f"# {rule.name}\n", prose(rule.text), "## Formula\n", block(formula)]
-    parts += ["## By release\n", *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described))]
+    parts += [
+        "## By release\n",
+        *(_plugin_releases(rule, described) if rule.kind == "plugin" else _releases(rule, described)),
+    ]
     parts += _successors(rule, replaced)
     parts += _life(rule)
     parts += ["## Example\n", *_example(rule), "## Where it is\n", _place(rule)]
@@ -129,12 +149,18 @@ def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]
 
 
 def _releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
-    how = {release: getattr(described[release], rule.folder).get(rule.name, _absent(rule)) for release in OLDER}
+    how = {
+        release: getattr(described[release], rule.folder).get(rule.name, _absent(rule)) for release in OLDER
+    }
     yield table(["release", "how it runs"], together(how))
 
 
 def _absent(rule: Rule) -> str:
-    return "a Policy makes it by an argument, under a name of its own" if rule.name in examples.ARGUMENTS else "unknown"
+    return (
+        "a Policy makes it by an argument, under a name of its own"
+        if rule.name in examples.ARGUMENTS
+        else "unknown"
+    )
 
 
 def together(values: Mapping[str, str]) -> list[list[str]]:
@@ -143,8 +169,14 @@ def together(values: Mapping[str, str]) -> list[list[str]]:
     >>> together({"1.12": "on", "1.13": "on", "1.14": "off"})
     [['1.12 to 1.13', 'on'], ['1.14', 'off']]
     """
-    groups = [(text, [release for release, _ in found]) for text, found in groupby(values.items(), key=itemgetter(1))]
-    return [[releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}", text] for text, releases in groups]
+    groups = [
+        (text, [release for release, _ in found])
+        for text, found in groupby(values.items(), key=itemgetter(1))
+    ]
+    return [
+        [releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}", text]
+        for text, releases in groups
+    ]
 
 
 def _plugin_releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
@@ -162,7 +194,11 @@ def _how(plugin: DescribedPlugin | None) -> str:
 def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
     """What took the place of a predicate or priority in the first release with plugins; of a plugin, what it took the place of."""
     if rule.kind == "plugin":
-        rows = [[_linked(found), found.words] for found in replaced if rule.name in [one.plugin for one in found.plugins]]
+        rows = [
+            [_linked(found), found.words]
+            for found in replaced
+            if rule.name in [one.plugin for one in found.plugins]
+        ]
         head = f"What it took the place of, and what became different since {OLDER[-1]}:"
         headers = ["rule", "what is different"]
     else:
@@ -179,7 +215,10 @@ def _life(rule: Rule) -> Iterator[str]:
     if facts:
         yield "## Its life\n"
         taken = [f" (a bug, which {fact.fixed} took back)" if fact.fixed else "" for fact in facts]
-        yield "\n".join(f"* {fact.release}: {escaped(fact.sentence)}{told}" for fact, told in zip(facts, taken, strict=True))
+        yield "\n".join(
+            f"* {fact.release}: {escaped(fact.sentence)}{told}"
+            for fact, told in zip(facts, taken, strict=True)
+        )
 
 
 def _linked(found: Successor) -> str:
@@ -190,7 +229,9 @@ def _linked(found: Successor) -> str:
 
 
 def _plugins_of(found: Successor) -> str:
-    return ", ".join(f"{plugin_link(one.plugin)} ({', '.join(one.points)})" for one in found.plugins) or "none"
+    return (
+        ", ".join(f"{plugin_link(one.plugin)} ({', '.join(one.points)})" for one in found.plugins) or "none"
+    )
 
 
 def plugin_link(name: str) -> str:
@@ -199,7 +240,11 @@ def plugin_link(name: str) -> str:
 
 
 def _example(rule: Rule) -> Iterator[str]:
-    made = {"predicate": examples.of_predicate, "priority": examples.of_priority, "plugin": examples.of_plugin}[rule.kind](rule.name)
+    made = {
+        "predicate": examples.of_predicate,
+        "priority": examples.of_priority,
+        "plugin": examples.of_plugin,
+    }[rule.kind](rule.name)
     for name, text in made.files.items():
         yield block(text, "python" if name.endswith(".py") else "yaml", name)
     yield block(f"$ {made.command}\n{made.printed()}", "console")
@@ -215,7 +260,10 @@ def _place(rule: Rule) -> str:
 def _list(title: str, about: str, rules: list[Rule], described: Mapping[str, Any]) -> str:
     order = list(getattr(described[OLDER[-1]], rules[0].folder))
     rules = sorted(rules, key=lambda rule: order.index(rule.name) if rule.name in order else len(order))
-    rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), _default(rule, described)] for rule in rules]
+    rows = [
+        [f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), _default(rule, described)]
+        for rule in rules
+    ]
     return f"# {title}\n\n{about}\n\n{table(['name', 'what it does', f'in {OLDER[-1]}'], rows)}"
 
 
@@ -225,5 +273,8 @@ def _default(rule: Rule, described: Mapping[str, Any]) -> str:
 
 
 def _plugin_list() -> str:
-    rows = [[f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), code(", ".join(points_of(rule.name)))] for rule in plugins()]
+    rows = [
+        [f"[{rule.name}]({rule.name}.md)", first_sentence(rule.text), code(", ".join(points_of(rule.name)))]
+        for rule in plugins()
+    ]
     return f"# Plugins\n\n{_PLUGINS}\n\n{table(['name', 'what it does', 'extension points'], rows)}"

@@ -11,7 +11,9 @@ from typing import TypeVar
 
 _COUNT = "turned down if  disks(pods of the node and the pod) > limit(node)\ndisks: distinct disks of this type, also those behind claims"
 _COUNT_27 = f"Filter: {_COUNT}\nnodes with a CSINode for it have no limit"
-_LEAST = "score(resource) = whole((allocatable - requested) x {top} / allocatable), 0 if requested > allocatable"
+_LEAST = (
+    "score(resource) = whole((allocatable - requested) x {top} / allocatable), 0 if requested > allocatable"
+)
 _MOST = "score(resource) = whole(requested x {top} / allocatable), 0 if requested > allocatable"
 _UP, _DOWN = "score = whole({top} x raw / highest raw)", "score = {top} - whole({top} x raw / highest raw)"
 _SPREAD = """\
@@ -34,7 +36,9 @@ class MissingWordsError(Exception):
 def words_of(table: Mapping[str, T], name: str, place: str) -> T:
     """What *table*, which is *place*, has for the rule *name*. Raises :class:`MissingWordsError`."""
     if name not in table:
-        raise MissingWordsError(f'{name} has no entry in {place}: its page needs one (CONTRIBUTING.md, "Add a predicate", step 5)')
+        raise MissingWordsError(
+            f'{name} has no entry in {place}: its page needs one (CONTRIBUTING.md, "Add a predicate", step 5)'
+        )
     return table[name]
 
 
@@ -59,7 +63,10 @@ FORMULAS: Mapping[str, str] = {
     "            or  presence is false and a label is there",
     "CheckServiceAffinity": "turned down if  a label of the list is another than the pod's node selector says\n"
     "            or, if that says nothing, another than on the node of the service's first pod",
-    **dict.fromkeys(("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"), _COUNT),
+    **dict.fromkeys(
+        ("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"),
+        _COUNT,
+    ),
     "MaxCSIVolumeCountPred": "for each CSI driver of the pod's volumes:\n"
     "turned down if  volumes of the driver(pods of the node and the pod) > limit of the node for the driver",
     "CheckVolumeBinding": "turned down if  the node affinity of a bound volume does not match\n"
@@ -78,8 +85,7 @@ FORMULAS: Mapping[str, str] = {
     # --- priorities
     "SelectorSpreadPriority": _SPREAD.format(top=10),
     "ServiceSpreadingPriority": _SPREAD.format(top=10),
-    "InterPodAffinityPriority":
-    "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
+    "InterPodAffinityPriority": "raw(node) = sum of the weights of preferred terms that match in its domains; anti-affinity counts below 0\n"
     "score     = whole(10 x (raw - lowest) / (highest - lowest)), where 0 is among lowest and highest",
     "LeastRequestedPriority": f"{_LEAST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",
     "MostRequestedPriority": f"{_MOST.format(top=10)}\nscore = whole((score(cpu) + score(memory)) / 2)",

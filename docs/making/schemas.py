@@ -17,7 +17,9 @@ Json = dict[str, Any]
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the list of schemas and of the page of each."""
     schemas: dict[str, Json] = {name: json.loads(text_of(name)) for name in names()}
-    rows = [[f"[{name}]({name}.md)", escaped(schema.get("description", ""))] for name, schema in schemas.items()]
+    rows = [
+        [f"[{name}]({name}.md)", escaped(schema.get("description", ""))] for name, schema in schemas.items()
+    ]
     about = "`kubeclassic schema NAME` prints a schema (draft 2020-12). Here each has a table of its fields."
     yield f"{FOLDER}/index.md", f"# JSON schemas\n\n{about}\n\n{table(['schema', 'what it describes'], rows)}"
     for name, schema in schemas.items():
@@ -39,10 +41,14 @@ def _rows(schema: Json, whole: Json, path: str, depth: int = 0) -> Iterator[list
             always = "yes" if name in part.get("required", ()) else "no"
             yield [code(where), escaped(_type(field, whole)), always, escaped(_words(field, whole))]
             if depth < 6:
-                yield from _rows(_items(field, whole), whole, where + ("[]" if _is_list(field, whole) else ""), depth + 1)
+                yield from _rows(
+                    _items(field, whole), whole, where + ("[]" if _is_list(field, whole) else ""), depth + 1
+                )
         inner = part.get("additionalProperties")
         if isinstance(inner, dict) and depth < 6:
-            yield from _rows(_items(inner, whole), whole, f"{path}.*" + ("[]" if _is_list(inner, whole) else ""), depth + 1)
+            yield from _rows(
+                _items(inner, whole), whole, f"{path}.*" + ("[]" if _is_list(inner, whole) else ""), depth + 1
+            )
 
 
 def _parts(schema: Json, whole: Json) -> Iterator[Json]:

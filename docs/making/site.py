@@ -13,7 +13,10 @@ from making.outside import DOCS, ROOT, Text, with_outside
 MAKERS = (rules, releases, commands, configurations, schemas, api)
 DRAWN = {"project/architecture.md": ("rooms", "cycle")}
 """Page -> the pictures that stand for its diagrams, in order; GitHub draws these itself, the site would have to fetch what draws them."""
-ALTERNATIVES = {"rooms": "The rooms of the package, from the command line down to Kubernetes objects", "cycle": "The way of a pod"}
+ALTERNATIVES = {
+    "rooms": "The rooms of the package, from the command line down to Kubernetes objects",
+    "cycle": "The way of a pod",
+}
 _DIAGRAM = re.compile(r"^```mermaid\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +35,9 @@ def made() -> Iterator[tuple[str, str]]:
 @cache
 def pages() -> dict[str, str]:
     """Every page, as Markdown by path, with links that fit."""
-    texts = {path: Text(text, os.path.join(DOCS, os.path.dirname(path))) for path, text in (*written(), *made())}
+    texts = {
+        path: Text(text, os.path.join(DOCS, os.path.dirname(path))) for path, text in (*written(), *made())
+    }
     return {path: _drawn(path, text) for path, text in with_outside(texts).items()}
 
 

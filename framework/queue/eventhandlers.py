@@ -13,7 +13,6 @@ import attrs
 
 from ...api.meaning.labels import tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
-from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.cache import NodeInfo
 from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
@@ -137,7 +136,7 @@ IDLE = ClusterEvent(ANYTHING, Action.ALL, "Unknown")
 
 @attrs.define(eq=False, repr=False)
 class FrameworkEvents(EventRouter):
-    """Delivers events to an engine of the framework and its queue; pods of any of its profiles are queued."""
+    """Delivers events to an engine of the framework and its queue."""
 
     if TYPE_CHECKING:
         queue: FrameworkQueue
@@ -197,13 +196,6 @@ class FrameworkEvents(EventRouter):
         self.feed.delete(item)
 
     # --- pods -----------------------------------------------------------------------------------------------
-
-    def _is_queued(self, pod: Pod | None) -> bool:
-        return (
-            pod is not None
-            and not pod.spec.node_name
-            and (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.engine.profiles
-        )
 
     def _tell_cache(self, old: Pod | None, new: Pod | None) -> None:
         if new is None and old is not None:

@@ -215,29 +215,31 @@ class Resource:
         return "/".join([root, *(quote(word, safe="") for word in words)])
 
 
-_DEVICES = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")
+_VERSIONS = """
+Node v1
+Namespace v1
+PriorityClass scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1
+StorageClass storage.k8s.io/v1
+PersistentVolume v1
+PersistentVolumeClaim v1
+CSINode storage.k8s.io/v1 storage.k8s.io/v1beta1
+CSIDriver storage.k8s.io/v1 storage.k8s.io/v1beta1
+CSIStorageCapacity storage.k8s.io/v1 storage.k8s.io/v1beta1
+VolumeAttachment storage.k8s.io/v1
+ResourceClaim resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+ResourceSlice resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+DeviceClass resource.k8s.io/v1 resource.k8s.io/v1beta2 resource.k8s.io/v1beta1
+Service v1
+ReplicationController v1
+ReplicaSet apps/v1
+StatefulSet apps/v1
+PodDisruptionBudget policy/v1 policy/v1beta1
+Pod v1
+ResourceQuota v1
+LimitRange v1
+"""
 VERSIONS: Mapping[str, tuple[str, ...]] = {
-    "Node": ("v1",),
-    "Namespace": ("v1",),
-    "PriorityClass": ("scheduling.k8s.io/v1", "scheduling.k8s.io/v1beta1"),
-    "StorageClass": ("storage.k8s.io/v1",),
-    "PersistentVolume": ("v1",),
-    "PersistentVolumeClaim": ("v1",),
-    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "VolumeAttachment": ("storage.k8s.io/v1",),
-    "ResourceClaim": _DEVICES,
-    "ResourceSlice": _DEVICES,
-    "DeviceClass": _DEVICES,
-    "Service": ("v1",),
-    "ReplicationController": ("v1",),
-    "ReplicaSet": ("apps/v1",),
-    "StatefulSet": ("apps/v1",),
-    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1"),
-    "Pod": ("v1",),
-    "ResourceQuota": ("v1",),
-    "LimitRange": ("v1",),
+    kind: tuple(found) for kind, *found in map(str.split, _VERSIONS.strip().splitlines())
 }
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first.
 A server need not have every kind."""
@@ -434,10 +436,6 @@ class Retries:
         return WAIT_AFTER_ERROR if outcome.cause in causes else None
 
 
-DEFAULT_RETRIES = Retries()
-
-
-STRATEGIC = "application/strategic-merge-patch+json"
 PAGE = 500
 MOST_PAGES = 2_000
 """Of one list: a million objects."""
@@ -445,19 +443,6 @@ LONGEST_REFUSAL = 1 << 20
 """Bytes that are read of an answer that refuses a watch."""
 NOT_THERE = 404
 _ACCEPT = {"accept": "application/json, */*"}
-
-
-@attrs.frozen
-class ListOptions:
-    """What a list is asked for."""
-
-    resource_version: str = ""
-    """Empty: the newest; ``0``: any; else not older than that."""
-    limit: int = PAGE
-    """Objects a page; 0: all at once."""
-    field_selector: str = ""
-    keeps_version: bool = False
-    """Later pages name the version, too."""
 
 
 @attrs.frozen
@@ -470,30 +455,39 @@ class ObjectList:
 
 
 @attrs.frozen
-class WatchOptions:
-    """What a watch is asked for."""
-
-    resource_version: str
-    timeout: int
-    """Seconds after which the server ends it."""
-    bookmarks: bool = True
-    sends_duration: bool = False
-    """The time-out is in the query twice, once as a duration."""
-    field_selector: str = ""
-
-
-@attrs.frozen
 class Api:
     """Requests to an API server. All methods raise :class:`ApiError` and :class:`~.TransportError`."""
 
     transport: Transport
-    retries: Retries = DEFAULT_RETRIES
+    retries: Retries = Retries()
 
     # --- reading --------------------------------------------------------------------------------------------
 
-    async def list(self, resource: Resource, options: ListOptions = ListOptions()) -> ObjectList:
-        """All objects, page by page. If the list expires between two pages, it is fetched whole."""
-        first = page = await self._page(resource, options, options.resource_version, "")
+    async def list(
+        self,
+        resource: Resource,
+        version: str = "",
+        *,
+        limit: int = PAGE,
+        field_selector: str = "",
+        keeps_version: bool = False,
+    ) -> ObjectList:
+        """All objects, page by page. If the list expires between two pages, it is fetched whole.
+
+        *version*: empty is the newest, ``0`` any; else the list is not older than that. *limit*: objects a
+        page; 0: all at once. *keeps_version*: later pages name the version, too.
+        """
+
+        async def page_of(version: str, limit: int, token: str = "") -> Manifest:
+            query = {
+                "continue": token,
+                "fieldSelector": field_selector,
+                "limit": str(limit or ""),
+                "resourceVersion": version,
+            }
+            return await self._call(_request("GET", resource.path(), query))
+
+        first = page = await page_of(version, limit)
         items = _items(page)
         pages = 1
         while isinstance(token := metadata_of(page).get("continue"), str) and token:
@@ -503,46 +497,42 @@ class Api:
                     "",
                     f"GET {resource.path()}: expected an end of the list, got more than {MOST_PAGES:,} pages",
                 )
-            version = options.resource_version if options.keeps_version else ""
             try:
-                page = await self._page(resource, options, version, token)
+                page = await page_of(version if keeps_version else "", limit, token)
             except ApiError as error:
                 if not error.is_expired:
                     raise
-                whole = attrs.evolve(options, limit=0)
-                page = await self._page(resource, whole, options.resource_version, "")
+                page = await page_of(version, 0)
                 return ObjectList(_items(page), _version(page))
             items += _items(page)
         return ObjectList(items, _version(first), page is not first)
 
-    async def _page(self, resource: Resource, options: ListOptions, version: str, token: str) -> Manifest:
-        limit = str(options.limit or "")
-        query = {
-            "continue": token,
-            "fieldSelector": options.field_selector,
-            "limit": limit,
-            "resourceVersion": version,
-        }
-        return await self._call(_request("GET", resource.path(), query))
-
     @asynccontextmanager
     async def watch(
-        self, resource: Resource, options: WatchOptions
+        self,
+        resource: Resource,
+        version: str,
+        seconds: int,
+        *,
+        bookmarks: bool = True,
+        sends_duration: bool = False,
+        field_selector: str = "",
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        """A context with the events from ``options.resource_version`` on.
+        """A context with the events from *version* on, for so many *seconds*; *sends_duration*: these are in
+        the query twice.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot
         be read, and :class:`~.TransportError` if the connection breaks.
         """
         query = {
-            "allowWatchBookmarks": "true" if options.bookmarks else "",
-            "fieldSelector": options.field_selector,
-            "resourceVersion": options.resource_version,
-            "timeout": duration_text(options.timeout) if options.sends_duration else "",
-            "timeoutSeconds": str(options.timeout),
+            "allowWatchBookmarks": "true" if bookmarks else "",
+            "fieldSelector": field_selector,
+            "resourceVersion": version,
+            "timeout": duration_text(seconds) if sends_duration else "",
+            "timeoutSeconds": str(seconds),
             "watch": "true",
         }
-        request = _request("GET", resource.path(), query, timeout=options.timeout + 60.0)
+        request = _request("GET", resource.path(), query, timeout=seconds + 60.0)
         async with AsyncExitStack() as stack:
 
             async def open_stream() -> Stream | Response:
@@ -578,13 +568,11 @@ class Api:
 
         The body of a PATCH is a strategic merge patch. *timeout*: how many seconds the answer may take.
         """
-        is_patch = method == "PATCH"
-        raw = b"" if body is None else compact_json(body)
-        kind = STRATEGIC if is_patch else "application/json"
+        kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
         query = {} if timeout is None else {"timeout": duration_text(timeout)}
-        return await self._call(
-            _request(method, resource.path(namespace, name, subresource), query, raw, kind, timeout)
-        )
+        raw = b"" if body is None else compact_json(body)
+        path = resource.path(namespace, name, subresource)
+        return await self._call(_request(method, path, query, raw, kind, timeout))
 
     async def offered(self, group_version: str) -> frozenset[str]:
         """The names of the resources that the server has in a version of an API group; none where it does not

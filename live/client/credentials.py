@@ -179,7 +179,6 @@ class Access:
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """Headers of every request."""
     credentials: Credentials = ANONYMOUS
-    namespace: str = "default"
 
 
 VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))

@@ -61,7 +61,6 @@ class HttpTransport:
     """
 
     access: Access
-    agent: str = attrs.Factory(user_agent)
     wall_clock: Callable[[], float] = time.time
     _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.Factory(dict)
     """Client certificate -> the connections that show it, the latest last."""
@@ -141,7 +140,12 @@ class HttpTransport:
                     encoded=True,
                 ),
                 data=request.body or None,
-                headers={"User-Agent": self.agent, **self.access.headers, **request.headers, **grant.headers},
+                headers={
+                    "User-Agent": user_agent(),
+                    **self.access.headers,
+                    **request.headers,
+                    **grant.headers,
+                },
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_WITHIN, sock_read=timeout),
                 allow_redirects=False,
                 server_hostname=self.access.server_name or None,

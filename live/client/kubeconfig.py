@@ -98,18 +98,15 @@ def in_cluster(environment: Mapping[str, str] = os.environ) -> Access:
         raise KubeconfigError(
             "kubeconfig: expected --kubeconfig FILE, got none, and this is no pod (KUBERNETES_SERVICE_HOST is not set)"
         )
-    address = f"[{host}]" if ":" in host else host
-    folder = SERVICE_ACCOUNT
-    namespace = folder / "namespace"
     return Access(
-        server=f"https://{address}:{port}",
-        ca=_bytes_of(folder / "ca.crt", "service account"),
-        credentials=TokenFile(folder / "token"),
-        namespace=namespace.read_text(encoding="utf-8").strip() if namespace.is_file() else "default",
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        ca=_bytes_of(SERVICE_ACCOUNT / "ca.crt", "service account"),
+        credentials=TokenFile(SERVICE_ACCOUNT / "token"),
     )
 
 
 def _document(file: Path) -> Mapping[str, Any]:
+    """The kubeconfig in *file*, with the paths in its entries made relative to its folder."""
     content = _bytes_of(file)
     if len(content) > LARGEST:
         raise KubeconfigError(f"{file}: expected a kubeconfig of {LARGEST} at most, got {len(content)} bytes")
@@ -122,38 +119,31 @@ def _document(file: Path) -> Mapping[str, Any]:
         ) from None
     if len(found) > 1 or not all(isinstance(each, dict) for each in found):
         raise KubeconfigError(f"{file}: expected a kubeconfig, got no clusters and contexts")
-    return _with_places({} if not found else found[0], file.parent)
-
-
-def _with_places(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """*document* with the paths in its entries made relative to its *folder*."""
 
     def placed(entry: Any, kind: str) -> Any:
         values = entry.get(kind) if isinstance(entry, dict) else None
         if not isinstance(values, dict):
             return entry
-        found = {
-            **values,
-            **{
-                name: str(folder / values[name])
-                for name in _FILES
-                if isinstance(values.get(name), str) and values[name]
-            },
+        paths = {
+            name: str(file.parent / values[name])
+            for name in _FILES
+            if isinstance(values.get(name), str) and values[name]
         }
         plugin = values.get("exec")
+        found = {**values, **paths}
         if (
             isinstance(plugin, dict)
             and isinstance(command := plugin.get("command"), str)
             and os.sep in command
         ):
-            found["exec"] = {**plugin, "command": os.path.abspath(folder / command)}
+            found["exec"] = {**plugin, "command": os.path.abspath(file.parent / command)}
         return {**entry, kind: found}
 
     return {
         field: [placed(entry, _SECTIONS[field]) for entry in value]
         if field in _SECTIONS and isinstance(value, list)
         else value
-        for field, value in document.items()
+        for field, value in (found[0] if found else {}).items()
     }
 
 
@@ -231,11 +221,9 @@ class _Reading:
         )
         user_name = self._text(chosen, "user", where)
         user = self._named("users", "user", user_name, f"{where}: user") if user_name else {}
-        return self._made(
-            cluster, user, self._text(chosen, "namespace", where) or "default", f"user {one_line(user_name)}"
-        )
+        return self._made(cluster, user, f"user {one_line(user_name)}")
 
-    def _made(self, cluster: Mapping[str, Any], user: Mapping[str, Any], namespace: str, who: str) -> Access:
+    def _made(self, cluster: Mapping[str, Any], user: Mapping[str, Any], who: str) -> Access:
         is_insecure = bool(cluster.get("insecure-skip-tls-verify"))
         ca = self._data(cluster, "certificate-authority", "cluster")
         if is_insecure and ca is not None:
@@ -264,6 +252,10 @@ class _Reading:
             raise self._error(
                 f"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got {_shown(proxy)}"
             )
+        for field in ("as-groups", "as-uid", "as-user-extra"):
+            if user.get(field):
+                raise self._error(f"{who}: {field}: is not supported, expected as alone")
+        another = self._for_header(self._text(user, "as", who), f"{who}: as")
         return Access(
             server=url,
             ca=ca,
@@ -271,10 +263,9 @@ class _Reading:
             server_name=name,
             proxy=proxy,
             certificate=(certificate, key) if certificate is not None and key is not None else None,
-            headers=self._impersonation(user, who),
+            headers={"Impersonate-User": another} if another else {},
             # As clientcmd does: what is sent without TLS can be read on the way.
             credentials=credentials if is_safe else ANONYMOUS,
-            namespace=namespace,
         )
 
     # --- who asks -------------------------------------------------------------------------------------------
@@ -342,14 +333,6 @@ class _Reading:
             item.get("extension") for item in named if item.get("name") == "client.authentication.k8s.io/exec"
         ]
         return {**told, "config": ours[-1] if ours else None}
-
-    def _impersonation(self, user: Mapping[str, Any], who: str) -> dict[str, str]:
-        """The header that makes the user act as another."""
-        for field in ("as-groups", "as-uid", "as-user-extra"):
-            if user.get(field):
-                raise self._error(f"{who}: {field}: is not supported, expected as alone")
-        name = self._for_header(self._text(user, "as", who), f"{who}: as")
-        return {"Impersonate-User": name} if name else {}
 
     # --- fields ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import random as standard
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Protocol
 
 import attrs
@@ -33,14 +34,12 @@ from ..client.api import (
     VERSIONS,
     Api,
     ApiError,
-    ListOptions,
     Manifest,
     Resource,
     Retries,
     Transport,
     TransportError,
     WatchEvent,
-    WatchOptions,
     loop_time,
     resource,
 )
@@ -255,9 +254,15 @@ class Reflector:
         if self._is_unavailable:
             asked = ""
         whole = 0 if asked not in ("", "0") and not self._is_paged else PAGE
-        options = ListOptions(asked, whole, self.field_selector, keeps_version=not relists)
+        ask = partial(
+            self.api.list,
+            self.resource,
+            limit=whole,
+            field_selector=self.field_selector,
+            keeps_version=not relists,
+        )
         try:
-            found = await self.api.list(self.resource, options)
+            found = await ask(asked)
         except ApiError as error:
             # A resourceVersion is too old, or one that the server has not reached yet.
             named = any(
@@ -268,7 +273,7 @@ class Reflector:
             if not relists or not (error.is_expired or is_too_large):
                 raise
             self._is_unavailable = True
-            found = await self.api.list(self.resource, attrs.evolve(options, resource_version=""))
+            found = await ask("")
         if asked == "0" and found.was_paged:
             self._is_paged = True
         self._is_unavailable = False
@@ -285,11 +290,15 @@ class Reflector:
             begin = loop_time()
             version = self.resource_version
             timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
-            options = WatchOptions(
-                version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector
-            )
             try:
-                async with self.api.watch(self.resource, options) as events:
+                async with self.api.watch(
+                    self.resource,
+                    version,
+                    timeout,
+                    bookmarks=self.cells.bookmarks,
+                    sends_duration=self.sends_duration,
+                    field_selector=self.field_selector,
+                ) as events:
                     self.lost_at = self._heard_at = None
                     await self._follow(events)
             except TransportError as error:

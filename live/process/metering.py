@@ -7,7 +7,8 @@ What is not measured here stays 0: single plugins and predicates, which judge al
 from __future__ import annotations
 
 import time
-from enum import Enum
+from collections.abc import Mapping
+from typing import Literal
 
 import attrs
 
@@ -19,17 +20,39 @@ from ...core.decision.preemptionplan import Preemption
 from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
 
-Feed = Enum(
-    "Feed",
-    "ATTEMPT ATTEMPT_TIME END_TO_END ALGORITHM PREDICATES PRIORITIES PREEMPTION BINDING OPERATION PREEMPTIONS VICTIMS "
-    "PENDING SCHEDULED_TRIES SCHEDULED_TIME POINT INCOMING CACHE TASKS REASON PERMIT VOLUME VOLUME_ERROR "
-    "LEADER REQUEST REQUEST_TIME BUILD GATE BACKGROUND BACKGROUND_TIME DROPPED_EVENT",
-)
+Feed = Literal[
+    "attempt",
+    "attempt time",
+    "end to end",
+    "algorithm",
+    "predicates",
+    "priorities",
+    "preemption",
+    "binding",
+    "operation",
+    "preemptions",
+    "victims",
+    "pending",
+    "scheduled tries",
+    "scheduled time",
+    "point",
+    "incoming",
+    "cache",
+    "tasks",
+    "reason",
+    "permit",
+    "volume",
+    "volume error",
+    "leader",
+    "request",
+    "request time",
+    "build",
+    "gate",
+    "background",
+    "background time",
+    "dropped event",
+]
 """What is measured."""
-COUNTER = "Counter"
-GAUGE = "Gauge"
-HISTOGRAM = "Histogram"
-SUMMARY = "Summary"
 
 
 @attrs.frozen
@@ -38,7 +61,7 @@ class Metric:
 
     name: str
     kind: str
-    feed: Feed
+    feed: str
     help: str
     labels: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
@@ -58,235 +81,110 @@ def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-SECONDS = powers(0.001, 2, 15)
-TRIED = powers(0.01, 2, 20)
-_LONG = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-_ASKED = ("verb", "host")
-_QUEUES = ("active", "backoff", "unschedulable")
-_CACHED = ("assumed_pods", "nodes", "pods")
-BUILD_LABELS = ("major", "minor", "git_version", "platform")
+def metrics_of(table: str) -> tuple[Metric, ...]:
+    """The metrics of a table: name, kind, feed, labels, buckets or starts; below it the help. Buckets may be
+    start, factor and count."""
+    found = []
+    lines = [line.strip() for line in table.strip().splitlines()]
+    for line, text in zip(lines[::2], lines[1::2], strict=True):
+        name, kind, feed, labels, more = map(str.strip, line.split("|"))
+        words = more.split()
+        numbers = [float(word) for word in words] if more[:1].isdigit() else []
+        buckets = powers(numbers[0], numbers[1], int(numbers[2])) if len(numbers) == 3 else tuple(numbers)
+        found.append(
+            Metric(name, kind, feed, text, tuple(labels.split()), buckets, () if numbers else tuple(words))
+        )
+    return tuple(found)
 
-SHARED = (
-    Metric(
-        "leader_election_master_status",
-        GAUGE,
-        Feed.LEADER,
-        "Whether this replica leads, by the name of the lease.",
-        ("name",),
-    ),
-    Metric(
-        "kubeclassic_events_dropped",
-        COUNTER,
-        Feed.DROPPED_EVENT,
-        "Events that were not recorded, as too many waited to be sent.",
-    ),
-    Metric(
-        "rest_client_requests",
-        COUNTER,
-        Feed.REQUEST,
-        "Requests to the API server.",
-        ("code", "host", "method"),
-    ),
-    Metric(
-        "rest_client_request_duration_seconds",
-        HISTOGRAM,
-        Feed.REQUEST_TIME,
-        "How long an answer took.",
-        _ASKED,
-        _LONG,
-    ),
-    Metric("kubernetes_build_info", GAUGE, Feed.BUILD, "Which release decides.", BUILD_LABELS),
-    Metric(
-        "kubernetes_feature_enabled", GAUGE, Feed.GATE, "Whether a feature gate is on.", ("name", "stage")
-    ),
-    Metric(
-        "scheduler_volume_scheduling_stage_error",
-        COUNTER,
-        Feed.VOLUME_ERROR,
-        "Volumes that were not bound.",
-        ("operation",),
-    ),
-)
+
+SHARED = metrics_of("""
+leader_election_master_status | Gauge | leader | name |
+    Whether this replica leads, by the name of the lease.
+kubeclassic_events_dropped | Counter | dropped event | |
+    Events that were not recorded, as too many waited to be sent.
+rest_client_requests | Counter | request | code host method |
+    Requests to the API server.
+rest_client_request_duration_seconds | Histogram | request time | verb host | 0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60
+    How long an answer took.
+kubernetes_build_info | Gauge | build | major minor git_version platform |
+    Which release decides.
+kubernetes_feature_enabled | Gauge | gate | name stage |
+    Whether a feature gate is on.
+scheduler_volume_scheduling_stage_error | Counter | volume error | operation |
+    Volumes that were not bound.
+""")
 """Metrics of every release."""
-
-NEWER = (
-    Metric(
-        "scheduler_schedule_attempts",
-        COUNTER,
-        Feed.ATTEMPT,
-        "Attempts to schedule pods, by their result.",
-        ("result", "profile"),
-    ),
-    Metric(
-        "scheduler_scheduling_attempt_duration_seconds",
-        HISTOGRAM,
-        Feed.ATTEMPT_TIME,
-        "How long an attempt took, with its binding.",
-        ("result", "profile"),
-        SECONDS,
-    ),
-    Metric(
-        "scheduler_scheduling_algorithm_duration_seconds",
-        HISTOGRAM,
-        Feed.ALGORITHM,
-        "How long a decision took.",
-        (),
-        SECONDS,
-    ),
-    Metric(
-        "scheduler_preemption_victims",
-        HISTOGRAM,
-        Feed.VICTIMS,
-        "Pods that had to leave for one.",
-        (),
-        powers(1, 2, 7),
-    ),
-    Metric("scheduler_preemption_attempts", COUNTER, Feed.PREEMPTIONS, "Attempts to make room for a pod."),
-    Metric(
-        "scheduler_pending_pods",
-        GAUGE,
-        Feed.PENDING,
-        "Pods that wait, by queue.",
-        ("queue",),
-        (),
-        (*_QUEUES, "gated"),
-    ),
-    Metric(
-        "scheduler_pod_scheduling_sli_duration_seconds",
-        HISTOGRAM,
-        Feed.SCHEDULED_TIME,
-        "From the queue to the binding, by attempts.",
-        ("attempts",),
-        TRIED,
-    ),
-    Metric(
-        "scheduler_pod_scheduling_attempts",
-        HISTOGRAM,
-        Feed.SCHEDULED_TRIES,
-        "Attempts until a pod was bound.",
-        (),
-        powers(1, 2, 5),
-    ),
-    Metric(
-        "scheduler_cache_size",
-        GAUGE,
-        Feed.CACHE,
-        "Nodes, pods and assumed pods that are known.",
-        ("type",),
-        (),
-        _CACHED,
-    ),
-    Metric(
-        "scheduler_framework_extension_point_duration_seconds",
-        HISTOGRAM,
-        Feed.POINT,
-        "How long an extension point took.",
-        ("extension_point", "status", "profile"),
-        powers(0.0001, 2, 12),
-    ),
-    Metric(
-        "scheduler_queue_incoming_pods",
-        COUNTER,
-        Feed.INCOMING,
-        "Pods that came into a queue, by event.",
-        ("queue", "event"),
-    ),
-    Metric("scheduler_goroutines", GAUGE, Feed.TASKS, "Tasks that run beside the cycles.", ("operation",)),
-    Metric(
-        "scheduler_permit_wait_duration_seconds",
-        HISTOGRAM,
-        Feed.PERMIT,
-        "How long pods waited for Permit.",
-        ("result",),
-        SECONDS,
-    ),
-    Metric(
-        "scheduler_unschedulable_pods",
-        GAUGE,
-        Feed.REASON,
-        "Waiting pods that a plugin rejected.",
-        ("plugin", "profile"),
-    ),
-    Metric(
-        "scheduler_preemption_goroutines_execution",
-        COUNTER,
-        Feed.BACKGROUND,
-        "Preemptions that ended beside the cycles.",
-        ("result",),
-    ),
-    Metric(
-        "scheduler_preemption_goroutines_duration_seconds",
-        HISTOGRAM,
-        Feed.BACKGROUND_TIME,
-        "How long such a preemption took.",
-        ("result",),
-        powers(0.01, 2, 20),
-    ),
-)
+NEWER = metrics_of("""
+scheduler_schedule_attempts | Counter | attempt | result profile |
+    Attempts to schedule pods, by their result.
+scheduler_scheduling_attempt_duration_seconds | Histogram | attempt time | result profile | 0.001 2 15
+    How long an attempt took, with its binding.
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
+    How long a decision took.
+scheduler_preemption_victims | Histogram | victims | | 1 2 7
+    Pods that had to leave for one.
+scheduler_preemption_attempts | Counter | preemptions | |
+    Attempts to make room for a pod.
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable gated
+    Pods that wait, by queue.
+scheduler_pod_scheduling_sli_duration_seconds | Histogram | scheduled time | attempts | 0.01 2 20
+    From the queue to the binding, by attempts.
+scheduler_pod_scheduling_attempts | Histogram | scheduled tries | | 1 2 5
+    Attempts until a pod was bound.
+scheduler_cache_size | Gauge | cache | type | assumed_pods nodes pods
+    Nodes, pods and assumed pods that are known.
+scheduler_framework_extension_point_duration_seconds | Histogram | point | extension_point status profile | 0.0001 2 12
+    How long an extension point took.
+scheduler_queue_incoming_pods | Counter | incoming | queue event |
+    Pods that came into a queue, by event.
+scheduler_goroutines | Gauge | tasks | operation |
+    Tasks that run beside the cycles.
+scheduler_permit_wait_duration_seconds | Histogram | permit | result | 0.001 2 15
+    How long pods waited for Permit.
+scheduler_unschedulable_pods | Gauge | reason | plugin profile |
+    Waiting pods that a plugin rejected.
+scheduler_preemption_goroutines_execution | Counter | background | result |
+    Preemptions that ended beside the cycles.
+scheduler_preemption_goroutines_duration_seconds | Histogram | background time | result | 0.01 2 20
+    How long such a preemption took.
+""")
 """Those of 1.34, for every release with profiles."""
-
-_PARTS = (
-    ("e2e_scheduling_duration", Feed.END_TO_END, "How long an attempt took, with its binding"),
-    ("scheduling_algorithm_duration", Feed.ALGORITHM, "How long a decision took"),
-    ("scheduling_algorithm_predicate_evaluation", Feed.PREDICATES, "How long predicates took"),
-    ("scheduling_algorithm_priority_evaluation", Feed.PRIORITIES, "How long priorities took"),
-    ("scheduling_algorithm_preemption_evaluation", Feed.PREEMPTION, "How long preemption took"),
-    ("binding_duration", Feed.BINDING, "How long a binding took"),
-)
-CLASSIC = (
-    *(
-        Metric(f"scheduler_{name}_seconds", HISTOGRAM, feed, f"{help}.", (), SECONDS)
-        for name, feed, help in _PARTS
-    ),
-    Metric(
-        "scheduler_scheduling_duration_seconds",
-        SUMMARY,
-        Feed.OPERATION,
-        "How long each part of an attempt took.",
-        ("operation",),
-    ),
-    Metric(
-        "scheduler_scheduling_latency_seconds",
-        SUMMARY,
-        Feed.OPERATION,
-        "The same by the name of 1.12 and 1.13.",
-        ("operation",),
-    ),
-    Metric(
-        "scheduler_schedule_attempts",
-        COUNTER,
-        Feed.ATTEMPT,
-        "Attempts to schedule pods, by their result.",
-        ("result",),
-        (),
-        ("scheduled", "unschedulable", "error"),
-    ),
-    Metric(
-        "scheduler_pod_preemption_victims", GAUGE, Feed.VICTIMS, "Pods that had to leave for the last one."
-    ),
-    Metric(
-        "scheduler_total_preemption_attempts", COUNTER, Feed.PREEMPTIONS, "Attempts to make room for a pod."
-    ),
-    Metric(
-        "scheduler_pending_pods", GAUGE, Feed.PENDING, "Pods that wait, by queue.", ("queue",), (), _QUEUES
-    ),
-    Metric(
-        "scheduler_volume_scheduling_duration_seconds",
-        HISTOGRAM,
-        Feed.VOLUME,
-        "How long volumes took.",
-        ("operation",),
-        SECONDS,
-    ),
-)
+CLASSIC = metrics_of("""
+scheduler_e2e_scheduling_duration_seconds | Histogram | end to end | | 0.001 2 15
+    How long an attempt took, with its binding.
+scheduler_scheduling_algorithm_duration_seconds | Histogram | algorithm | | 0.001 2 15
+    How long a decision took.
+scheduler_scheduling_algorithm_predicate_evaluation_seconds | Histogram | predicates | | 0.001 2 15
+    How long predicates took.
+scheduler_scheduling_algorithm_priority_evaluation_seconds | Histogram | priorities | | 0.001 2 15
+    How long priorities took.
+scheduler_scheduling_algorithm_preemption_evaluation_seconds | Histogram | preemption | | 0.001 2 15
+    How long preemption took.
+scheduler_binding_duration_seconds | Histogram | binding | | 0.001 2 15
+    How long a binding took.
+scheduler_scheduling_duration_seconds | Summary | operation | operation |
+    How long each part of an attempt took.
+scheduler_scheduling_latency_seconds | Summary | operation | operation |
+    The same by the name of 1.12 and 1.13.
+scheduler_schedule_attempts | Counter | attempt | result | scheduled unschedulable error
+    Attempts to schedule pods, by their result.
+scheduler_pod_preemption_victims | Gauge | victims | |
+    Pods that had to leave for the last one.
+scheduler_total_preemption_attempts | Counter | preemptions | |
+    Attempts to make room for a pod.
+scheduler_pending_pods | Gauge | pending | queue | active backoff unschedulable
+    Pods that wait, by queue.
+scheduler_volume_scheduling_duration_seconds | Histogram | volume | operation | 0.001 2 15
+    How long volumes took.
+""")
 """Those of 1.12 to 1.16."""
 
 
-_OPERATIONS = {
-    "predicate_evaluation": Feed.PREDICATES,
-    "priority_evaluation": Feed.PRIORITIES,
-    "preemption_evaluation": Feed.PREEMPTION,
-    "binding": Feed.BINDING,
+_OPERATIONS: Mapping[str, Feed] = {
+    "predicate_evaluation": "predicates",
+    "priority_evaluation": "priorities",
+    "preemption_evaluation": "preemption",
+    "binding": "binding",
 }
 _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_evaluation"}
 _MOST_ATTEMPTS = 15
@@ -330,17 +228,17 @@ class Metering:
             self._measured(part, status, seconds)
 
     def _measured(self, part: Phase, status: str, seconds: float) -> None:
-        self.feed(Feed.POINT, seconds, extension_point=part.value, status=status, profile=self._profile)
+        self.feed("point", seconds, extension_point=part.value, status=status, profile=self._profile)
         if status == SUCCESS and part in _EVALUATIONS:
             self._operation(_EVALUATIONS[part], seconds)
 
     def _operation(self, name: str, seconds: float) -> None:
         self.feed(_OPERATIONS[name], seconds)
-        self.feed(Feed.OPERATION, seconds, operation=name)
+        self.feed("operation", seconds, operation=name)
 
     def _attempt(self, result: str, seconds: float, profile: str) -> None:
-        self.feed(Feed.ATTEMPT, 1, result=result, profile=profile)
-        self.feed(Feed.ATTEMPT_TIME, seconds, result=result, profile=profile)
+        self.feed("attempt", 1, result=result, profile=profile)
+        self.feed("attempt time", seconds, result=result, profile=profile)
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
@@ -357,20 +255,20 @@ class Metering:
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
             # Upstream: with one feasible node priorities are not asked, and counted by the metric of their
             # own, not among the operations.
-            self.feed(Feed.PRIORITIES, took)
+            self.feed("priorities", took)
         if decision.host is not None:
-            self.feed(Feed.ALGORITHM, seconds)
+            self.feed("algorithm", seconds)
         else:
             self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
         if decision.preemption is not None:
-            self.feed(Feed.PREEMPTIONS, 1)
+            self.feed("preemptions", 1)
             self.made_plan(decision.preemption)
         self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:
         """Who has to leave for a pod was found out, perhaps after its cycle, as extenders were asked."""
         if plan.node is not None:
-            self.feed(Feed.VICTIMS, len(plan.victims))
+            self.feed("victims", len(plan.victims))
 
     # --- its binding ----------------------------------------------------------------------------------------
 
@@ -378,11 +276,11 @@ class Metering:
         """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
         self._attempt("scheduled", now - began, item.pod.spec.scheduler_name)
         self._operation("binding", now - asked)
-        self.feed(Feed.END_TO_END, now - began)
+        self.feed("end to end", now - began)
         if item.entered is not None:
             attempts = str(item.attempts) if item.attempts < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
-            self.feed(Feed.SCHEDULED_TRIES, item.attempts)
-            self.feed(Feed.SCHEDULED_TIME, now - item.entered / SECOND, attempts=attempts)
+            self.feed("scheduled tries", item.attempts)
+            self.feed("scheduled time", now - item.entered / SECOND, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds*

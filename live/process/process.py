@@ -26,21 +26,22 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
+from ...exceptions import visible
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api, ClientTransport, MeasuredRequest, Transport
-from ..client.credentials import Access
+from ..client.credentials import Access, plugin_of
+from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
 from ..scheduler.flags import Listener, RunSettings, config_maps_of
-from ..scheduler.following import STATUS
+from ..scheduler.following import STATUS, end_at_signals, unless
 from ..scheduler.metrics import SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
-from .metering import Feed
 
 UNAVAILABLE = 503
 MOST_CALLERS = 100
@@ -101,8 +102,10 @@ def last_line(number: int | None, words: str = "") -> str:
     return f"{told}{': ' if words else ''}{words}; exit status {STATUS[number]}"
 
 
-__all__ = ["LeaderLostError", "Process"]
-
+LOST = 1
+"""The exit status of a leader that lost its lease."""
+SHOWN_NODES = 3
+"""That many nodes, and as many reasons, does a decision in a line name."""
 LAST_BINDINGS = 10.0
 """Seconds at the end for pods that have a node and are not bound yet."""
 LAST_EVENTS = 2.0
@@ -178,7 +181,7 @@ class Process:
             rate = self.settings.qps, self.settings.burst
             # Each has a client of its own, with a limit of its own.
             scheduling, telling = (ClientTransport(self.link, self._answered, *rate) for _ in range(2))
-            dropped = partial(self.metrics.feed, Feed.DROPPED_EVENT, 1)
+            dropped = partial(self.metrics.feed, "dropped event", 1)
             events = (
                 None
                 if self.is_dry
@@ -264,9 +267,7 @@ class Process:
             leads=lambda: self.elector is None or self.elector.holds_lease,
         )
         self.engine.on_phase = metrics.phase_ended
-        state.queue.on_incoming = lambda queue, event: metrics.feed(
-            Feed.INCOMING, 1, queue=queue, event=event
-        )
+        state.queue.on_incoming = lambda queue, event: metrics.feed("incoming", 1, queue=queue, event=event)
         self.scheduler = metrics.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         wanted = self.settings.election
@@ -280,7 +281,7 @@ class Process:
                 self.identity,
                 recorder,
                 self.log,
-                lambda leads: metrics.feed(Feed.LEADER, int(leads), name=wanted.name),
+                lambda leads: metrics.feed("leader", int(leads), name=wanted.name),
                 self.wall,
             )
             if thread is not None:
@@ -293,3 +294,61 @@ async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
         task.cancel()
     with suppress(asyncio.CancelledError):
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def scheduled(
+    settled: Callable[[Transport], Awaitable[SchedulerSpec]],
+    settings: RunSettings,
+    access: Access,
+    log: Log,
+    **more: Any,
+) -> int:
+    """Schedule until a signal; the exit status. *settled*: the scheduler, which may depend on the API server;
+    *more*: of Process."""
+    end, ended_by = end_at_signals()
+    process: Process | None = None
+    async with AsyncExitStack() as stack:
+        plugin = plugin_of(access.credentials)
+        opened = stack.enter_async_context(HttpTransport(access))
+        link = await unless(end, opened, log, plugin and f"waiting for plugin {plugin}")
+        # The lease is renewed on a thread of its own, with the same credentials.
+        lease = None if settings.election is None else LeaseThread(access)
+
+        async def made(link: Transport) -> Process:
+            return await Process.of(
+                await settled(link), settings, access, link, log=log, lease_thread=lease, **more
+            )
+
+        if link is not None:
+            process = await unless(end, made(link))
+        try:
+            if process is not None:
+                await process.run(end)
+        except LeaderLostError as error:
+            log.error(f"leaderelection lost: {error}; exit status {LOST}")
+            return LOST
+    by = ended_by[0] if ended_by else None
+    log.info(last_line(by, "" if process is None else process.ending))
+    return STATUS[by]
+
+
+def decision_line(decision: Decision, explain: bool) -> str:
+    """A decision in one line; with *explain* also which nodes fit, and why others do not."""
+    line = f"{decision.pod.key}: {decision.host}"
+    plan = decision.preemption
+    if decision.host is None:
+        line = f"{decision.pod.key}: no node: {decision.error}"
+        if plan is not None and plan.node is not None:
+            line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
+    told = []
+    if decision.feasible and explain:
+        told.append(f"{len(decision.feasible)} nodes fit")
+    if decision.scores and explain:
+        scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
+        told.append(f"best {', '.join(f'{name} {score}' for name, score in scores)}")
+    if decision.failed and explain:
+        reasons = [
+            f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES]
+        ]
+        told.append(f"not {'; '.join(reasons)}")
+    return visible(f"{line} ({'; '.join(told)})" if told else line)

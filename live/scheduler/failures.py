@@ -27,7 +27,6 @@ from ...core.driver import Attempt
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from ..client.api import ApiError
-from ..process.metering import Feed
 from .state import LiveState
 from .writes import (
     NewCondition,
@@ -246,8 +245,8 @@ class FrameworkConsequences(Consequences):
         state.queue.hold_back(pod, False)
         error = await self._evict(victims[-1:], pod, plan) or error
         result = "success" if error is None else "error"
-        state.observer.feed(Feed.BACKGROUND_TIME, state.now() - began, result=result)
-        state.observer.feed(Feed.BACKGROUND, 1, result=result)
+        state.observer.feed("background time", state.now() - began, result=result)
+        state.observer.feed("background", 1, result=result)
         if error is not None:
             state.log.warning(f"pod {pod.key}: preemption: {error}")
             await state.free()

@@ -8,10 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ...core.rule import Algorithm
-from ...exceptions import KubeclassicError
-from ..client.api import Transport
-from ..informers.informers import Handler, informers_of
+from ..informers.informers import Informers
 from ..process.logs import Log
 
 T = TypeVar("T")
@@ -22,44 +19,16 @@ STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 1
 """What ended it -> the exit status."""
 
 
-class UnseenClusterError(KubeclassicError):
-    """The whole cluster was never seen."""
-
-
-async def follow(
-    algorithm: Algorithm,
-    transport: Transport,
-    handler: Handler,
-    run: Callable[[], Coroutine[Any, Any, None]],
-    *,
-    seconds: float | None,
-    log: Log,
-) -> None:
-    """Let informers tell *handler* all that *algorithm* reads, and *run* go on, until a signal or for some
-    seconds.
-
-    Raises UnseenClusterError if it ends before every kind was listed once.
-    """
-    informers = informers_of(algorithm.release, algorithm.gates, transport, handler, log.again)
-
-    async def started() -> None:
-        await informers.synced()
-        log.info("all lists are there; scheduling begins")
-        await run()
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(informers.run())]
-        end, _ = end_at_signals()
-        tasks.append(group.create_task(started()))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await end.wait()
-        for task in tasks:
-            task.cancel()
-    if not informers.has_synced:
-        raise UnseenClusterError(
-            f"cluster: expected a whole list of {', '.join(informers.unlisted)} before the end, got none"
-        )
+async def follow(informers: Informers, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Let *informers* tell their handler of the cluster, and *run* go on once every kind was listed, until
+    one of them fails."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(informers.run())
+            await informers.synced()
+            await run()
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
 
 
 async def unless(

@@ -42,7 +42,7 @@ class SchedulerMetrics(Metering):
         self.registry: CollectorRegistry = CollectorRegistry()
         self._rejecting: set[tuple[str, str]] = set()
         """The plugins, with profiles, that had rejected pods at an earlier time."""
-        self._fed: dict[Feed, list[tuple[Metric, Instrument]]] = {}
+        self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
             more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
             kind = getattr(prometheus_client, metric.kind)
@@ -79,10 +79,10 @@ class SchedulerMetrics(Metering):
         method = found.request.method
         host = urlsplit(server).netloc
         self.feed(
-            Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host
+            "request", 1, method=method, code=str(found.status) if found.status else "<error>", host=host
         )
         if not found.is_stream:
-            self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
+            self.feed("request time", found.seconds, verb=method, host=host)
 
     def _read(self, scheduler: LiveScheduler) -> None:
         """Set the numbers to what is so now."""
@@ -92,17 +92,17 @@ class SchedulerMetrics(Metering):
         gated = 0
         if found.unschedulable:
             gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
-        self.feed(Feed.PENDING, found.active, queue="active")
-        self.feed(Feed.PENDING, found.backoff, queue="backoff")
-        self.feed(Feed.PENDING, found.unschedulable - gated, queue="unschedulable")
+        self.feed("pending", found.active, queue="active")
+        self.feed("pending", found.backoff, queue="backoff")
+        self.feed("pending", found.unschedulable - gated, queue="unschedulable")
         if self.has_profiles:  # releases without profiles have no gated pods
-            self.feed(Feed.PENDING, gated, queue="gated")
-        self.feed(Feed.TASKS, scheduler.under_way, operation="binding")
+            self.feed("pending", gated, queue="gated")
+        self.feed("tasks", scheduler.under_way, operation="binding")
         for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
-            self.feed(Feed.CACHE, count, type=kind)
-        self.feed(Feed.BUILD, 1, **build_values(engine.release.version))
+            self.feed("cache", count, type=kind)
+        self.feed("build", 1, **build_values(engine.release.version))
         for name, gate in engine.release.gates.items():
-            self.feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
+            self.feed("gate", int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
         # How many pods of the queue each plugin rejected in their last attempts.
         rejected: Tally[tuple[str, str]] = Tally()
         for item in queue.entries():
@@ -111,7 +111,7 @@ class SchedulerMetrics(Metering):
             )
         self._rejecting |= set(rejected)
         for plugin, profile in self._rejecting:
-            self.feed(Feed.REASON, rejected[plugin, profile], plugin=plugin, profile=profile)
+            self.feed("reason", rejected[plugin, profile], plugin=plugin, profile=profile)
 
 
 def build_values(version: str) -> dict[str, str]:

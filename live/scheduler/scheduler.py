@@ -27,7 +27,6 @@ from ...exceptions import ExtenderError, KubeclassicError
 from ...extenders.extender import HttpExtender, binder_of
 from ..client.api import ApiError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from ..process.metering import Feed
 from .failures import ClassicConsequences, FrameworkConsequences
 from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
@@ -217,7 +216,7 @@ class LiveScheduler(Driver):
         await state.free()
         failure = state.binding.permitted(attempt.pod, attempt.host)
         if waiting is not None:
-            state.observer.feed(Feed.PERMIT, waited, result="Success" if failure is None else "Unschedulable")
+            state.observer.feed("permit", waited, result="Success" if failure is None else "Unschedulable")
         return failure
 
     async def allowed(self, attempt: Attempt) -> None:
@@ -238,9 +237,9 @@ class LiveScheduler(Driver):
             text = f"{plugin}binding volumes: {error}" if plugin else str(error)
         await state.free()
         if not text:
-            state.observer.feed(Feed.VOLUME, state.now() - began, operation="bind")
+            state.observer.feed("volume", state.now() - began, operation="bind")
             return None
-        state.observer.feed(Feed.VOLUME_ERROR, 1, operation="bind")
+        state.observer.feed("volume error", 1, operation="bind")
         return state.binding.failure(text) if plugin else Failure(text, "VolumeBindingFailed")
 
     def ended(self, attempt: Attempt, failure: Failure | None) -> None:
@@ -250,7 +249,7 @@ class LiveScheduler(Driver):
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR
         profile = attempt.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         self.state.observer.feed(
-            Feed.POINT, self.state.now() - began, extension_point=point, status=status, profile=profile
+            "point", self.state.now() - began, extension_point=point, status=status, profile=profile
         )
 
     async def write(self, attempt: Attempt) -> Failure | None:

@@ -8,24 +8,32 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import attrs
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
+from ...api.objects import KubeObject
 from ...api.wire.ownfields import compact_json
+from ...exceptions import KubeclassicError
+from ..client.api import PODS, Api, Transport
 from ..client.credentials import Access
 from ..client.http import HttpTransport
+from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
-from ..scheduler.following import end_at_signals
+from ..scheduler.following import end_at_signals, follow, unless
+from ..scheduler.writes import binding
 from .bodies import BindingArgs, RequestError
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
-from .served import TOLERATED, Following, ServedCluster
+from .served import ServedCluster
 from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
 
 T = TypeVar("T")
-WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
-"""Writes a binding to an API server; the answer is its error, or None."""
+TOLERATED = 10.0
+"""Seconds for which the API server may be away before answers say so: watches end and begin again."""
+LOOK = 1.0
+"""Seconds between two looks whether it is away."""
 UNSUPPORTED = 415
 JSON = "application/json"
 BEHIND = "x-seconds-behind"
@@ -34,17 +42,19 @@ BEHIND = "x-seconds-behind"
 
 @attrs.define(eq=False, kw_only=True)
 class ExtenderApp:
-    """The application. *is_ready* says whether the cluster is complete."""
+    """The application. It is told of objects by informers while it follows an API server."""
 
     cluster: ServedCluster
     limits: ServerLimits = attrs.Factory(ServerLimits)
-    write_binding: WriteBinding | None = None
-    """None: bindings are kept in the server's cluster alone."""
-    is_ready: Callable[[], bool] = lambda: True
-    seconds_behind: Callable[[], float] = lambda: 0.0
-    """For how long the API server could not be followed, so that the cluster is as it was then."""
+    write_binding: Callable[[BindingArgs], Awaitable[str | None]] | None = None
+    """Writes a binding to an API server and answers its error, or None; without it bindings are kept in the
+    server's cluster alone."""
+    is_ready: bool = True
+    """The cluster is complete."""
+    informers: Informers | None = None
+    """What the API server is followed by."""
     log: Log = attrs.field(factory=lambda: Log(to_standard_error))
-    """Told of defects."""
+    """Told of defects, and of what cannot be read."""
     worker: Worker = attrs.Factory(Worker)
     metrics: Metrics = attrs.Factory(Metrics)
     gate: ConnectionGuard = attrs.field(init=False)
@@ -65,11 +75,11 @@ class ExtenderApp:
         cluster = self.cluster
         show = self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
-        show("objects", "Objects in the cluster.", lambda: len(cluster.objects))
+        show("objects", "Objects in the cluster.", lambda: cluster.object_count)
         show(
             "seconds_behind",
             "Seconds for which the API server could not be followed.",
-            lambda: self.seconds_behind(),
+            lambda: self.seconds_behind,
         )
         show("requests_in_flight", "Requests that are being answered.", lambda: self.gate.inside)
         show(
@@ -99,8 +109,13 @@ class ExtenderApp:
     def _behind(self) -> int:
         """For how many seconds the API server could not be followed; 0 where that is no longer than is
         tolerated."""
-        seconds = self.seconds_behind()
+        seconds = self.seconds_behind
         return int(seconds) if seconds >= TOLERATED else 0
+
+    @property
+    def seconds_behind(self) -> float:
+        """For how long the API server could not be followed, so that the cluster is as it was then; 0: it is."""
+        return 0.0 if self.informers is None else self.informers.seconds_behind
 
     # --- the calls of a scheduler ---------------------------------------------------------------------------
 
@@ -121,7 +136,7 @@ class ExtenderApp:
         self._check_ready()
         async with self.gate.entered_with_body(request) as body:
             wanted, error = await self._ask(
-                lambda: self.cluster.binding(body, checks=self.write_binding is None)
+                lambda: self.cluster.checked_binding(body, checks=self.write_binding is None)
             )
             if error is None and self.write_binding is not None:
                 error = await self.write_binding(wanted)
@@ -130,7 +145,7 @@ class ExtenderApp:
             return _json(compact_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
-        if not self.is_ready():
+        if not self.is_ready:
             raise RequestError(
                 "server",
                 "a question before the cluster is complete",
@@ -155,7 +170,7 @@ class ExtenderApp:
 
     async def ready(self, request: Request) -> Response:
         """Whether the cluster is complete and up to date, so that answers count."""
-        if not self.is_ready():
+        if not self.is_ready:
             return PlainTextResponse("the cluster is not complete yet", UNAVAILABLE)
         if behind := self._behind():
             return PlainTextResponse(f"the API server has not answered for {behind} s", UNAVAILABLE)
@@ -165,12 +180,65 @@ class ExtenderApp:
         """The metrics."""
         return Response(self.metrics.text(), media_type=METRICS_TYPE)
 
+    # --- an API server --------------------------------------------------------------------------------------
+
+    async def follow(self, transport: Transport, on_complete: Callable[[], None] = lambda: None) -> None:
+        """Let the cluster follow the API server at the end of *transport*, and write bindings there, until
+        this is cancelled."""
+        engine = self.cluster.engine
+        self.is_ready, self.informers = (
+            False,
+            informers_of(engine.release, engine.gates, transport, self, self.log.again),
+        )
+
+        async def write_binding(wanted: BindingArgs) -> str | None:
+            body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
+            try:
+                await Api(transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
+            except KubeclassicError as error:
+                return str(error)
+            return None
+
+        async def complete() -> None:
+            await self.worker.ask(engine.warm)
+            self.is_ready = True
+            on_complete()
+            before = 0.0
+            while True:
+                await asyncio.sleep(LOOK)
+                behind = self.seconds_behind
+                if before < TOLERATED <= behind:
+                    self.log.warning(
+                        f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails"
+                    )
+                elif behind < TOLERATED <= before:
+                    self.log.warning(f"the API server answers again, after {before:.0f} s")
+                before = behind
+
+        self.write_binding = write_binding
+        await follow(self.informers, complete)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self._submit(self.cluster.put, item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self._submit(self.cluster.delete, item)
+
+    def _submit(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
+        def apply() -> None:
+            try:
+                change(replace(item, manifest=None))
+            except KubeclassicError as error:
+                self.log.again(f"{item.kind} {item.key}: {error}")
+
+        self.metrics.events.inc()
+        self.worker.submit(apply)
+
 
 def _json(body: bytes) -> Response:
     return Response(body, media_type=JSON, headers=SAFE)
-
-
-# --- a server from its start to its end ---------------------------------------------------------------------
 
 
 async def serve_cluster(
@@ -178,37 +246,20 @@ async def serve_cluster(
 ) -> int:
     """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
     there."""
-    app = ExtenderApp(cluster=cluster, limits=limits, is_ready=lambda: access is None, log=log)
+    app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
+    end, ended_by = end_at_signals()
 
-    async def follow(url: str) -> None:
+    async def ready(url: str) -> None:
         if access is None:
             log.info(f"listening on {url}")
+            await end.wait()
             return
         async with HttpTransport(access) as transport:
-            following = Following(
-                transport=transport,
-                release=cluster.engine.release,
-                cluster=cluster,
-                worker=app.worker,
-                report=log.again,
-                news=log.warning,
-                on_event=app.metrics.events.inc,
-            )
-            app.write_binding = following.write_binding
-            app.is_ready = lambda: following.is_complete
-            app.seconds_behind = lambda: following.seconds_behind
-            await following.run(lambda: log.info(f"listening on {url}"))
+            await app.follow(transport, lambda: log.info(f"listening on {url}"))
 
-    end, ended_by = end_at_signals()
     try:
         async with served(app, listening) as url:
-            task = asyncio.create_task(follow(url))
-            task.add_done_callback(lambda task: end.set() if access is not None else None)
-            await end.wait()
-            task.cancel()
-            await asyncio.wait([task])
+            await unless(end, ready(url))
     finally:
         app.worker.close()
-    if not task.cancelled():
-        task.result()
     return ended_by[0]

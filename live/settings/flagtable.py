@@ -25,58 +25,33 @@ class Flag:
     """An older name of it."""
 
 
-FLAGS: Mapping[str, Flag] = {
+TABLE = """
+master TEXT The URL of the API server; replaces that of the kubeconfig.
+kube-api-qps NUMBER How many requests a second the API server gets, in the long run.  [default: 50]
+kube-api-burst N How many requests it gets at once.  [default: 100]
+v N Which log lines are written: 2 also what became of each pod, 3 each attempt, 6 each request.  [default: 0]
+logging-format TEXT The form of log lines: text, or json.  [default: text]
+leader-elect BOOL Schedule only while leading.  [default: true]
+leader-elect-lease-duration DURATION How long others wait after the leader's last renewal.  [default: 15s]
+leader-elect-renew-deadline DURATION How long the leader tries to renew before it ends.  [default: 10s]
+leader-elect-retry-period DURATION The time between two tries.  [default: 2s]
+leader-elect-resource-lock TEXT The kind of object that names the leader: always leases.
+leader-elect-resource-name/lock-object-name TEXT The name of the Lease.  [default: kube-scheduler]
+leader-elect-resource-namespace/lock-object-namespace TEXT Its namespace.  [default: kube-system]
+address TEXT Where to answer over HTTP.  [default: 127.0.0.1]
+port N The port of HTTP; 0: none.  [default: 10251, or 0 with a certificate]
+bind-address TEXT Where to answer over HTTPS.  [default: 127.0.0.1]
+secure-port N The port of HTTPS; 0: none.  [default: 10259 with a certificate]
+tls-cert-file TEXT The certificate to answer with, in PEM.
+tls-private-key-file TEXT Its key.
+pod-max-in-unschedulable-pods-duration DURATION After this time a pod that fits nowhere is tried again.
+"""
+"""A flag a line: its name, perhaps an older one, the kind of its values, and its help."""
+ROWS = [line.split(maxsplit=2) for line in TABLE.strip().splitlines()]
+FLAGS = {
     flag.name: flag
     for flag in (
-        Flag("master", TEXT, "The URL of the API server; replaces that of the kubeconfig."),
-        Flag(
-            "kube-api-qps",
-            NUMBER,
-            "How many requests a second the API server gets, in the long run.  [default: 50]",
-        ),
-        Flag("kube-api-burst", WHOLE, "How many requests it gets at once.  [default: 100]"),
-        Flag(
-            "v",
-            WHOLE,
-            "Which log lines are written: 2 also what became of each pod, 3 each attempt, 6 each request.  [default: 0]",
-        ),
-        Flag("logging-format", TEXT, "The form of log lines: text, or json.  [default: text]"),
-        Flag("leader-elect", BOOL, "Schedule only while leading.  [default: true]"),
-        Flag(
-            "leader-elect-lease-duration",
-            DURATION,
-            "How long others wait after the leader's last renewal.  [default: 15s]",
-        ),
-        Flag(
-            "leader-elect-renew-deadline",
-            DURATION,
-            "How long the leader tries to renew before it ends.  [default: 10s]",
-        ),
-        Flag("leader-elect-retry-period", DURATION, "The time between two tries.  [default: 2s]"),
-        Flag("leader-elect-resource-lock", TEXT, "The kind of object that names the leader: always leases."),
-        Flag(
-            "leader-elect-resource-name",
-            TEXT,
-            "The name of the Lease.  [default: kube-scheduler]",
-            "lock-object-name",
-        ),
-        Flag(
-            "leader-elect-resource-namespace",
-            TEXT,
-            "Its namespace.  [default: kube-system]",
-            "lock-object-namespace",
-        ),
-        Flag("address", TEXT, "Where to answer over HTTP.  [default: 127.0.0.1]"),
-        Flag("port", WHOLE, "The port of HTTP; 0: none.  [default: 10251, or 0 with a certificate]"),
-        Flag("bind-address", TEXT, "Where to answer over HTTPS.  [default: 127.0.0.1]"),
-        Flag("secure-port", WHOLE, "The port of HTTPS; 0: none.  [default: 10259 with a certificate]"),
-        Flag("tls-cert-file", TEXT, "The certificate to answer with, in PEM."),
-        Flag("tls-private-key-file", TEXT, "Its key."),
-        Flag(
-            "pod-max-in-unschedulable-pods-duration",
-            DURATION,
-            "After this time a pod that fits nowhere is tried again.",
-        ),
+        Flag(names.partition("/")[0], kind, text, names.partition("/")[2]) for names, kind, text in ROWS
     )
 }
 """Those that no other command has, by name."""

@@ -484,8 +484,8 @@ class Stop(Record, kw_only=True):
     message: str
     """The message of the scheduler, or of the API server, for the first copy that does not fit."""
     reasons: Counts = field(default_factory=dict)
-    """Reason -> number of nodes that reject this copy for it, most frequent first. A node can have several.
-    """
+    """Reason -> number of nodes that reject this copy for it, most frequent first. A node can have
+    several."""
     kind: Literal["Unschedulable", "LimitReached", "Forbidden", "SchedulingGated", "SchedulerError"]
     """Forbidden: the API server refuses the copy. SchedulerError: the decision failed."""
     template: str | None = None

@@ -69,6 +69,15 @@ class ImportResult(Result):
             dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods")
         )
 
+    def asides(self, form: str) -> list[str]:
+        """How many objects there are, and what was dropped."""
+        nodes = self.kinds["Node"]
+        pods = self.kinds["Pod"]
+        others = self.kinds.total() - nodes - pods
+        told = f", {count_of(others, 'other object')}" if others else ""
+        dropped = [f"dropped: {count:,} {what}" for what, count in self.dropped.items()]
+        return [f"{count_of(nodes, 'node')}, {count_of(pods, 'pod')}{told}", *dropped]
+
     def view(self) -> View:
         nodes = self.kinds["Node"]
         pods = self.kinds["Pod"]
@@ -90,13 +99,12 @@ READERS: Mapping[str, Callable[..., Trace]] = {
     "simulator": simulatorexport.read,
     "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
 }
-"""A trace, as the command line calls it -> what reads its files and options."""
+"""A trace, as the command line calls it -> what reads its files."""
 
 
-def ask(name: str, *given: Any) -> ImportResult:
-    """Read the trace *name*; *given* are its files and options. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`."""
-    found = READERS[name](*given)
+def ask(name: str, *files: PathLike) -> ImportResult:
+    """Read the trace *name*, whose *files* these are. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    found = READERS[name](*files)
     return ImportResult(found.document(), found.dropped, found.configuration)
 
 

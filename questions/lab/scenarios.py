@@ -40,8 +40,8 @@ class LabState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the page sends with each question; undo and redo are a list of such states."""
 
     scheduler: Json
-    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was started.
-    """
+    """Options of a scheduler by their names, of :data:`~.rules.MOVABLE`; others are as the lab was
+    started."""
     weights: dict[str, Annotated[int, Meta(ge=0, le=MOST_WEIGHT)]] = {}
     """Priority, or plugin that scores -> its weight, where the Policy or profile says otherwise; 0: it is
     off."""

@@ -65,7 +65,8 @@ from ...simulation.sides import GATED
 from ..asking import SILENT, Observer, asked_by
 from ..compare.ask import CompareResult, with_newer_labels, zones_warning
 from ..compare.comparison import DIFFERENT, Comparison, ConfigurationPair, compare
-from ..compare.view import agreement_lines, cause_table, cause_text, decision_text, in_error, reasons_of
+from ..compare.verdict import in_error, reasons_of
+from ..compare.view import agreement_lines, cause_table, cause_text, decision_text
 from ..result import NOTHING_TRIED, Result
 from .options import MigrateOptions
 

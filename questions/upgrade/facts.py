@@ -58,8 +58,8 @@ class FoundCause:
     fact: Fact | None
     cause: Cause
     points: int | None = None
-    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no score.
-    """
+    """How many points of 100 the newer release's node gains by the rule on the older one's; None: no
+    score."""
 
 
 @attrs.define(eq=False, repr=False)

@@ -168,8 +168,8 @@ class Upgrade:
     configuration: Sequence[str] = ()
     """Traits of what the sides run."""
     shares: bool = attrs.field(factory=lambda: not os.environ.get("KUBECLASSIC_VERIFY"))
-    """Whether a release shares the steps of the one before it where none of its facts concerns the cluster.
-    """
+    """Whether a release shares the steps of the one before it where none of its facts concerns the
+    cluster."""
     traits: frozenset[str] = attrs.field(init=False)
     """Of the cluster too."""
     _led: Steps | None = None

@@ -140,8 +140,8 @@ class LabelFacts:
 
 
 SET_BY_CLUSTER: Final = "node.kubernetes.io/"
-"""How the keys of taints begin that the cluster itself sets and takes away, by what the node says of itself.
-"""
+"""How the keys of taints begin that the cluster itself sets and takes away, by what the node says of
+itself."""
 CONDITIONS = {
     "node.kubernetes.io/not-ready": "ready",
     "node.kubernetes.io/unreachable": "reachable",

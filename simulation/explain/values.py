@@ -114,8 +114,8 @@ class NodeReport(Record):
     code: str | UnsetType | None = UNSET
     """From 1.17 on: the code of its status."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative.
-    """
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or
+    alternative."""
 
     @property
     def rules(self) -> Names:
@@ -431,8 +431,8 @@ class CloseUp(Record):
     room: tuple[RequestedResource, ...] = ()
     """Of each resource that the pod requests, and of places for pods."""
     devices: tuple[DeviceAccount, ...] | UnsetType = UNSET
-    """Where claims to devices cannot be served: the devices that the node reaches, by request or alternative.
-    """
+    """Where claims to devices cannot be served: the devices that the node reaches, by request or
+    alternative."""
     scores: Scores = field(default_factory=dict)
     total: int | None = None
     would_score: bool = False
@@ -475,8 +475,8 @@ class FailedDemand(Record):
     nodes: Count
     """The nodes that fail it."""
     note: str
-    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not known.
-    """
+    """What there is in the cluster, such as: no node has it; 5 have pool=general. Empty if that is not
+    known."""
     absent: bool = False
     """Nothing in the cluster meets it."""
 
@@ -573,8 +573,8 @@ class PodQuestion:
     """What was asked about the pod besides where it goes."""
 
     placed_on: str | None = None
-    """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken off.
-    """
+    """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken
+    off."""
     ignored: str | None = None
     """Why the pod is not scheduled at all; None if it is."""
     workload: str | None = None

@@ -8,6 +8,6 @@ The map:
 * :mod:`.forms`: what happens to objects: defaults, refusals, patches
 * :mod:`.resources`: which resources a version has, and in what the versions differ
 * :mod:`.transport`: the server as a transport of ``kubeclassic.live``, with faults; :mod:`.app`: over HTTP
-* :mod:`.cluster`: nodes, pods, and what kubelets and volume controllers would do
+* :mod:`.cluster`: nodes, pods, and what kubelets would do
 * :mod:`.watcher`: an independent count of pods bound twice, lost, or over capacity
 """

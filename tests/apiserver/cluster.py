@@ -1,13 +1,9 @@
-"""A user of the server, and kubelets, which run and end pods, as the recordings' driver did.
-
-Controllers follow the server by watches and act in :meth:`Follower.step`.
-"""
+"""A user of the server, and kubelets, which run and end pods, as the recordings' driver did."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from abc import ABC, abstractmethod
 
 import attrs
 
@@ -160,66 +156,38 @@ class User:
 
 
 @attrs.define
-class Follower(ABC):
-    """Sees every object of some resources, again after each change."""
+class Kubelets:
+    """All nodes at once: a bound pod runs, a pod that is being deleted goes."""
 
     user: User
-    watches: dict[str, Watch] = attrs.field(factory=dict, init=False)
-
-    @abstractmethod
-    def seen(self):
-        """Plural -> what to do with an object that is there."""
+    _watch: Watch | None = None
 
     def step(self):
-        """Look at all that has changed since; how many objects those were. What another has done already is
+        """Look at all pods that have changed since; how many those were. What another has done already is
         left so."""
         count = 0
-        for plural, act in self.seen().items():
-            watch = self._watch(plural)
-            while watch.events:
-                frame = watch.events.popleft()
-                count += 1
+        watch = self._watch
+        if watch is None or (watch.is_closed and not watch.events):
+            watch = self._watch = self.user.watch("pods")
+        while watch.events:
+            frame = watch.events.popleft()
+            count += 1
+            try:
                 if frame.type in ("ADDED", "MODIFIED"):
-                    _try(act, frame.object)
+                    self.care(frame.object)
+            except Refused as error:
+                if error.status not in (404, 409):
+                    raise
         return count
-
-    def settle(self):
-        """Step until nothing changes any more."""
-        while self.step():
-            pass
 
     async def run(self):
         """Step whenever something changes, until cancelled."""
         awake = asyncio.Event()
         while True:
             awake.clear()
-            for plural in self.seen():
-                self._watch(plural).on_event = awake.set
-            if not self.step():
+            if not self.step() and self._watch is not None:
+                self._watch.on_event = awake.set
                 await awake.wait()
-
-    def _watch(self, plural):
-        watch = self.watches.get(plural)
-        if watch is None or (watch.is_closed and not watch.events):
-            watch = self.watches[plural] = self.user.watch(plural)
-        return watch
-
-
-def _try(act, item):
-    try:
-        act(item)
-    except Refused as error:
-        if error.status not in (404, 409):
-            raise
-
-
-@attrs.define
-class Kubelets(Follower):
-    """All nodes at once: a bound pod runs, a pod that is being deleted goes."""
-
-    def seen(self):
-        """Pods."""
-        return {"pods": self.care}
 
     def care(self, pod):
         """Run a pod that is bound, or end it."""
@@ -230,31 +198,29 @@ class Kubelets(Follower):
         if pod["metadata"].get("deletionGracePeriodSeconds"):
             self.user.delete("pods", name, namespace=namespace, grace=0)
         elif pod["status"].get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]:
-            self.user.patch("pods", name, {"status": self._running(pod)}, namespace=namespace, part="status")
-
-    def _running(self, pod):
-        now = self.user.store.storage.now()
-        condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
-        statuses = [
-            {
-                "name": each["name"],
-                "image": each["image"],
-                "imageID": "",
-                "containerID": "docker://x",
-                "ready": True,
-                "restartCount": 0,
-                "state": {"running": {"startedAt": now}},
-                "lastState": {},
+            now = self.user.store.storage.now()
+            condition = {"status": "True", "lastProbeTime": None, "lastTransitionTime": now}
+            statuses = [
+                {
+                    "name": each["name"],
+                    "image": each["image"],
+                    "imageID": "",
+                    "containerID": "docker://x",
+                    "ready": True,
+                    "restartCount": 0,
+                    "state": {"running": {"startedAt": now}},
+                    "lastState": {},
+                }
+                for each in pod["spec"]["containers"]
+            ]
+            running = {
+                "phase": "Running",
+                "startTime": now,
+                "hostIP": "10.1.0.1",
+                "podIP": "10.2.0.9",
+                "conditions": [
+                    {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
+                ],
+                "containerStatuses": statuses,
             }
-            for each in pod["spec"]["containers"]
-        ]
-        return {
-            "phase": "Running",
-            "startTime": now,
-            "hostIP": "10.1.0.1",
-            "podIP": "10.2.0.9",
-            "conditions": [
-                {"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")
-            ],
-            "containerStatuses": statuses,
-        }
+            self.user.patch("pods", name, {"status": running}, namespace=namespace, part="status")

@@ -51,56 +51,69 @@ class Resource:
         return {**named, **({"group": self.group} if self.group else {}), "kind": kind or self.plural}
 
 
-CORE = (
-    Resource("", "v1", "configmaps", "ConfigMap"),
-    Resource("", "v1", "endpoints", "Endpoints"),
-    Resource("", "v1", "events", "Event", is_cached=False),
-    Resource("", "v1", "namespaces", "Namespace", is_namespaced=False, has_status=True),
-    Resource("", "v1", "nodes", "Node", is_namespaced=False, has_status=True),
-    Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", has_status=True),
-    Resource("", "v1", "persistentvolumes", "PersistentVolume", is_namespaced=False, has_status=True),
-    Resource("", "v1", "pods", "Pod", has_status=True),
-    Resource("", "v1", "replicationcontrollers", "ReplicationController", has_status=True),
-    Resource("", "v1", "services", "Service", has_status=True),
-    Resource("apps", "v1", "daemonsets", "DaemonSet", has_status=True),
-    Resource("apps", "v1", "deployments", "Deployment", has_status=True),
-    Resource("apps", "v1", "replicasets", "ReplicaSet", has_status=True),
-    Resource("apps", "v1", "statefulsets", "StatefulSet", has_status=True),
-    Resource("coordination.k8s.io", "v1", "leases", "Lease", needs_version=True),
-    Resource(
-        "rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", is_namespaced=False
-    ),
-    Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", is_namespaced=False),
-    Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
-    Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
-    Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", is_namespaced=False),
-    Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", is_namespaced=False),
-    Resource(
-        "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True
-    ),
-)
-OLD = (
-    *CORE,
-    Resource("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", has_status=True),
-    Resource("storage.k8s.io", "v1beta1", "csidrivers", "CSIDriver", is_namespaced=False),
-    Resource("storage.k8s.io", "v1beta1", "csinodes", "CSINode", is_namespaced=False),
-)
-NEW = (
-    *CORE,
-    Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", has_status=True),
-    Resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", is_namespaced=False),
-    Resource("storage.k8s.io", "v1", "csinodes", "CSINode", is_namespaced=False),
-    Resource("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity"),
-)
-NEWEST = (
-    *NEW,
-    Resource(
-        "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", is_namespaced=False, has_status=True
-    ),
-    Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
-    Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", is_namespaced=False),
-    Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", is_namespaced=False),
-)
+def resources_of(table):
+    """The resources of a table: API version, plural, kind, and words for what is particular."""
+    found = []
+    for api_version, plural, kind, *words in map(str.split, table.strip().splitlines()):
+        group, _, version = api_version.rpartition("/")
+        is_namespaced = "cluster" not in words
+        has_status = "status" in words
+        found.append(
+            Resource(
+                group,
+                version,
+                plural,
+                kind,
+                is_namespaced,
+                has_status,
+                "versioned" in words,
+                "uncached" not in words,
+            )
+        )
+    return tuple(found)
+
+
+CORE = resources_of("""
+v1 configmaps ConfigMap
+v1 endpoints Endpoints
+v1 events Event uncached
+v1 namespaces Namespace cluster status
+v1 nodes Node cluster status
+v1 persistentvolumeclaims PersistentVolumeClaim status
+v1 persistentvolumes PersistentVolume cluster status
+v1 pods Pod status
+v1 replicationcontrollers ReplicationController status
+v1 services Service status
+apps/v1 daemonsets DaemonSet status
+apps/v1 deployments Deployment status
+apps/v1 replicasets ReplicaSet status
+apps/v1 statefulsets StatefulSet status
+coordination.k8s.io/v1 leases Lease versioned
+rbac.authorization.k8s.io/v1 clusterrolebindings ClusterRoleBinding cluster
+rbac.authorization.k8s.io/v1 clusterroles ClusterRole cluster
+rbac.authorization.k8s.io/v1 rolebindings RoleBinding
+rbac.authorization.k8s.io/v1 roles Role
+scheduling.k8s.io/v1 priorityclasses PriorityClass cluster
+storage.k8s.io/v1 storageclasses StorageClass cluster
+storage.k8s.io/v1 volumeattachments VolumeAttachment cluster status
+""")
+OLD = CORE + resources_of("""
+policy/v1beta1 poddisruptionbudgets PodDisruptionBudget status
+storage.k8s.io/v1beta1 csidrivers CSIDriver cluster
+storage.k8s.io/v1beta1 csinodes CSINode cluster
+""")
+NEW = CORE + resources_of("""
+policy/v1 poddisruptionbudgets PodDisruptionBudget status
+storage.k8s.io/v1 csidrivers CSIDriver cluster
+storage.k8s.io/v1 csinodes CSINode cluster
+storage.k8s.io/v1 csistoragecapacities CSIStorageCapacity
+""")
+NEWEST = NEW + resources_of("""
+storage.k8s.io/v1 volumeattachments VolumeAttachment cluster status
+resource.k8s.io/v1 resourceclaims ResourceClaim status
+resource.k8s.io/v1 resourceslices ResourceSlice cluster
+resource.k8s.io/v1 deviceclasses DeviceClass cluster
+""")
 
 
 @attrs.frozen(slots=False)

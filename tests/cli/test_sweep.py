@@ -53,14 +53,7 @@ class TestForms:
 @pytest.mark.whole
 class TestRules:
     @pytest.mark.parametrize("is_loaded_before", [False, True])
-    def test_own_rules_of_both_kinds(
-        self,
-        sweep,
-        tmp_path,
-        monkeypatch,
-        capsys,
-        is_loaded_before,
-    ):
+    def test_own_rules_of_both_kinds(self, sweep, tmp_path, monkeypatch, capsys, is_loaded_before):
         """A catalogue is for releases with predicates, plugins for the others; other modules of the same
         names change nothing."""
         sweep.write_text(

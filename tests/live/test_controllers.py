@@ -1,5 +1,4 @@
-"""What is around the API server of the tests: a transport with faults, kubelets, volumes, the watcher, and
-the server over HTTP."""
+"""What is around the API server of the tests: a transport with faults, and the watcher."""
 
 from __future__ import annotations
 

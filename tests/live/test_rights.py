@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import copy
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.live.client.api import VERSIONS, Request, resource
@@ -20,53 +21,40 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
 Json = dict[str, Any]
-CLASS: Json = {"metadata": {"name": "fast"}, "volumeBindingMode": "WaitForFirstConsumer"}
-CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
-SELECTOR = {"topologyKey": "zone", "namespaceSelector": {}}
-PREFERRED = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": SELECTOR}]}
-NEEDED: dict[str, tuple[Json, set[str]]] = {
-    "nothing": ({}, set()),
-    "a claim": (
-        CLAIM,
-        {
-            "PersistentVolumeClaim",
-            "PersistentVolume",
-            "StorageClass",
-            "CSINode",
-            "CSIDriver",
-            "CSIStorageCapacity",
-        },
-    ),
-    "an ephemeral volume": (
-        {"volumes": [{"name": "v", "ephemeral": {}}]},
-        {
-            "PersistentVolumeClaim",
-            "PersistentVolume",
-            "StorageClass",
-            "CSINode",
-            "CSIDriver",
-            "CSIStorageCapacity",
-        },
-    ),
-    "a device": ({"resourceClaims": [{"name": "gpu"}]}, {"ResourceClaim", "ResourceSlice", "DeviceClass"}),
-    "a namespace": (
-        {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SELECTOR]}}},
-        {"Namespace"},
-    ),
-    "a namespace, preferred": ({"affinity": {"podAffinity": PREFERRED}}, {"Namespace"}),
-    "a priority": ({"priority": 7}, {"PodDisruptionBudget"}),
-    "odd shapes": ({"volumes": [[], 5, "x"], "affinity": [], "resourceClaims": 0, "priority": {}}, set()),
-}
+NEEDED: dict[str, Any] = yaml.safe_load("""
+nothing: [{}]
+a claim:
+- {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}
+- [PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, CSIDriver, CSIStorageCapacity]
+an ephemeral volume:
+- {volumes: [{name: v, ephemeral: {}}]}
+- [PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode, CSIDriver, CSIStorageCapacity]
+a device: [{resourceClaims: [{name: gpu}]}, [ResourceClaim, ResourceSlice, DeviceClass]]
+a namespace:
+- affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, namespaceSelector: {}}]}}
+- [Namespace]
+a namespace, preferred:
+- affinity:
+    podAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: zone, namespaceSelector: {}}}]
+- [Namespace]
+a priority: [{priority: 7}, [PodDisruptionBudget]]
+odd shapes: [{volumes: [[], 5, x], affinity: [], resourceClaims: 0, priority: {}}]
+""")
 
 
 class TestNeeds:
     """What depends on what."""
 
-    @pytest.mark.parametrize(("spec", "more"), NEEDED.values(), ids=list(NEEDED))
-    def test_by_what_pods_refer_to(self, spec: Json, more: set[str]) -> None:
+    @pytest.mark.parametrize("case", NEEDED.values(), ids=list(NEEDED))
+    def test_by_what_pods_refer_to(self, case: list[Any]) -> None:
         """Nodes and pods are always needed; each other kind where a pod refers to it."""
-        listed: dict[str, list[Json]] = {"Pod": [{"spec": copy.deepcopy(spec)}], "StorageClass": [CLASS]}
-        assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *more}
+        spec, *more = case
+        listed: dict[str, list[Json]] = {
+            "Pod": [{"spec": spec}],
+            "StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}],
+        }
+        assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *chain(*more)}
 
     def test_the_message(self) -> None:
         """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
@@ -109,16 +97,17 @@ def one_node() -> Store:
     return store
 
 
-COMMANDS = {
-    "simulate": ["simulate"],
-    "explain": ["explain", "default/p"],
-    "compare": ["compare", "--a", "1.15", "--b", "1.16"],
-    "capacity": ["capacity", "--pod", "POD"],
-    "drain": ["drain", "n1"],
-    "upgrade": ["upgrade", "--from", "1.27", "--to", "1.28"],
-    "replay": ["replay"],
-    "snapshot": ["snapshot"],
-}
+LINES = """
+simulate
+explain default/p
+compare --a 1.15 --b 1.16
+capacity --pod POD
+drain n1
+upgrade --from 1.27 --to 1.28
+replay
+snapshot
+"""
+COMMANDS = {line.split()[0]: line.split() for line in LINES.strip().splitlines()}
 
 
 class TestCommands:

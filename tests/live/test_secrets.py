@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from tests.apiserver.app import serving_store
@@ -27,21 +28,24 @@ EXEC = {
     "interactiveMode": "Never",
     "command": sys.executable,
 }
-COMMANDS: dict[str, list[str]] = {
-    "simulate": ["simulate", "-v"],
-    "explain": ["explain", "default/p"],
-    "compare": ["compare", "--a", "1.15", "--b", "1.16"],
-    "capacity": ["capacity", "--pod", str(ROOT / "examples/capacity/small-pod.yaml")],
-    "drain": ["drain", "--auto"],
-    "upgrade": ["upgrade", "--from", "1.27", "--to", "1.28"],
-    "replay": ["replay"],
-    "migrate": ["policy", "migrate", str(ROOT / "examples/policies/kubernetes-classic.json")],
-    "lab": ["lab", "--no-open", "--port", "0"],
-    "snapshot": ["snapshot"],
-    "redacted": ["snapshot", "--redact"],
-    "shadow": ["shadow", "--for", "0.2"],
-    "run": ["run", "--dry-run", "--leader-elect=false"],
-    "serve": ["serve"],
+LINES = f"""
+simulate: simulate -v
+explain: explain default/p
+compare: compare --a 1.15 --b 1.16
+capacity: capacity --pod {ROOT}/examples/capacity/small-pod.yaml
+drain: drain --auto
+upgrade: upgrade --from 1.27 --to 1.28
+replay: replay
+migrate: policy migrate {ROOT}/examples/policies/kubernetes-classic.json
+lab: lab --no-open --port 0
+snapshot: snapshot
+redacted: snapshot --redact
+shadow: shadow --for 0.2
+run: run --dry-run --leader-elect=false
+serve: serve
+"""
+COMMANDS = {
+    name: words.split() for name, _, words in (line.partition(": ") for line in LINES.strip().splitlines())
 }
 
 
@@ -61,18 +65,21 @@ def credential(**status: str) -> dict[str, Any]:
 
 ENCODED = base64.b64encode(MARK.encode()).decode()
 USERS: dict[str, dict[str, Any]] = {
-    "token": {"token": MARK},
-    "token with a line break": {"token": f"{MARK}\n"},
-    "token with another character": {"token": f"{MARK}\xe9"},
-    "token as a list": {"token": [MARK]},
-    "token file": {"tokenFile": "token"},
-    "token file with lines": {"tokenFile": "lines"},
-    "token file in another encoding": {"tokenFile": "bytes"},
-    "password": {"username": "u", "password": MARK},
-    "password as a map": {"username": "u", "password": {MARK: 1}},
-    "key": {"client-certificate-data": ENCODED, "client-key-data": ENCODED},
-    "key alone": {"client-key-data": ENCODED},
-    "key that is no base64": {"client-certificate-data": "YQ==", "client-key-data": f"{MARK}%"},
+    **yaml.safe_load(f"""
+token: {{token: {MARK}}}
+token with a line break: {{token: "{MARK}\\n"}}
+token with another character: {{token: "{MARK}\\xe9"}}
+token as a list: {{token: [{MARK}]}}
+token file: {{tokenFile: token}}
+token file with lines: {{tokenFile: lines}}
+token file in another encoding: {{tokenFile: bytes}}
+password: {{username: u, password: {MARK}}}
+password as a map: {{username: u, password: {{{MARK}: 1}}}}
+key: {{client-certificate-data: {ENCODED}, client-key-data: {ENCODED}}}
+key alone: {{client-key-data: {ENCODED}}}
+key that is no base64: {{client-certificate-data: YQ==, client-key-data: "{MARK}%"}}
+auth-provider: {{auth-provider: {{name: gcp, config: {{access-token: {MARK}}}}}}}
+"""),
     "plugin": credential(token=MARK),
     "plugin with a line break": credential(token=f"{MARK}\n"),
     "plugin with a key": credential(clientCertificateData=MARK, clientKeyData=MARK),
@@ -84,20 +91,16 @@ USERS: dict[str, dict[str, Any]] = {
     },
     "plugin with wrong arguments": {"exec": {**EXEC, "args": MARK}},
     "plugin with wrong variables": {"exec": {**EXEC, "env": [MARK]}},
-    "auth-provider": {"auth-provider": {"name": "gcp", "config": {"access-token": MARK}}},
 }
-CLUSTERS: dict[str, dict[str, Any]] = {
-    "password in the address": {"server": f"http://u:{MARK}@127.0.0.1:9"},
-    "password in a broken address": {"server": f"https://u:{MARK}@[::1"},
-    "password and a wrong port": {"server": f"https://u:{MARK}@host:port"},
-    "token in the query": {"server": f"https://host/?token={MARK}"},
-    "password of a proxy": {"server": "https://127.0.0.1:9", "proxy-url": f"http://u:{MARK}@127.0.0.1:9"},
-    "password of another proxy": {
-        "server": "https://127.0.0.1:9",
-        "proxy-url": f"socks5://u:{MARK}@127.0.0.1:9",
-    },
-    "authority": {"server": "https://127.0.0.1:9", "certificate-authority-data": f"{MARK}%"},
-}
+CLUSTERS: dict[str, dict[str, Any]] = yaml.safe_load(f"""
+password in the address: {{server: "http://u:{MARK}@127.0.0.1:9"}}
+password in a broken address: {{server: "https://u:{MARK}@[::1"}}
+password and a wrong port: {{server: "https://u:{MARK}@host:port"}}
+token in the query: {{server: "https://host/?token={MARK}"}}
+password of a proxy: {{server: "https://127.0.0.1:9", proxy-url: "http://u:{MARK}@127.0.0.1:9"}}
+password of another proxy: {{server: "https://127.0.0.1:9", proxy-url: "socks5://u:{MARK}@127.0.0.1:9"}}
+authority: {{server: "https://127.0.0.1:9", certificate-authority-data: "{MARK}%"}}
+""")
 BROKEN = {
     "an end that is missing": f'users: [{{name: u, user: {{token: "{MARK}',
     "an alias": f"users:\n- user: {{token: *{MARK}}}\n",

@@ -3,9 +3,7 @@
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.predicates.maxvolumecount import (
-    max_ebs_volume_count,
-)
+from kubeclassic.predicates.maxvolumecount import max_ebs_volume_count
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, volume
@@ -49,11 +47,7 @@ class TestLimits:
             *nodes,
             max_pd_vols=2,
             gates={"AttachVolumeLimit": False},
-        ) == {
-            "zero": [],
-            "three": [],
-            "none": [],
-        }
+        ) == {"zero": [], "three": [], "none": []}
 
 
 class TestCounting:

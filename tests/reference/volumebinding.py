@@ -106,14 +106,7 @@ def suits(claim, volume, rules):
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
 
 
-def find(
-    keys,
-    claims,
-    volumes,
-    classes,
-    node,
-    rules,
-):
+def find(keys, claims, volumes, classes, node, rules):
     """The answer of one node for the claims *keys*."""
     bound = []
     delayed = []
@@ -144,14 +137,7 @@ def find(
     return _unbound(delayed, bound_ok, volumes, classes, node, rules)
 
 
-def _unbound(
-    delayed,
-    bound_ok,
-    volumes,
-    classes,
-    node,
-    rules,
-):
+def _unbound(delayed, bound_ok, volumes, classes, node, rules):
     to_provision = [claim for claim in delayed if SELECTED in claim.annotations]
     if any(claim.annotations[SELECTED] != node.name for claim in to_provision):
         return Answer(False, bound_ok)

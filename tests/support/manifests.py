@@ -16,17 +16,7 @@ def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
     }
 
 
-def pod(
-    name="web",
-    cpu=None,
-    *,
-    on="",
-    requests=None,
-    limits=None,
-    labels=None,
-    namespace="default",
-    **spec,
-):
+def pod(name="web", cpu=None, *, on="", requests=None, limits=None, labels=None, namespace="default", **spec):
     """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and
     ``status`` are merged in."""
     meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})

@@ -36,14 +36,7 @@ def answer(release, objects, pending, *, nominated=(), **options):
     return [run.cycle(one).record(details=True) for one in pending][-1]
 
 
-def shows(
-    told,
-    look,
-    objects,
-    *pending,
-    until=NEWEST,
-    **options,
-):
+def shows(told, look, objects, *pending, until=NEWEST, **options):
     """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and
     after *until* are not asked."""
     releases = list(FRAMEWORK_RELEASES)

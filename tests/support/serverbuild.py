@@ -67,7 +67,7 @@ def as_pod(manifest):
 
 def cluster(*objects, release="1.16", config=None):
     """A served cluster of *objects*."""
-    made = ServedCluster(lambda: engine_for(release, config or {}), defaults=False)
+    made = ServedCluster(engine_for(release, config or {}), defaults=False)
     for item in objects:
         made.put(item)
     return made
@@ -86,7 +86,7 @@ def three_nodes(**options):
 
 def of_case(case):
     """The cluster of a conformance case, as its engine has it."""
-    return ServedCluster(lambda: build(case, {}), defaults=False)
+    return ServedCluster(build(case, {}), defaults=False)
 
 
 @attrs.define(eq=False)

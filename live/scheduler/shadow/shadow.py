@@ -34,6 +34,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from math import inf
 from typing import Any
 
@@ -47,9 +48,10 @@ from ....core.queue.base import is_unschedulable, scheduled_condition
 from ....core.queue.priority import queues_by_priority
 from ....exceptions import KubeclassicError
 from ...client.api import Transport
+from ...informers.informers import informers_of
 from ...process.logs import Log
 from ..events import Recorder
-from ..following import follow
+from ..following import end_at_signals, follow, unless
 from ..state import LiveState
 from ..writes import DryApi
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement, judged
@@ -606,6 +608,10 @@ def message(pod: Pod) -> str:
     return "" if condition is None else condition.message
 
 
+class UnseenClusterError(KubeclassicError):
+    """The whole cluster was never seen."""
+
+
 async def shadowed(
     engine: Engine,
     scheduler_name: str,
@@ -618,5 +624,18 @@ async def shadowed(
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some
     seconds."""
     shadow = Shadow(LiveState(engine, DryApi(), Recorder(), time.time, scheduler_name, log=log), tell)
-    await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
+    informers = informers_of(engine.release, engine.gates, transport, shadow, log.again)
+
+    async def begin() -> None:
+        log.info("all lists are there; scheduling begins")
+        await shadow.run()
+
+    end, _ = end_at_signals()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await unless(end, follow(informers, begin))
+    if not informers.has_synced:
+        raise UnseenClusterError(
+            f"cluster: expected a whole list of {', '.join(informers.unlisted)} before the end, got none"
+        )
     return shadow.tally

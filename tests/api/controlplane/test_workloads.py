@@ -22,13 +22,7 @@ from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text
 
 
-def expand(
-    given,
-    nodes=(),
-    pods=(),
-    claims=(),
-    **options,
-):
+def expand(given, nodes=(), pods=(), claims=(), **options):
     """What the controllers of the given workloads would add."""
     known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
     return list(controllers.expand(given, known, **options).objects)

@@ -68,19 +68,7 @@ def row(cells):
 @click.option("--busy", type=int, default=0, help="So many other processes that do nothing but count.")
 @click.option("--python", default="", help="The Python that runs kubeclassic, instead of this one.")
 @click.option("--output", type=click.Path(path_type=Path), help="A folder for logs and recordings.")
-def main(
-    scenarios,
-    kube,
-    etcd,
-    in_process,
-    release,
-    pods,
-    nodes,
-    qps,
-    busy,
-    python,
-    output,
-):
+def main(scenarios, kube, etcd, in_process, release, pods, nodes, qps, busy, python, output):
     try:
         kubernetes = None if in_process else Kubernetes.found(kube, etcd)
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]

@@ -64,13 +64,7 @@ class Trial:
 
 ANYWHERE = ("kill", "term")
 """Faults that need no programs of Kubernetes."""
-FAULTS = {
-    "kill": Trial.kill,
-    "api": Trial.api,
-    "etcd": Trial.etcd,
-    "pause": Trial.pause,
-    "term": Trial.term,
-}
+FAULTS = {"kill": Trial.kill, "api": Trial.api, "etcd": Trial.etcd, "pause": Trial.pause, "term": Trial.term}
 
 
 def run(site):

@@ -1,7 +1,7 @@
 """An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the
 tests can follow it, too.
 
-:class:`~tests.apiserver.cluster.User`, and the kubelets and volume controllers beside it, and
+:class:`~tests.apiserver.cluster.User`, and the kubelets beside it, and
 :class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and
 watches.
 """
@@ -105,16 +105,15 @@ class Remote:
         for first in begun:
             first.wait()
 
-    def serve(self, *followers):
-        """Let kubelets and the like act until the end."""
+    def serve(self, kubelets):
+        """Let *kubelets* act until the end."""
 
         def act():
             while not self._is_over.wait(0.02):
-                for follower in followers:
-                    try:
-                        follower.step()
-                    except (httpx.HTTPError, Refused):
-                        self._is_over.wait(AGAIN_AFTER)
+                try:
+                    kubelets.step()
+                except (httpx.HTTPError, Refused):
+                    self._is_over.wait(AGAIN_AFTER)
 
         self.thread(act)
 

@@ -43,7 +43,7 @@ class TestRows:
                 "outcomes": ["placed by a alone"],
                 "why": ROOM,
                 "cycles": ["Decision 0"],
-            },
+            }
         }
 
     def test_who_has_to_leave(self):

@@ -38,12 +38,7 @@ class TestBoundClaims:
 class TestClaimsThatCannotWait:
     @pytest.mark.parametrize(
         "given",
-        [
-            claim("c", "now"),
-            claim("c", None),
-            claim("c", "nowhere"),
-            claim("c", "wait", volumeName="v"),
-        ],
+        [claim("c", "now"), claim("c", None), claim("c", "nowhere"), claim("c", "wait", volumeName="v")],
         ids=["immediate class", "no class", "missing class", "volume named but not bound"],
     )
     def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given):

@@ -389,7 +389,7 @@ class TestValidation:
                     'defaultingType: Invalid value: "Mine": must be one of {"System", "List"}',
                     'defaultingType: Unsupported value: "Mine": supported values: "System", "List"',
                 ),
-            ),
+            )
         ],
     )
     def test_words(self, plugin, args, texts):

@@ -6,13 +6,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import attrs
 import pytest
 
 from kubeclassic.live.client.api import (
     CLOSED,
-    DEFAULT_RETRIES,
     NODES,
     OTHER,
     PODS,
@@ -21,13 +21,11 @@ from kubeclassic.live.client.api import (
     TIMEOUT,
     Api,
     ApiError,
-    ListOptions,
     Request,
     Response,
     Retries,
     Stream,
     TransportError,
-    WatchOptions,
     resource,
 )
 from tests.support.virtualtime import run_virtually
@@ -84,15 +82,13 @@ async def _lines(body: bytes) -> AsyncIterator[bytes]:
         yield line
 
 
-def play(
-    work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = DEFAULT_RETRIES
-) -> tuple[Script, object]:
+def play(work: Callable[[Api], object], *outcomes: Outcome, **retries: Any) -> tuple[Script, object]:
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 
     async def whole() -> object:
         try:
-            return await work(Api(script, retries))  # type: ignore[misc]  # each work is a coroutine
+            return await work(Api(script, **retries))  # type: ignore[misc]  # each work is a coroutine
         except (ApiError, TransportError) as error:
             return error
 
@@ -116,9 +112,7 @@ class TestLists:
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
         whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
-        script, found = play(
-            lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole
-        )
+        script, found = play(lambda api: api.list(PODS, "0"), first, failure(410, "Expired"), whole)
         assert [one.query for one in script.asked] == [
             "limit=500&resourceVersion=0",
             "continue=more&limit=500",
@@ -188,7 +182,7 @@ class TestRetries:
 
 async def events(api: Api) -> list[str]:
     """The types of all events of a watch."""
-    async with api.watch(NODES, WatchOptions("5", 300)) as found:
+    async with api.watch(NODES, "5", 300) as found:
         return [event.type async for event in found]
 
 

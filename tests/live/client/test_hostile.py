@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,22 +46,18 @@ GOOD = json.dumps(
 ).encode()
 EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
 DEEP = b"[" * 100_000
-STATUS = {"kind": "Status", "code": 410}
-FRAMES = {
-    "a code that is text": {"type": "ERROR", "object": {"kind": "Status", "code": "x"}},
-    "a code that is an object": {"type": "ERROR", "object": {"kind": "Status", "code": {}}},
-    "a code that is a list": {"type": "ERROR", "object": {"kind": "Status", "code": []}},
-    "seconds of 400 digits": {
-        "type": "ERROR",
-        "object": {**STATUS, "details": {"retryAfterSeconds": 10**400}},
-    },
-    "a reason that is an object": {"type": "ERROR", "object": {**STATUS, "reason": {}, "message": []}},
-    "causes that are a number": {"type": "ERROR", "object": {**STATUS, "details": {"causes": 5}}},
-    "a type that is a list": {"type": [], "object": {}},
-    "an object that is text": {"type": "ADDED", "object": "x"},
-    "metadata that is a number": {"type": "ADDED", "object": {"metadata": 5}},
-    "a bookmark without a version": {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": {}}}},
-}
+FRAMES: dict[str, Any] = yaml.safe_load(f"""
+a code that is text: {{type: ERROR, object: {{kind: Status, code: x}}}}
+a code that is an object: {{type: ERROR, object: {{kind: Status, code: {{}}}}}}
+a code that is a list: {{type: ERROR, object: {{kind: Status, code: []}}}}
+seconds of 400 digits: {{type: ERROR, object: {{kind: Status, code: 410, details: {{retryAfterSeconds: {10**400}}}}}}}
+a reason that is an object: {{type: ERROR, object: {{kind: Status, code: 410, reason: {{}}, message: []}}}}
+causes that are a number: {{type: ERROR, object: {{kind: Status, code: 410, details: {{causes: 5}}}}}}
+a type that is a list: {{type: [], object: {{}}}}
+an object that is text: {{type: ADDED, object: x}}
+metadata that is a number: {{type: ADDED, object: {{metadata: 5}}}}
+a bookmark without a version: {{type: BOOKMARK, object: {{metadata: {{resourceVersion: {{}}}}}}}}
+""")
 RAW = {
     "a code without an end": b'{"type":"ERROR","object":{"kind":"Status","code":1e400}}',
     "a deep frame": DEEP,

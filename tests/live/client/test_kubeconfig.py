@@ -31,8 +31,8 @@ class TestRight:
     """What is read."""
 
     def test_everything(self, tmp_path: Path) -> None:
-        """Address, name, proxy, authority, certificate, user and namespace come from the context; relative
-        files lie beside it."""
+        """Address, name, proxy, authority, certificate and user come from the context; relative files lie
+        beside it."""
         (tmp_path / "ca.pem").write_bytes(b"CA")
         data = {
             field: base64.b64encode(field.encode()).decode()
@@ -44,7 +44,7 @@ class TestRight:
             "tls-server-name": "api",
             "proxy-url": "http://proxy:3128",
         }
-        contexts = [{"name": "there", "context": {"cluster": "c", "user": "u", "namespace": "shop"}}]
+        contexts = [{"name": "there", "context": {"cluster": "c", "user": "u"}}]
         access = read_kubeconfig(
             kubeconfig(tmp_path, cluster, {**data, "token": "t", "as": "someone"}, contexts=contexts)
         )
@@ -55,17 +55,15 @@ class TestRight:
             "http://proxy:3128",
         )
         assert access.certificate == (b"client-certificate-data", b"client-key-data")
-        assert (access.namespace, header(access.credentials), access.headers) == (
-            "shop",
-            "Bearer t",
-            {"Impersonate-User": "someone"},
-        )
+        assert (header(access.credentials), access.headers) == ("Bearer t", {"Impersonate-User": "someone"})
 
     def test_another_context(self, tmp_path: Path) -> None:
         """A context may be named; the current one need not be there then."""
-        contexts = [{"name": name, "context": {"cluster": "c", "namespace": name}} for name in ("a", "b")]
+        contexts = [
+            {"name": name, "context": {"cluster": cluster}} for name, cluster in (("a", "gone"), ("b", "c"))
+        ]
         path = kubeconfig(tmp_path, SERVER, contexts=contexts, **{"current-context": None})
-        assert read_kubeconfig(path, "b").namespace == "b"
+        assert read_kubeconfig(path, "b").server == SERVER["server"]
 
     @pytest.mark.parametrize(
         ("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")]
@@ -125,7 +123,8 @@ class TestVariable:
             current_context="",
         )
         context = [
-            {"name": name, "context": {"cluster": "c", "user": "u", "namespace": name}} for name in ("a", "b")
+            {"name": name, "context": {"cluster": cluster, "user": "u"}}
+            for name, cluster in (("a", "gone"), ("b", "c"))
         ]
         clusters = [{"name": "c", "cluster": SERVER}]
         second = parts(
@@ -143,7 +142,7 @@ class TestVariable:
             current_context="a",
         )
         access = access_to(None, None, {"KUBECONFIG": os.pathsep.join(map(str, (first, second, third)))})
-        assert (access.server, access.namespace) == (SERVER["server"], "b")
+        assert access.server == SERVER["server"]
         assert header(access.credentials) == "Basic bWU6cA=="
 
     def test_paths_are_relative_to_their_file(self, tmp_path: Path) -> None:
@@ -186,84 +185,43 @@ class TestVariable:
 
 
 EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}
-WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
-    ({}, {}, {}, "cluster: server: expected https://HOST:PORT, got nothing"),
-    ({"server": "ftp://a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got ftp://a"),
-    (SERVER, {}, {"current-context": None}, "current-context: expected a name, or --context NAME, got none"),
-    (
-        SERVER,
-        {},
-        {"current-context": "ther"},
-        'current-context: expected one of contexts (there), got ther; did you mean "there"?',
-    ),
-    (SERVER, {}, {"users": []}, "context there: user: expected one of users (none), got u"),
-    (
-        SERVER,
-        {},
-        {"users": [{"name": {"token": "s3cr3t"}}]},
-        "users: expected a list of entries with name and user",
-    ),
-    (
-        {**SERVER, "certificate-authority-data": "%"},
-        {},
-        {},
-        "cluster: certificate-authority-data: expected base64",
-    ),
-    ({**SERVER, "certificate-authority": "no.pem"}, {}, {}, "no.pem: no such file or directory"),
-    (
-        SERVER,
-        {"client-key-data": "YQ=="},
-        {},
-        "user u: expected client-certificate and client-key together, got one of them",
-    ),
-    (
-        SERVER,
-        {"auth-provider": {"name": "gcp"}},
-        {},
-        "user u: auth-provider: expected exec, a plugin; Kubernetes has given up",
-    ),
-    (SERVER, {"exec": {**EXEC, "apiVersion": "v9"}}, {}, "or client.authentication.k8s.io/v1alpha1, got v9"),
-    (SERVER, {"as": "a\nb"}, {}, "user u: as: got a character that no header can have"),
-    (SERVER, {"token": "x\n"}, {}, "user u: token: got a character that no header can have"),
-    (SERVER, {"token": {"x": 1}}, {}, "user u: token: expected a text"),
-    (
-        SERVER,
-        {"exec": {**EXEC, "env": [{"value": "x"}]}},
-        {},
-        "user u: exec: env: expected a list of entries with name and value",
-    ),
-    (
-        {**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"},
-        {},
-        {},
-        "proxy-url: expected http://HOST:PORT or https://HOST:PORT, got http://(hidden)",
-    ),
-    ({"server": "https://[::1"}, {}, {}, "cluster: server: expected https://HOST:PORT, got https://[::1"),
-    (
-        {"server": "https://u:SECRET@a:99999"},
-        {},
-        {},
-        "cluster: server: expected https://HOST:PORT, got https://(hidden)@a:99999",
-    ),
-    ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: expected https://HOST:PORT, got (hidden)@a"),
-    (
-        {**SERVER, "proxy-url": "ftp://u:SECRET@x"},
-        {},
-        {},
-        "cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got ftp://(hidden)@x",
-    ),
-]
+WRONG: dict[str, dict[str, Any]] = yaml.safe_load("""
+"cluster: server: expected https://HOST:PORT, got nothing": {cluster: {server: null}}
+"cluster: server: expected https://HOST:PORT, got ftp://a": {cluster: {server: ftp://a}}
+"cluster: server: expected https://HOST:PORT, got https://[::1": {cluster: {server: "https://[::1"}}
+"cluster: server: expected https://HOST:PORT, got https://(hidden)@a:99999": {cluster: {server: "https://u:SECRET@a:99999"}}
+"cluster: server: expected https://HOST:PORT, got (hidden)@a": {cluster: {server: "https%//u:SECRET@a"}}
+"cluster: certificate-authority-data: expected base64": {cluster: {certificate-authority-data: "%"}}
+"no.pem: no such file or directory": {cluster: {certificate-authority: no.pem}}
+"proxy-url: expected http://HOST:PORT or https://HOST:PORT, got http://(hidden)": {cluster: {proxy-url: "http://u:s3cr3tproxy:3128"}}
+"cluster: proxy-url: expected http://HOST:PORT or https://HOST:PORT, got ftp://(hidden)@x": {cluster: {proxy-url: "ftp://u:SECRET@x"}}
+"current-context: expected a name, or --context NAME, got none": {more: {current-context: null}}
+'current-context: expected one of contexts (there), got ther; did you mean "there"?': {more: {current-context: ther}}
+"context there: user: expected one of users (none), got u": {more: {users: []}}
+"users: expected a list of entries with name and user": {more: {users: [{name: {token: s3cr3t}}]}}
+"user u: expected client-certificate and client-key together, got one of them": {user: {client-key-data: YQ==}}
+"user u: auth-provider: expected exec, a plugin; Kubernetes has given up": {user: {auth-provider: {name: gcp}}}
+"user u: as: got a character that no header can have": {user: {as: "a\\nb"}}
+"user u: token: got a character that no header can have": {user: {token: "x\\n"}}
+"user u: token: expected a text": {user: {token: {x: 1}}}
+"or client.authentication.k8s.io/v1alpha1, got v9": {user: {exec: {command: c, apiVersion: v9}}}
+"user u: exec: env: expected a list of entries with name and value":
+  {user: {exec: {command: c, apiVersion: client.authentication.k8s.io/v1, env: [{value: x}]}}}
+""")
 
 
 class TestWrong:
     """Each wrong kubeconfig gives one line: where, what was expected, what came."""
 
-    @pytest.mark.parametrize(("cluster", "user", "more", "text"), WRONG, ids=[row[-1][:40] for row in WRONG])
-    def test_fields(
-        self, tmp_path: Path, cluster: dict[str, Any], user: dict[str, Any], more: dict[str, Any], text: str
-    ) -> None:
+    @pytest.mark.parametrize(("text", "change"), WRONG.items(), ids=[text[:40] for text in WRONG])
+    def test_fields(self, tmp_path: Path, text: str, change: dict[str, Any]) -> None:
         """A wrong field is named."""
-        path = kubeconfig(tmp_path, cluster, user, **more)
+        path = kubeconfig(
+            tmp_path,
+            {**SERVER, **change.get("cluster", {})},
+            change.get("user", {}),
+            **change.get("more", {}),
+        )
         told = refusal_text(KubeconfigError, read_kubeconfig, path)
         assert text in told
         assert str(path) in told
@@ -343,16 +301,12 @@ class TestPods:
     """The service account of a pod."""
 
     def test_in_a_cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Address from the environment; authority, token and namespace from the files."""
-        for name in ("ca.crt", "token", "namespace"):
+        """Address from the environment; authority and token from the files."""
+        for name in ("ca.crt", "token"):
             (tmp_path / name).write_text(name)
         monkeypatch.setattr("kubeclassic.live.client.kubeconfig.SERVICE_ACCOUNT", tmp_path)
         access = in_cluster({"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"})
-        assert (access.server, access.ca, access.namespace) == (
-            "https://[fd00::1]:443",
-            b"ca.crt",
-            "namespace",
-        )
+        assert (access.server, access.ca) == ("https://[fd00::1]:443", b"ca.crt")
         assert header(access.credentials) == "Bearer token"
 
     def test_elsewhere(self) -> None:

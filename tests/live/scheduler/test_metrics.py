@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import get_args
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubeclassic.live.client.api import MeasuredRequest, Request
-from kubeclassic.live.process.metering import BUILD_LABELS, CLASSIC, NEWER, SHARED, Feed
+from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from tests.live.scheduler.worlds import Site, at, numbers
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
-LABELS = dict.fromkeys(
-    (
-        *(
-            "result",
-            "profile",
-            "operation",
-            "extension_point",
-            "status",
-            "plugin",
-            "queue",
-            "event",
-            "type",
-            "attempts",
-            "name",
-            "stage",
-        ),
-        *("code", "host", "method", "verb"),
-        *BUILD_LABELS,
-    ),
-    "x",
-)
+LABELS = dict.fromkeys((label for metric in (*SHARED, *NEWER, *CLASSIC) for label in metric.labels), "x")
 
 
 def of(release: str) -> SchedulerMetrics:
@@ -48,7 +29,7 @@ class TestTables:
     def test_everything_is_taken_and_shown(self, release: str) -> None:
         """Each feed is taken by every release, and what prometheus-client writes can be parsed."""
         metrics = of(release)
-        for feed in Feed:
+        for feed in get_args(Feed):
             metrics.feed(feed, 0.0015, **LABELS)
         families = list(text_string_to_metric_families(metrics.text().decode()))
         named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}

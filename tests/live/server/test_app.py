@@ -6,17 +6,33 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import httpx
 import pytest
+import yaml
 
 from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.limits import ServerLimits
 from tests.support.logs import LINE
-from tests.support.serverbuild import JSON, Caller, Json, node_json, pod_json, three_nodes
+from tests.support.serverbuild import JSON, Caller, Json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
 VERBS = ["/filter", "/prioritize", "/preemption", "/bind"]
+WRONG = yaml.safe_load("""
+- [{Pod: null}, Pod]
+- [{Pod: 3}, Pod]
+- [{Pod: {metadata: {}}}, Pod.metadata.name]
+- [{Pod: {metadata: {name: 3}}}, Pod.metadata.name]
+- [{Pod: {metadata: {name: x}, spec: {containers: 3}}}, Pod.spec.containers]
+- [{NodeNames: a}, NodeNames]
+- [{NodeNames: [a, null]}, "NodeNames[1]"]
+- [{Nodes: {items: [{metadata: {name: a}}]}}, body]
+- [{NodeNames: null, Nodes: []}, Nodes]
+- [{NodeNames: null, Nodes: {items: [3]}}, "Nodes.items[0]"]
+- [{NodeNames: null, Nodes: {items: [{metadata: {name: ""}}]}}, "Nodes.items[0].metadata.name"]
+- [{NodeNames: null, Nodes: {items: [{metadata: {name: a}, spec: 3}]}}, "Nodes.items[0].spec"]
+""")
 
 
 @pytest.fixture
@@ -55,26 +71,7 @@ class TestRefusals:
         assert got is None or record["got"] == got
         assert record["error"] == f"{where}: expected {wanted}, got {record['got']}"
 
-    @pytest.mark.parametrize(
-        ("change", "where"),
-        [
-            ({"Pod": None}, "Pod"),
-            ({"Pod": 3}, "Pod"),
-            ({"Pod": {"metadata": {}}}, "Pod.metadata.name"),
-            ({"Pod": {"metadata": {"name": 3}}}, "Pod.metadata.name"),
-            ({"Pod": {"metadata": {"name": "x"}, "spec": {"containers": 3}}}, "Pod.spec.containers"),
-            ({"NodeNames": "a"}, "NodeNames"),
-            ({"NodeNames": ["a", None]}, "NodeNames[1]"),
-            ({"Nodes": {"items": [node_json("a")]}}, "body"),
-            ({"NodeNames": None, "Nodes": []}, "Nodes"),
-            ({"NodeNames": None, "Nodes": {"items": [3]}}, "Nodes.items[0]"),
-            (
-                {"NodeNames": None, "Nodes": {"items": [{"metadata": {"name": ""}}]}},
-                "Nodes.items[0].metadata.name",
-            ),
-            ({"NodeNames": None, "Nodes": {"items": [{**node_json("a"), "spec": 3}]}}, "Nodes.items[0].spec"),
-        ],
-    )
+    @pytest.mark.parametrize(("change", "where"), WRONG)
     def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
         """A field of the wrong form is named."""
         found = caller.post("/filter", {**ASK, **change})
@@ -185,20 +182,20 @@ class TestToken:
 class TestItself:
     def test_not_ready(self) -> None:
         """Until the cluster is complete the server is alive, not ready, and decides nothing."""
-        caller = Caller.of(three_nodes(), is_ready=lambda: False)
+        caller = Caller.of(three_nodes(), is_ready=False)
         assert [caller.get(path).status_code for path in ("/livez", "/readyz")] == [200, 503]
         assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
 
     def test_an_api_server_that_is_away(self) -> None:
         """After ten seconds without it every answer says for how long, and the server is alive and not ready."""
-        behind = [9.9]
-        caller = Caller.of(three_nodes(), seconds_behind=lambda: behind[0])
+        behind = SimpleNamespace(seconds_behind=9.9)
+        caller = Caller.of(three_nodes(), informers=behind)
         caller.call("GET", "/healthz")
         assert (caller.get("/readyz").text, "x-seconds-behind" in caller.get("/readyz").headers) == (
             "ok",
             False,
         )
-        behind[0] = 37.5
+        behind.seconds_behind = 37.5
         found = caller.get("/readyz")
         assert (found.status_code, found.text) == (503, "the API server has not answered for 37 s")
         assert caller.get("/livez").status_code == 200

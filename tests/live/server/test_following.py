@@ -12,10 +12,9 @@ import attrs
 import httpx
 import pytest
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.live.client.api import Request
 from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import Following, ServedCluster
+from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
@@ -44,8 +43,6 @@ class There:
     app: ExtenderApp
     client: httpx.AsyncClient
     said: list[str]
-    followed: Following
-    news: list[str]
 
     @property
     def user(self) -> User:
@@ -69,9 +66,14 @@ class There:
             while not is_so():
                 await asyncio.sleep(0.005)
 
-    def engine(self) -> Engine:
-        """The server's engine."""
-        return self.app.cluster.engine
+    def news(self) -> list[str]:
+        """What it said of the API server."""
+        return [line for line in self.said if line.startswith("the API server ")]
+
+    @property
+    def pods(self) -> list[str]:
+        """The UIDs of the server's pods."""
+        return [pod.uid for pod in self.app.cluster.router.pods.values()]
 
 
 @asynccontextmanager
@@ -80,25 +82,13 @@ async def following(
 ) -> AsyncIterator[There]:
     """A server of *release* beside an API server of version *flavour*."""
     transport = StoreTransport(Store(flavour), faults, records=True)
-    cluster = ServedCluster(lambda: engine_for(release, {}))
-    said = []
-    app = ExtenderApp(cluster=cluster)
-    news: list[str] = []
-    followed = Following(
-        transport=transport,
-        release=cluster.engine.algorithm.release,
-        cluster=cluster,
-        worker=app.worker,
-        report=log_to(said).again,
-        news=news.append,
-    )
-    app.write_binding = followed.write_binding
-    app.is_ready = lambda: followed.is_complete
-    task = asyncio.create_task(followed.run())
+    said = list[str]()
+    app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
+    task = asyncio.create_task(app.follow(transport))
     asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
-            yield There(transport, app, client, said, followed, news)
+            yield There(transport, app, client, said)
         finally:
             task.cancel()
             await asyncio.wait([task])
@@ -112,15 +102,13 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
 
     async def work() -> None:
         async with following(flavour, release) as there:
-            await there.until(there.app.is_ready)
+            await there.until(lambda: there.app.is_ready)
             there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
-            await there.until(
-                lambda: there.engine().cache.node_count == 2 and len(there.app.cluster.pods) == 1
-            )
+            await there.until(lambda: there.app.cluster.engine.node_count == 2 and len(there.pods) == 1)
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a", "b"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["b"]
             there.user.delete("pods", "p", grace=0)
-            await there.until(lambda: not there.app.cluster.pods)
+            await there.until(lambda: not there.pods)
             assert (await there.ask("filter", ask))["NodeNames"] == ["a", "b"]
             assert bool(there.said) == (flavour.version.startswith("1.28") and release in ("1.12", "1.16"))
             assert all("the API server has no" in line for line in there.said)
@@ -137,8 +125,8 @@ def test_bindings_are_written() -> None:
             there.create(
                 node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}}
             )
-            await there.until(lambda: there.app.is_ready() and len(there.app.cluster.pods) == 1)
-            uid = there.app.cluster.pods[0].uid
+            await there.until(lambda: there.app.is_ready and len(there.pods) == 1)
+            uid = there.pods[0]
             wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["a"]
@@ -159,7 +147,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     is, and says so."""
     is_away = False
     for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
-        monkeypatch.setattr(f"kubeclassic.live.server.served.{name}", seconds)
+        monkeypatch.setattr(f"kubeclassic.live.server.app.{name}", seconds)
 
     def faults(request: Request) -> Fault:
         return (
@@ -173,19 +161,19 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         nonlocal is_away
         async with following(NEW_SERVER, "1.27", faults) as there:
-            there.app.seconds_behind = lambda: there.followed.seconds_behind
-            await there.until(there.app.is_ready)
-            assert there.app.seconds_behind() == 0
+            await there.until(lambda: there.app.is_ready)
+            assert there.app.seconds_behind == 0
             is_away = True
             there.user.create("nodes", node_json("a"))
-            await there.until(lambda: bool(there.news))
+            await there.until(lambda: bool(there.news()))
             is_away = False
-            await there.until(lambda: len(there.news) == 2)
-            assert there.app.seconds_behind() == 0
+            await there.until(lambda: len(there.news()) == 2)
+            assert there.app.seconds_behind == 0
             assert (
-                there.news[0] == "the API server has not answered for 0 s: answers say so, and /readyz fails"
+                there.news()[0]
+                == "the API server has not answered for 0 s: answers say so, and /readyz fails"
             )
-            assert there.news[1].startswith("the API server answers again, after ")
+            assert there.news()[1].startswith("the API server answers again, after ")
 
     asyncio.run(work())
 

@@ -160,7 +160,7 @@ def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
     """Let a scheduler with the extender and one without decide on the pods of a case; answers which verbs
     were asked, with statuses."""
     pods = [item for _, item in read_items(case, keeps_manifests=True) if isinstance(item, Pod)][:PODS]
-    cluster = ServedCluster(lambda: engine_for(case["version"], case.get("config") or {}), defaults=False)
+    cluster = ServedCluster(engine_for(case["version"], case.get("config") or {}), defaults=False)
     for item in (*objects_of(case), *pods):
         cluster.put(item)
     with joined_to(cluster, case["version"], names_only=names_only) as served:

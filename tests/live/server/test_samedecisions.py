@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.run import Run
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
@@ -37,10 +38,10 @@ def nominated(served: ServedCluster, pod: Pod) -> str:
 def compared(case: Json) -> tuple[int, list[str]]:
     """How many pods of a case were compared, and where the answers differ."""
     served = of_case(case)
-    service = served
-    run = served.run
+    run = Run(served.engine)
     names = node_names(case)
     forms = asked_pods(case)
+    served.engine.nominations.lister = None
     pods = [item for _, item in read_items(case) if isinstance(item, Pod)]
     for key, name in (case.get("nominated") or {}).items():
         run.nominate(next(pod for pod in pods if pod.key == key), name)
@@ -52,7 +53,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
         status = {**forms[pod.key].get("status", {}), "nominatedNodeName": current.status.nominated_node_name}
         found += [
             f"{pod.key}: {line}"
-            for line in mismatches(service, {**forms[pod.key], "status": status}, names, decision)
+            for line in mismatches(served, {**forms[pod.key], "status": status}, names, decision)
         ]
         run.cycle(pod)
     return len(pods[:PODS]), found

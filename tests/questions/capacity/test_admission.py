@@ -161,7 +161,7 @@ TEMPLATES = {
                     {
                         "weight": 1,
                         "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}},
-                    },
+                    }
                 ]
             }
         },

@@ -6,7 +6,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.verdict import reasons_in
 from kubeclassic.predicates import reasons
 from kubeclassic.questions.compare.comparison import Losses, compare, main_reason
-from kubeclassic.questions.compare.view import label, verdict
+from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario

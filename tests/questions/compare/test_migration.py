@@ -13,13 +13,7 @@ from tests.support.build import node, obj, pod
 from tests.support.manifests import manifest
 
 
-def checked(
-    objects,
-    pending,
-    changes=None,
-    config=None,
-    **policy,
-):
+def checked(objects, pending, changes=None, config=None, **policy):
     """A Policy on 1.16 and its profile, some of whose plugins weigh otherwise; *config*: fields of the
     component configuration."""
     written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})

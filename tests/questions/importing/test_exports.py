@@ -31,11 +31,11 @@ def deployment(replicas, image="a", name="web"):
 
 class TestSimKube:
     EVENTS = (
-        {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")], "deleted_objs": []},
-        {"ts": 110, "applied_objs": [deployment(3)], "deleted_objs": []},
-        {"ts": 120, "applied_objs": [deployment(1)], "deleted_objs": []},
-        {"ts": 130, "applied_objs": [deployment(1, "b")], "deleted_objs": []},
-        {"ts": 140, "applied_objs": [], "deleted_objs": [deployment(1, "b")]},
+        {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")]},
+        {"ts": 110, "applied_objs": [deployment(3)]},
+        {"ts": 120, "applied_objs": [deployment(1)]},
+        {"ts": 130, "applied_objs": [deployment(1, "b")]},
+        {"ts": 140, "deleted_objs": [deployment(1, "b")]},
     )
 
     def spans(self, document, folder):
@@ -76,27 +76,30 @@ class TestSimKube:
         node = manifest("Node", "a", status={"allocatable": {"pods": "9"}})
         assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
-    POD: ClassVar[Manifest] = manifest("Pod", "p", namespace="shop", apiVersion="v1", spec={"nodeName": "n"})
-    JOB: ClassVar[Manifest] = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
-    CRON_JOB: ClassVar[Manifest] = manifest(
-        "CronJob",
-        "p",
-        namespace="shop",
-        apiVersion="batch/v1",
-        spec={"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB},
-    )
+    OBJECTS: ClassVar[list[Manifest]] = yaml.safe_load("""
+- {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {nodeName: n}}
+- apiVersion: batch/v1
+  kind: CronJob
+  metadata: {name: p, namespace: shop}
+  spec: &runs {schedule: "* * * * *", suspend: true, jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}
+- {apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: p, namespace: shop}, spec: {}}
+- {apiVersion: batch/v1, kind: CronJob, metadata: {name: idle}, spec: *runs}
+""")
 
     def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path):
         """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded;
         without any it is dropped."""
-        volcano = manifest("Job", "p", namespace="shop", apiVersion="batch.volcano.sh/v1alpha1", spec={})
-        idle = {**self.CRON_JOB, "metadata": {"name": "idle"}}
         lives = {
             ("v1.Pod", "shop/p"): {1: [{"Finished": [101, 131]}]},
             ("batch/v1.CronJob", "shop/p"): {1: [{"Finished": [140, 170]}, {"Running": 200}]},
         }
-        events = [{"ts": 100, "applied_objs": [self.POD, self.CRON_JOB, volcano, idle], "deleted_objs": []}]
-        document = {"version": 2, "config": {}, "events": events, "index": {}, "pod_lifecycles": lives}
+        document = {
+            "version": 2,
+            "config": {},
+            "events": [{"ts": 100, "applied_objs": self.OBJECTS}],
+            "index": {},
+            "pod_lifecycles": lives,
+        }
         assert self.spans(document, tmp_path) == [
             ("100", None, "30"),
             ("140", None, "30"),
@@ -112,18 +115,16 @@ class TestSimKube:
 
 
 class TestSimulator:
-    EXPORT: ClassVar[Manifest] = {
-        "pods": [
-            {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}
-        ],
-        "nodes": [{"metadata": {"name": "n"}, "status": {"allocatable": {"pods": "9"}}}],
-        "pvs": [],
-        "pvcs": None,
-        "storageClasses": [],
-        "priorityClasses": [{"metadata": {"name": "high"}, "value": 7}],
-        "namespaces": [{"metadata": {"name": "default"}}],
-        "schedulerConfig": {"profiles": [{"schedulerName": "default-scheduler"}]},
-    }
+    EXPORT: ClassVar[Manifest] = yaml.safe_load("""
+pods: [{metadata: {name: p, namespace: default}, spec: {containers: [{name: c}]}}]
+nodes: [{metadata: {name: n}, status: {allocatable: {pods: "9"}}}]
+pvs: []
+pvcs: null
+storageClasses: []
+priorityClasses: [{metadata: {name: high}, value: 7}]
+namespaces: [{metadata: {name: default}}]
+schedulerConfig: {profiles: [{schedulerName: default-scheduler}]}
+""")
 
     def test_an_export_is_read_like_manifests(self, tmp_path):
         """All commands read an export; that its configuration does not count is said."""
@@ -149,30 +150,21 @@ class TestSimulator:
         }
 
 
+BROKEN = yaml.safe_load("""
+"version: expected 2 or 3, got 9": {version: 9}
+"events: expected a list of events, got 3": {version: 2, events: 3}
+'event 1: ts: expected seconds since 1970, got "x"': {version: 2, events: [{ts: x}]}
+"event 1: ts: expected seconds since 1970, got true": {version: 2, events: [{ts: true}]}
+"event 1: ts: expected seconds since 1970, got NaN": {version: 2, events: [{ts: .nan}]}
+expected a list of Kubernetes objects: {version: 2, events: [{ts: 1, applied_objs: [{kind: Job, 7: 8}]}]}
+"applied_objs: expected a list of Kubernetes objects, got a list": {version: 2, events: [{ts: 1, applied_objs: [3]}]}
+"object with kind, metadata.name and spec, got an empty object": {version: 2, events: [{ts: 1, applied_objs: [{}]}]}
+""")
+
+
 def test_a_broken_simkube_trace_is_told(tmp_path):
     """Another version, and events of another form, are refused with the number of the event."""
-    for document, words in (
-        ({"version": 9}, "version: expected 2 or 3, got 9"),
-        ({"version": 2, "events": 3}, "events: expected a list of events, got 3"),
-        ({"version": 2, "events": [{"ts": "x"}]}, 'event 1: ts: expected seconds since 1970, got "x"'),
-        ({"version": 2, "events": [{"ts": True}]}, "event 1: ts: expected seconds since 1970, got true"),
-        (
-            {"version": 2, "events": [{"ts": float("nan")}]},
-            "event 1: ts: expected seconds since 1970, got NaN",
-        ),
-        (
-            {"version": 2, "events": [{"ts": 1, "applied_objs": [{"kind": "Job", 7: 8}]}]},
-            "expected a list of Kubernetes objects",
-        ),
-        (
-            {"version": 2, "events": [{"ts": 1, "applied_objs": [3]}]},
-            "applied_objs: expected a list of Kubernetes objects, got a list",
-        ),
-        (
-            {"version": 2, "events": [{"ts": 1, "applied_objs": [{}]}]},
-            "object with kind, metadata.name and spec, got an empty object",
-        ),
-    ):
+    for words, document in BROKEN.items():
         (tmp_path / "t").write_bytes(msgspec.msgpack.encode(document))
         assert words in refusal_text(ManifestError, simkube.read, tmp_path / "t")
 

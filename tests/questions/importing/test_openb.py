@@ -4,12 +4,14 @@ import gzip
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.importing.openb import manifests
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Files
 from kubeclassic.simulation.simulate import Simulation
+from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,1024,2,T4\n"
@@ -36,15 +38,9 @@ class TestNodes:
         assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
         assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
         assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
-        amounts = {
-            f"alibabacloud.com/gpu-{name}": amount for name, amount in (("count", "2"), ("milli", "2000"))
-        }
-        assert other["status"]["allocatable"] == {
-            "cpu": "64000m",
-            "memory": "1024Mi",
-            "pods": "110",
-            **amounts,
-        }
+        assert other["status"]["allocatable"] == yaml.safe_load("""
+{cpu: 64000m, memory: 1024Mi, pods: "110", alibabacloud.com/gpu-count: "2", alibabacloud.com/gpu-milli: "2000"}
+""")
         assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
 
 
@@ -52,18 +48,15 @@ class TestPods:
     def test_requests_are_limits(self, tmp_path):
         """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
         made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
-        resources = made["spec"]["containers"][0]["resources"]
-        assert resources == {
-            "requests": {"cpu": "500m", "memory": "1024Mi"},
-            "limits": {"cpu": "500m", "memory": "1024Mi"},
-        }
-        assert made["metadata"] == {
-            "name": "p",
-            "namespace": "openb",
-            "annotations": {"kubeclassic/creation-time": "3"},
-        }
-        assert made["spec"]["priority"] == 0
-        assert "affinity" not in made["spec"]
+        assert made == yaml.safe_load("""
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: openb, annotations: {kubeclassic/creation-time: "3"}}
+spec:
+  priority: 0
+  containers:
+  - {name: main, resources: {requests: {cpu: 500m, memory: 1024Mi}, limits: {cpu: 500m, memory: 1024Mi}}}
+""")
 
     @pytest.mark.parametrize(
         ("gpus", "milli", "wanted"),
@@ -77,29 +70,26 @@ class TestPods:
     def test_models(self, tmp_path):
         """Accepted models become required node affinity."""
         made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
-        terms = made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
-            "nodeSelectorTerms"
-        ]
-        assert terms == [
-            {
-                "matchExpressions": [
-                    {"key": "alibabacloud.com/gpu-card-model", "operator": "In", "values": ["T4", "P100"]}
-                ]
-            }
-        ]
+        assert made["spec"]["affinity"] == yaml.safe_load("""
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+    - matchExpressions: [{key: alibabacloud.com/gpu-card-model, operator: In, values: [T4, P100]}]
+""")
 
     def test_order(self, tmp_path):
         """Pods stand in order of creation, then of name."""
-        rows = "".join(
-            f"{name},1,1,0,0,,LS,Running,{time}\n"
-            for name, time in (("c", 9), ("b", 10), ("a", 10), ("d", ""))
-        )
-        assert [item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]] == [
-            "d",
-            "c",
-            "a",
-            "b",
-        ]
+        rows = "c,1,1,0,0,,LS,Running,9\nb,1,1,0,0,,LS,Running,10\na,1,1,0,0,,LS,Running,10\nd,1,1,0,0,,LS,Running,\n"
+        assert "".join(item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]) == "dcab"
+
+    @pytest.mark.parametrize("form", ["json", "jsonl", "yaml"])
+    def test_the_command(self, tmp_path, form):
+        """Manifests are written in each form; what they are is told beside."""
+        items = read(tmp_path, HEADER + "p,500,1024,0,0,,LS,Running,3\n")
+        found = ran("import", "openb", str(tmp_path / "nodes.csv"), str(tmp_path / "pods.csv"), "-o", form)
+        documents = list(yaml.safe_load_all(found.out.replace("\n{", "\n---\n{")))
+        assert (documents if form == "jsonl" else documents[0]["items"]) == items
+        assert found.err.splitlines()[-1] == "2 nodes, 1 pod"
 
     def test_missing_columns(self, tmp_path):
         """Columns may be missing at the end, in the header or in a row."""
