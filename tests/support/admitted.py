@@ -3,7 +3,8 @@
 import hashlib
 import json
 
-TIME = "2026-11-02T10:11:12Z"
+import yaml
+
 TOKEN = "kube-api-access-"
 """What the names of volumes with a service account's token begin with; five random letters come after it."""
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -13,30 +14,53 @@ HASHES = {
     "DaemonSet": "controller-revision-hash",
 }
 """Kind of an owner -> the label in which it puts the hash of its template."""
-GRACE = tuple(
-    {
-        "effect": "NoExecute",
-        "key": f"node.kubernetes.io/{state}",
-        "operator": "Exists",
-        "tolerationSeconds": 300,
-    }
-    for state in ("not-ready", "unreachable")
-)
-SPEC = {
-    "dnsPolicy": "ClusterFirst",
-    "enableServiceLinks": True,
-    "preemptionPolicy": "PreemptLowerPriority",
-    "priority": 0,
-    "restartPolicy": "Always",
-    "schedulerName": "default-scheduler",
-    "securityContext": {},
-    "terminationGracePeriodSeconds": 30,
-}
-CONTAINER = {
-    "imagePullPolicy": "IfNotPresent",
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
+GIVEN = yaml.safe_load("""
+metadata: {creationTimestamp: &time '2026-11-02T10:11:12Z', resourceVersion: '1'}
+managedFields:
+- {apiVersion: v1, fieldsType: FieldsV1, manager: kube-controller-manager, operation: Update, time: *time,
+   fieldsV1: {'f:spec': {'f:containers': {.: {}}}}}
+- {apiVersion: v1, fieldsType: FieldsV1, manager: kubelet, operation: Update, time: *time, subresource: status,
+   fieldsV1: {'f:status': {'f:conditions': {.: {}}}}}
+spec:
+  dnsPolicy: ClusterFirst
+  enableServiceLinks: true
+  preemptionPolicy: PreemptLowerPriority
+  priority: 0
+  restartPolicy: Always
+  schedulerName: default-scheduler
+  securityContext: {}
+  terminationGracePeriodSeconds: 30
+container:
+  imagePullPolicy: IfNotPresent
+  terminationMessagePath: /dev/termination-log
+  terminationMessagePolicy: File
+mount: {mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}
+tolerations:
+- {effect: NoExecute, key: node.kubernetes.io/not-ready, operator: Exists, tolerationSeconds: 300}
+- {effect: NoExecute, key: node.kubernetes.io/unreachable, operator: Exists, tolerationSeconds: 300}
+volume:
+  projected:
+    defaultMode: 420
+    sources:
+    - serviceAccountToken: {expirationSeconds: 3607, path: token}
+    - configMap: {items: [{key: ca.crt, path: ca.crt}], name: kube-root-ca.crt}
+    - downwardAPI: {items: [{fieldRef: {apiVersion: v1, fieldPath: metadata.namespace}, path: namespace}]}
+running:
+  phase: Running
+  qosClass: Burstable
+  conditions:
+  - {type: Initialized, status: 'True', lastProbeTime: null, lastTransitionTime: *time}
+  - {type: Ready, status: 'True', lastProbeTime: null, lastTransitionTime: *time}
+  - {type: ContainersReady, status: 'True', lastProbeTime: null, lastTransitionTime: *time}
+  - {type: PodScheduled, status: 'True', lastProbeTime: null, lastTransitionTime: *time}
+pending:
+  phase: Pending
+  qosClass: Burstable
+  conditions:
+  - {type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/1 nodes are available,
+     lastProbeTime: null, lastTransitionTime: *time}
+""")
+"""By part of a pod; ``running`` and ``pending`` are the status that a kubelet or a scheduler writes."""
 
 
 def letters(number):
@@ -50,14 +74,10 @@ def letters(number):
 
 def owned(pod, name):
     """*pod* with a ReplicaSet as its owner, named for *name* and the hash of the pod's template."""
-    owner = {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "name": f"{name}-{_hash(pod)}",
-        "uid": f"uid-{name}-{_hash(pod)}",
-    }
-    reference = {**owner, "controller": True, "blockOwnerDeletion": True}
-    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}}
+    called = f"{name}-{_hash(pod)}"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": called, "uid": f"uid-{called}"}
+    references = [{**owner, "controller": True, "blockOwnerDeletion": True}]
+    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
 
 
 def admitted(pod, token=None, *, managed=True):
@@ -68,91 +88,38 @@ def admitted(pod, token=None, *, managed=True):
     """
     metadata = pod["metadata"]
     spec = pod["spec"]
-    status = pod.get("status") or {}
     if any(volume["name"].startswith(TOKEN) for volume in spec.get("volumes", ())):
         return pod
-    volume = _token_volume(
-        TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}")))
-    )
-    mount = {
-        "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
-        "name": volume["name"],
-        "readOnly": True,
-    }
+    called = {"name": TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}")))}
     account = spec.get("serviceAccountName", "default")
+    kinds = [owner["kind"] for owner in metadata.get("ownerReferences", ())]
+    hashes = {HASHES[kind]: _hash(pod) for kind in kinds if kind in HASHES}
     return {
         **pod,
         "metadata": {
-            "creationTimestamp": TIME,
-            "resourceVersion": "1",
+            **GIVEN["metadata"],
             **metadata,
-            "labels": {**_hash_label(pod), **metadata.get("labels", {})},
-            **(
-                {"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]}
-                if managed
-                else {}
-            ),
+            "labels": {**hashes, **metadata.get("labels", {})},
+            **({"managedFields": GIVEN["managedFields"]} if managed else {}),
         },
         "spec": {
-            **SPEC,
+            **GIVEN["spec"],
             "serviceAccount": account,
             "serviceAccountName": account,
             **spec,
             "containers": [
-                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
+                {
+                    **GIVEN["container"],
+                    **container,
+                    "volumeMounts": [*container.get("volumeMounts", ()), {**GIVEN["mount"], **called}],
+                }
                 for container in spec["containers"]
             ],
-            "tolerations": [*spec.get("tolerations", ()), *GRACE],
-            "volumes": [*spec.get("volumes", ()), volume],
+            "tolerations": [*spec.get("tolerations", ()), *GIVEN["tolerations"]],
+            "volumes": [*spec.get("volumes", ()), {**called, **GIVEN["volume"]}],
         },
-        "status": {**_status(pod), **status},
+        "status": {**GIVEN["running" if spec.get("nodeName") else "pending"], **(pod.get("status") or {})},
     }
-
-
-def _token_volume(name):
-    namespace = {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}, "path": "namespace"}
-    sources = [
-        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
-        {"configMap": {"items": [{"key": "ca.crt", "path": "ca.crt"}], "name": "kube-root-ca.crt"}},
-        {"downwardAPI": {"items": [namespace]}},
-    ]
-    return {"name": name, "projected": {"defaultMode": 420, "sources": sources}}
-
-
-def _hash_label(pod):
-    kinds = [owner["kind"] for owner in pod["metadata"].get("ownerReferences", ())]
-    return {HASHES[kind]: _hash(pod) for kind in kinds if kind in HASHES}
-
-
-def _status(pod):
-    """What a kubelet says of a pod that runs, or a scheduler of one that found no node."""
-    if pod["spec"].get("nodeName"):
-        kinds = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
-        conditions = [
-            {"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind}
-            for kind in kinds
-        ]
-        return {"conditions": conditions, "phase": "Running", "qosClass": "Burstable"}
-    refused = {
-        "message": "0/1 nodes are available",
-        "reason": "Unschedulable",
-        "status": "False",
-        "type": "PodScheduled",
-    }
-    conditions = [{"lastProbeTime": None, "lastTransitionTime": TIME, **refused}]
-    return {"conditions": conditions, "phase": "Pending", "qosClass": "Burstable"}
-
-
-def _managed(manager, part="spec"):
-    fields = {f"f:{part}": {"f:conditions" if part == "status" else "f:containers": {".": {}}}}
-    head = {
-        "apiVersion": "v1",
-        "fieldsType": "FieldsV1",
-        "manager": manager,
-        "operation": "Update",
-        "time": TIME,
-    }
-    return {**head, "fieldsV1": fields, **({"subresource": part} if part == "status" else {})}
 
 
 def _hash(pod):
