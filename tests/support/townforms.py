@@ -2,6 +2,9 @@
 number and a variant."""
 
 from functools import cache
+from pathlib import Path
+
+import yaml
 
 from tests.support.build import node, obj, pod
 
@@ -29,54 +32,10 @@ def machine(number, variant):
     )
 
 
-def _term(app, key):
-    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key}
-
-
-def _likes(kind, *terms):
-    weighed = [{"weight": weight, "podAffinityTerm": _term(app, key)} for weight, app, key in terms]
-    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": weighed}}}
-
-
-def _wants(kind, *terms):
-    return {
-        "affinity": {
-            kind: {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app, key) for app, key in terms]}
-        }
-    }
-
-
-def _spread(key, when):
-    selector = {"matchLabels": {"app": "a"}}
-    return {
-        "topologySpreadConstraints": [
-            {"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": when, "labelSelector": selector}
-        ]
-    }
-
-
-PLAIN = (
-    {},
-    {"requests": {"cpu": "500m"}},
-    {"requests": {"cpu": "1", "memory": "1Gi"}},
-    {"requests": {"cpu": "2"}},
-    {"requests": {"example.com/gpu": "1"}},
-    {"requests": {"cpu": "1", "example.com/gpu": "1"}},
-)
+GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+PLAIN = GIVEN["plain"]
 """What pods ask for that look at sums alone."""
-FORMS = (
-    *PLAIN,
-    _wants("podAntiAffinity", ("a", RACK), ("a", HOST)),
-    _wants("podAntiAffinity", ("b", RACK)),
-    _wants("podAntiAffinity", ("a", HOST)),
-    _wants("podAffinity", ("a", RACK)),
-    _likes("podAntiAffinity", (5, "a", RACK), (3, "a", HOST)),
-    _likes("podAntiAffinity", (7, "b", HOST)),
-    _likes("podAffinity", (10, "a", RACK)),
-    _likes("podAffinity", (2, "b", ZONE)),
-    _spread(RACK, "DoNotSchedule"),
-    _spread(HOST, "ScheduleAnyway"),
-)
+FORMS = [*PLAIN, *GIVEN["near"]]
 """The same, and who has to, may not, should or should not be near."""
 
 

@@ -3,6 +3,9 @@ each known by a number."""
 
 import random
 from functools import cache
+from pathlib import Path
+
+import yaml
 
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, obj, pod
@@ -78,168 +81,8 @@ AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "Repli
 # --- pods ---------------------------------------------------------------------------------------------------
 
 
-def _wants(role, when, *terms):
-    return {"affinity": {role: {f"{when}DuringSchedulingIgnoredDuringExecution": list(terms)}}}
-
-
-def _term(app, key, **more):
-    selector = {"labelSelector": {"matchLabels": {"app": app}}} if app else {"labelSelector": {}}
-    return {**selector, "topologyKey": key, **more}
-
-
-def _weighed(weight, term):
-    return {"weight": weight, "podAffinityTerm": term}
-
-
-def _spread(key, when, app="a", skew=1):
-    return {
-        "maxSkew": skew,
-        "topologyKey": key,
-        "whenUnsatisfiable": when,
-        "labelSelector": {"matchLabels": {"app": app}},
-    }
-
-
-def _on_nodes(*expressions, fields=False):
-    term = {"matchFields" if fields else "matchExpressions": list(expressions)}
-    return {
-        "affinity": {
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-        }
-    }
-
-
-def _prefers_nodes(weight, **expression):
-    preferred = [{"weight": weight, "preference": {"matchExpressions": [expression]}}]
-    return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
-
-
-def _mounts(*sources):
-    return {"volumes": [{"name": f"v{i}", **source} for i, source in enumerate(sources)]}
-
-
-def _claims(*names):
-    return _mounts(*({"persistentVolumeClaim": {"claimName": name}} for name in names))
-
-
-def _containers(resources, **more):
-    return {"containers": [{"name": "c", "image": more.pop("image", "img"), "resources": resources, **more}]}
-
-
-def _listens(*ports):
-    return _containers({}, ports=[{"containerPort": 80, "protocol": "TCP", **port} for port in ports])
-
-
-def _requests(cpu, memory, **more):
-    return _containers({"requests": {"cpu": cpu, "memory": memory, **more}})
-
-
-ODD = {"key": "app", "operator": "Resembles", "values": ["a"]}
-"""An expression that cannot be read."""
-FORMS = {
-    "resources": [
-        {},
-        _requests("100m", "100Mi"),
-        _requests("700m", "300Mi"),
-        _requests("0", "1Gi"),
-        _requests("1500m", "1Mi"),
-        _containers({"requests": {"example.com/gpu": "1"}}),
-        _containers({"limits": {"cpu": "1", "memory": "1500Mi"}}),
-        _requests("1m", "1Mi", **{"ephemeral-storage": "600Mi"}),
-        _containers({}, image="big:1"),
-    ],
-    "ports": [
-        _listens({"hostPort": 80}),
-        _listens({"hostPort": 80, "hostIP": "127.0.0.1"}),
-        _listens({"hostPort": 80, "protocol": "UDP"}),
-        _listens({"hostPort": 80, "hostIP": "10.0.0.1"}, {"hostPort": 81}),
-    ],
-    "nodes": [
-        {"nodeSelector": {"disk": "ssd"}},
-        _on_nodes({"key": ZONE, "operator": "In", "values": ["z1"]}),
-        _on_nodes({"key": "disk", "operator": "Gt", "values": ["5"]}),
-        _on_nodes({"key": ZONE, "operator": "DoesNotExist"}),
-        _on_nodes({"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, fields=True),
-        {"nodeSelector": {REGION: "r1"}},
-        _prefers_nodes(10, key="disk", operator="In", values=["hdd", "7"]),
-        _prefers_nodes(3, key=ZONE, operator="NotIn", values=["z2"]),
-        _prefers_nodes(3, **ODD),
-    ],
-    "tolerations": [
-        {"tolerations": [{"operator": "Exists"}]},
-        {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
-        {"tolerations": [{"key": "dedicated", "value": "x"}]},
-        {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
-    ],
-    "affinity": [
-        _wants("podAffinity", "required", _term("a", ZONE)),
-        _wants("podAffinity", "required", _term("b", HOSTNAME)),
-        _wants("podAffinity", "required", _term("a", ZONE), _term("b", REGION)),
-        _wants("podAntiAffinity", "required", _term("a", HOSTNAME)),
-        _wants("podAntiAffinity", "required", _term("b", ZONE)),
-        _wants("podAntiAffinity", "required", _term("a", ZONE, namespaces=["far"]), _term("c", REGION)),
-        _wants(
-            "podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))
-        ),
-        _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))),
-        _wants("podAntiAffinity", "required", _term(None, "disk")),
-        _wants(
-            "podAffinity",
-            "preferred",
-            _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}}),
-        ),
-    ],
-    "spread": [
-        {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")]},
-        {
-            "topologySpreadConstraints": [
-                _spread(HOSTNAME, "DoNotSchedule", "b", 2),
-                _spread(ZONE, "ScheduleAnyway"),
-            ]
-        },
-        {
-            "topologySpreadConstraints": [
-                _spread(HOSTNAME, "ScheduleAnyway"),
-                _spread(REGION, "ScheduleAnyway", "b"),
-            ]
-        },
-        {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")], "nodeSelector": {"disk": "ssd"}},
-    ],
-    "disks": [
-        _mounts({"gcePersistentDisk": {"pdName": "d1"}}),
-        _mounts({"gcePersistentDisk": {"pdName": "d1", "readOnly": True}}),
-        _mounts({"awsElasticBlockStore": {"volumeID": "e1"}}),
-        _mounts({"awsElasticBlockStore": {"volumeID": "e2"}}, {"gcePersistentDisk": {"pdName": "d2"}}),
-        _mounts({"azureDisk": {"diskName": "a1"}}),
-        _mounts({"cinder": {"volumeID": "c1"}}, {"azureDisk": {"diskName": "a2"}}),
-        _mounts({"iscsi": {"iqn": "i", "targetPortal": "p", "lun": 1}}),
-        _mounts({"rbd": {"pool": "p", "image": "i", "monitors": ["m"]}}),
-        _mounts({"cinder": {"volumeID": "c2"}}),
-    ],
-    "claims": [
-        _claims("c0"),
-        _claims("c1"),
-        _claims("c2"),
-        _claims("c0", "c3"),
-        _claims("c4"),
-        _claims("c5", "c1"),
-    ],
-    "owned": [
-        {
-            "metadata": {
-                "ownerReferences": [
-                    {"kind": "ReplicationController", "name": "rc", "uid": "rc-uid", "controller": True}
-                ]
-            }
-        },
-        {
-            "metadata": {
-                "ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": "rs-uid", "controller": True}]
-            }
-        },
-    ],
-}
-"""By subject: what makes a pod's form, in the terms of :func:`tests.build.pod`."""
+FORMS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+"""By subject: what makes a pod's form, in the terms of :func:`tests.support.manifests.pod`."""
 
 ANY_FORM = [form for forms in FORMS.values() for form in forms]
 
