@@ -9,9 +9,11 @@ that a cluster of 300,000 pods is never in memory as JSON.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import cache
+from pathlib import Path
 
 import attrs
+import yaml
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
@@ -20,8 +22,6 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import find_any_release
 from tests.support.admitted import admitted, owned
 from tests.support.manifests import manifest
-
-Json = dict[str, Any]
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
@@ -39,7 +39,7 @@ LOWER_PODS = 30
 class Documents:
     """Documents that each loop over them generates again."""
 
-    make: Callable[[], Iterator[Json]]
+    make: Callable[[], Iterator[dict]]
     bare: bool
 
     def __iter__(self):
@@ -102,9 +102,11 @@ class CaseSize:
 
     def _form(self, number):
         """Labels and spec of a pod of the kind."""
-        form = FORMS[self.kind](number)
+        forms = _forms(number % (3 * GROUPS))
+        mixed = forms["mixed"]
+        form = dict(forms[mixed[number % len(mixed)] if self.kind == "mixed" else self.kind])
         if self.templates > 1:
-            form.setdefault("labels", {})["template"] = f"t{number % self.templates}"
+            form["labels"] = {**form["labels"], "template": f"t{number % self.templates}"}
             form["memory"] = f"{512_000 + number % self.templates}Ki"
         return form
 
@@ -140,13 +142,8 @@ def _service(group):
 
 
 def _pod(name, form, *, on="", priority=0):
+    labels = form.pop("labels")
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
-    metadata = {
-        "name": name,
-        "namespace": "default",
-        "uid": f"uid-{name}",
-        "labels": form.pop("labels", {"app": "basic"}),
-    }
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
     spec = {
         "nodeName": on,
@@ -155,118 +152,20 @@ def _pod(name, form, *, on="", priority=0):
         "containers": containers,
         **form,
     }
-    return {"kind": "Pod", "metadata": metadata, "spec": spec}
+    return manifest(
+        "Pod", name, namespace="default", labels=labels, metadata={"uid": f"uid-{name}"}, spec=spec
+    )
 
 
 # --- the kinds ----------------------------------------------------------------------------------------------
 
 
-def _grouped(app, number):
-    """The labels of one group's pods, and the selector of them."""
-    group = {"group": f"g{number % GROUPS}"}
-    return {"app": app, **group}, {"matchLabels": group}
-
-
-def _required(affinity, selector, key):
-    return {
-        affinity: {
-            "requiredDuringSchedulingIgnoredDuringExecution": [
-                {"labelSelector": selector, "topologyKey": key}
-            ]
-        }
-    }
-
-
-def _basic(number):
-    return {"labels": {"app": "basic"}}
-
-
-def _affinity(number):
-    labels, selector = _grouped("aff", number)
-    return {"labels": labels, "affinity": _required("podAffinity", selector, ZONE)}
-
-
-def _anti_affinity(number):
-    labels, selector = _grouped("anti", number)
-    return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
-
-
-def _spread(number):
-    labels, selector = _grouped("spread", number)
-    hard = {
-        "maxSkew": 5,
-        "topologyKey": ZONE,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": selector,
-    }
-    soft = {
-        "maxSkew": 1,
-        "topologyKey": HOSTNAME,
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": selector,
-    }
-    return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
-
-
-def _preemption(number):
-    return {"labels": {"app": "important"}, "cpu": "1"}
-
-
-def _app(number):
-    return {"app": ("web", "db", "cache")[number % 3]}
-
-
-def _by_disk(number):
-    return {"labels": _app(number), "nodeSelector": {"disk": "ssd"}}
-
-
-def _tolerant(number):
-    return {"labels": _app(number), "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
-
-
-def _preferring_disk(number):
-    preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
-    preferred = {
-        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]
-    }
-    return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
-
-
-def _preferring_solitude(number):
-    term = {"labelSelector": {"matchLabels": _app(number)}, "topologyKey": HOSTNAME}
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]}
-    return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
-
-
-def _plain(number):
-    return {"labels": _app(number)}
-
-
-_EIGHTHS = (
-    _affinity,
-    _anti_affinity,
-    _spread,
-    _by_disk,
-    _tolerant,
-    _preferring_disk,
-    _preferring_solitude,
-    _plain,
-)
-
-
-def _mixed(number):
-    return _EIGHTHS[number % len(_EIGHTHS)](number)
-
-
-FORMS = {
-    "basic": _basic,
-    "affinity": _affinity,
-    "antiaffinity": _anti_affinity,
-    "spread": _spread,
-    "preemption": _preemption,
-    "mixed": _mixed,
-}
-"""Kind -> labels and spec of its pod of a number."""
+@cache
+def _forms(turn):
+    """The forms of all kinds, for pods whose number leaves *turn* when it is divided by groups and apps."""
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    app = ("web", "db", "cache")[turn % 3]
+    return yaml.safe_load(text.replace("@GROUP@", f"g{turn % GROUPS}").replace("@APP@", app))
 
 
 # --- a case in a file ---------------------------------------------------------------------------------------
