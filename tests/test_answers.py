@@ -26,8 +26,8 @@ GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules 
 LOW = manifest(
     "Pod",
     "low",
-    metadata={"ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
-    spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+    metadata=yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: low, uid: u, controller: true}]}"),
+    spec=yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '2'}}}]}"),
 )
 EVICTING = [
     manifest("Node", "a", status={"allocatable": {"cpu": "3", "pods": "10"}}),

@@ -6,6 +6,7 @@ import json
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -292,15 +293,21 @@ class TestProfiles:
     """Releases with the framework."""
 
     NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
-    PACKING: ClassVar[Any] = {
-        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
-        "pluginConfig": [
-            {
-                "name": "NodeResourcesFit",
-                "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}},
-            }
-        ],
-    }
+    PACKING: ClassVar[Any] = yaml.safe_load("""
+    plugins:
+      score:
+        disabled:
+        - {name: '*'}
+        enabled:
+        - {name: NodeResourcesFit}
+    pluginConfig:
+    - name: NodeResourcesFit
+      args:
+        scoringStrategy:
+          type: MostAllocated
+          resources:
+          - {name: cpu}
+    """)
 
     def test_the_default_profile(self):
         """The release alone runs it; details have plugins, and statuses with their codes."""
@@ -369,7 +376,7 @@ class TestProfiles:
         decision = scheduler(*self.NODES, pod("p"), release=NEW, plugins=[OnlyLast]).schedule("p")
         assert (decision.host, decision.failed["a"]) == ("c", ["node(s) were not last"])
         assert OnlyLast.reserved == ["p on c"]
-        profile = document({"plugins": {"reserve": {"enabled": [{"name": "OnlyLast"}]}}})
+        profile = document(yaml.safe_load("{plugins: {reserve: {enabled: [{name: OnlyLast}]}}}"))
         assert scheduler(*self.NODES, pod("q"), profile=profile, plugins=[OnlyLast]).schedule("q").host == "a"
         assert OnlyLast.reserved == ["p on c", "q on a"]
 

@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.config import (
@@ -18,7 +19,7 @@ from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
 FIRST = RELEASES["1.12"]
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}]}
+POLICY = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: GeneralPredicates}]}")
 YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+import yaml
 
 from kubeclassic import Classic, Cluster, Framework, Scheduler
 from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
@@ -51,33 +52,30 @@ class TestReadPolicy:
     @pytest.mark.parametrize(
         ("document", "message"),
         [
-            ({"predicates": {}}, "invalid policy: predicates: expected a list, got an empty object"),
-            ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: expected a string, got 3"),
+            ("predicates: {}", "invalid policy: predicates: expected a list, got an empty object"),
+            ("predicates: [{name: 3}]", "invalid policy: predicates[0].name: expected a string, got 3"),
             (
-                {"priorities": [{"weight": "1"}]},
+                "priorities: [{weight: '1'}]",
                 'invalid policy: priorities[0].weight: expected a whole number, got "1"',
             ),
             (
-                {"extenders": [{"httpTimeout": "5s"}]},
+                "extenders: [{httpTimeout: 5s}]",
                 'invalid policy: extenders[0].httpTimeout: expected a whole number, got "5s"',
             ),
+            ("{kind: Pod, apiVersion: v1}", 'invalid policy: no kind "Pod" is registered for version "v1"'),
             (
-                {"kind": "Pod", "apiVersion": "v1"},
-                'invalid policy: no kind "Pod" is registered for version "v1"',
-            ),
-            (
-                {"kind": "Policy", "apiVersion": "v2"},
+                "{kind: Policy, apiVersion: v2}",
                 'invalid policy: no kind "Policy" is registered for version "v2"',
             ),
         ],
     )
     def test_unreadable(self, document, message):
         """What cannot be read is refused with the path to it."""
-        assert refusal_text(PolicyError, read_policy, document) == message
+        assert refusal_text(PolicyError, read_policy, yaml.safe_load(document)) == message
 
     def test_unknown_keys(self):
         """Unknown keys are found wherever they are; those of extenders may be written in any case."""
-        entry = {"name": "A1", "args": 1, "argument": {"serviceAffinity": {"label": 1}}}
+        entry = yaml.safe_load("{name: A1, args: 1, argument: {serviceAffinity: {label: 1}}}")
         document = {"Kind": "Policy", "predicates": [entry], "extenders": [{"x": 1, "URLPREFIX": "http://a"}]}
         assert list(unknown_keys(document)) == [
             "Kind",

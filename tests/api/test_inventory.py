@@ -1,6 +1,7 @@
 """Pods that wait, and how they are found by name. (What files come to: tests/simulation/test_scenario.py.)"""
 
 import pytest
+import yaml
 
 from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
 from kubeclassic.api.load import Loaded
@@ -16,19 +17,19 @@ class TestWhoWaits:
     @pytest.mark.parametrize(
         ("options", "why"),
         [
-            ({}, None),
-            ({"schedulerName": "default-scheduler"}, None),
-            ({"schedulerName": "other"}, "for another scheduler"),
-            ({"on": "a"}, "on a node"),
-            ({"on": "a", "metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "on a node"),
-            ({"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "being deleted"),
-            ({"on": "a", "status": {"phase": "Succeeded"}}, "finished"),
-            ({"status": {"phase": "Failed"}}, "finished"),
+            ("{}", None),
+            ("schedulerName: default-scheduler", None),
+            ("schedulerName: other", "for another scheduler"),
+            ("'on': a", "on a node"),
+            ("{'on': a, metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}}", "on a node"),
+            ("metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}", "being deleted"),
+            ("{'on': a, status: {phase: Succeeded}}", "finished"),
+            ("status: {phase: Failed}", "finished"),
         ],
     )
     def test_why_not(self, options, why):
         """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
-        assert why_not_waiting(pod("p", **options), "default-scheduler") == why
+        assert why_not_waiting(pod("p", **yaml.safe_load(options)), "default-scheduler") == why
 
     def test_whichever_scheduler(self):
         """Where no scheduler is named a pod waits whichever it asks for."""

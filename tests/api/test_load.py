@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
@@ -333,7 +334,7 @@ class TestWhatIsKept:
             written(
                 tmp_path,
                 "a.json",
-                json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]}),
+                json.dumps(yaml.safe_load("{kind: DeploymentList, items: [{metadata: {name: d}}]}")),
             )
         )
         assert loaded.raw["Deployment"][0]["kind"] == "Deployment"

@@ -24,6 +24,8 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import yaml
+
 from tests.bench.realdump import RealDump
 from tests.support.manifests import manifest
 
@@ -34,7 +36,7 @@ POD = manifest(
     "Pod",
     "more",
     apiVersion="v1",
-    spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
+    spec=yaml.safe_load("{containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}"),
 )
 """The pod that ``capacity`` asks about."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from tests.support.manifests import manifest
@@ -92,11 +93,12 @@ class TestOptions:
     def test_policy_in_a_config_map(self, folder, release):
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps(
-            {
-                "kind": "Policy",
-                "apiVersion": "v1",
-                "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
-            }
+            yaml.safe_load("""
+            kind: Policy
+            apiVersion: v1
+            priorities:
+            - {name: MostRequestedPriority, weight: 1}
+            """)
         )
         config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
         (folder / "map.json").write_text(json.dumps(config_map))

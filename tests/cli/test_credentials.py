@@ -51,11 +51,12 @@ PROFILE = {
     "profiles": [],
 }
 OLD = {**PROFILE, "apiVersion": "kubescheduler.config.k8s.io/v1beta1"}
-NODE = {
-    "apiVersion": "v1",
-    "kind": "Node",
-    "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}},
-}
+NODE = yaml.safe_load("""
+apiVersion: v1
+kind: Node
+status:
+  allocatable: {cpu: '4', memory: 4Gi, pods: '10'}
+""")
 POD = manifest("Pod", "p", apiVersion="v1", spec={"containers": [{"name": "c"}]})
 CLUSTER = [{**NODE, "metadata": {"name": name}} for name in "ab"] + [POD]
 ASKED = (

@@ -99,12 +99,13 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert sum(row["count"] for row in found["added"]) == 3
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
-        spread = {
-            "maxSkew": 1,
-            "topologyKey": "topology.kubernetes.io/zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "w"}},
-        }
+        spread = yaml.safe_load("""
+        maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: w}
+        """)
         pods = [
             pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread])
             for at in range(6)

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import yaml
 
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, NEWEST_RELEASE
 from tests.support.program import ran
@@ -147,28 +148,24 @@ class TestExplain:
         scores by plugin."""
         (folder / "more.yaml").write_text(pod("big", "5"))
         found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
-        assert found["b"] | {"scores": {}} == {
-            "node": "b",
-            "fits": False,
-            "visited": True,
-            "plugins": ["NodeResourcesFit"],
-            "code": "Unschedulable",
-            "reasons": ["Insufficient cpu"],
-            "objections": [
-                {
-                    "rule": "NodeResourcesFit",
-                    "reasons": ["Insufficient cpu"],
-                    "evictable": True,
-                    "counted": True,
-                }
-            ],
-            "shortages": [
-                {"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000, "hasNone": False}
-            ],
-            "causes": [],
-            "scores": {},
-            "total": None,
-        }
+        assert found["b"] | {"scores": {}} == yaml.safe_load("""
+        node: b
+        fits: false
+        visited: true
+        plugins: [NodeResourcesFit]
+        code: Unschedulable
+        reasons: [Insufficient cpu]
+        objections:
+        - rule: NodeResourcesFit
+          reasons: [Insufficient cpu]
+          evictable: true
+          counted: true
+        shortages:
+        - {resource: cpu, asked: 5000, free: 4000, missing: 1000, hasNone: false}
+        causes: []
+        scores: {}
+        total: null
+        """)
         assert (found["c"]["plugins"], found["c"]["code"]) == (
             ["TaintToleration"],
             "UnschedulableAndUnresolvable",

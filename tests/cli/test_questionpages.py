@@ -5,6 +5,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic import capacity
 from tests.support.build import node, pod
@@ -139,7 +140,9 @@ def _text(markup):
 def test_verdicts_about_copies():
     """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that
     runs out are each words."""
-    web = pod("web", containers=[{"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}])
+    web = pod(
+        "web", containers=yaml.safe_load("[{ports: [{hostPort: 80}], resources: {requests: {cpu: '1'}}}]")
+    )
     old = [node(name, taints=TAINTS) for name in "abc"]
     new = node("d")
     quota = manifest("ResourceQuota", "few", namespace="default", spec={"hard": {"pods": "1"}})

@@ -1,6 +1,7 @@
 """What events of the cluster do to a scheduler with a queue."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -17,7 +18,7 @@ OLD = ALL[:2]
 UNFILTERED = ALL[:1]
 FILTERED = ALL[1:]
 """The release in which every update of a node moves pods, and the others."""
-MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+MARK = yaml.safe_load("{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}")
 
 
 def router(release, *known, **gates):
@@ -140,8 +141,8 @@ class TestNodeUpdates:
         ),
         (
             "a reason",
-            {"conditions": [{"type": "Ready", "status": "True", "reason": "a"}]},
-            {"conditions": [{"type": "Ready", "status": "True", "reason": "b"}]},
+            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: a}]}"),
+            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: b}]}"),
             False,
         ),
         ("annotations", {}, {"annotations": {"a": "b"}}, False),

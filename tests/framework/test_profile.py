@@ -1,5 +1,7 @@
 """Profiles: which plugins run at which point, in which order, with which weights."""
 
+import yaml
+
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.plugin import Plugin
 from tests.support.frameworkbuild import disabled, enabled, profile_of
@@ -97,7 +99,10 @@ class TestRefusals:
     def test_arguments_of_node_resources_fit(self):
         """They are checked when the plugin is constructed, and not before."""
         text = refusal(
-            {}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}]
+            {},
+            pluginConfig=yaml.safe_load(
+                "[{name: NodeResourcesFit, args: {scoringStrategy: {resources: []}}}]"
+            ),
         )
         assert text == (
             'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'

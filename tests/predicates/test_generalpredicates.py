@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
@@ -16,7 +17,7 @@ from kubeclassic.predicates.podfitshostports import pod_fits_host_ports, pod_fit
 from kubeclassic.predicates.podfitsresources import pod_fits_resources
 from tests.support.build import answers, ask, engine, node, overlay, pod
 
-CONTAINERS = [{"name": "c", "resources": {"requests": {"cpu": "2"}}, "ports": [{"hostPort": 80}]}]
+CONTAINERS = yaml.safe_load("[{name: c, resources: {requests: {cpu: '2'}}, ports: [{hostPort: 80}]}]")
 
 
 class TestGeneralPredicates:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.build import engine, pod, scored
 from tests.support.examples import examples
 
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
 PLAIN = pod("new", labels={"app": "a"})
 

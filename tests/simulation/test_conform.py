@@ -6,6 +6,7 @@ import gzip
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import (
@@ -102,12 +103,16 @@ class TestCheckFamily:
         assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
 
 
-SCRIPT = {
-    "name": "a script",
-    "version": "1.16",
-    "podPriority": True,
-    "script": [{"op": "add", "pod": {"metadata": {"name": "a", "namespace": "ns"}}}, {"op": "pop"}],
-}
+SCRIPT = yaml.safe_load("""
+name: a script
+version: '1.16'
+podPriority: true
+script:
+- op: add
+  pod:
+    metadata: {name: a, namespace: ns}
+- {op: pop}
+""")
 PROBLEM = {"name": "a", "version": "1.16", "pending": []}
 EMPTY = {"active": [], "backoff": [], "unschedulable": [], "nominated": {}}
 STEPS = {"name": "a script", "steps": [EMPTY | {"active": ["ns/a"]}, EMPTY | {"popped": "ns/a"}]}

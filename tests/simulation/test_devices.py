@@ -179,7 +179,7 @@ def _with_its_claim(name, devices):
 def test_victims_give_their_devices_back(files, told):
     """The devices of an evicted pod are free for others; the pod in its place has a claim of its own."""
     victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
-    victim["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
+    victim["spec"]["containers"] = yaml.safe_load("[{name: c, image: i, resources: {requests: {cpu: '8'}}}]")
     here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
     high, late = (manifest("Pod", name) for name in ("high", "late"))
     high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}

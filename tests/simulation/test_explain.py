@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic import Framework
@@ -71,7 +72,11 @@ class TestReasons:
     def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self):
         """More cpu would not help: the term of affinity rules out each node, and is all that rules out the
         large one."""
-        near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
+        near = yaml.safe_load("""
+        - topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {app: gone}
+        """)
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
         nodes = [
             node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
@@ -259,7 +264,7 @@ class TestSubject:
 
     def test_a_namespace_may_be_called_like_a_kind(self):
         """job/x is pod x of namespace job if there is one, else Job x."""
-        owner = {"metadata": {"ownerReferences": [{"kind": "Job", "name": "x", "controller": True}]}}
+        owner = yaml.safe_load("{metadata: {ownerReferences: [{kind: Job, name: x, controller: true}]}}")
         scenario = self.scenario(pod("x", namespace="job"), pod("x-1", **owner))
         assert find_subject(scenario, "job/x").pod.key == "job/x"
         assert find_subject(scenario, "job/x", "default").pod.key == "default/x-1"
@@ -267,14 +272,17 @@ class TestSubject:
     def test_a_deployment_by_its_replica_set(self):
         """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name
         does."""
-        owner = {
-            "metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}
-        }
-        owned = {
-            "name": "odd-name",
-            "namespace": "default",
-            "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}],
-        }
+        owner = yaml.safe_load("""
+        metadata:
+          ownerReferences:
+          - {kind: ReplicaSet, name: odd-name, controller: true}
+        """)
+        owned = yaml.safe_load("""
+        name: odd-name
+        namespace: default
+        ownerReferences:
+        - {kind: Deployment, name: web, controller: true}
+        """)
         scenario = self.scenario(pod("p", **owner), objects=(obj({"kind": "ReplicaSet", "metadata": owned}),))
         assert find_subject(scenario, "deployment/web").workload == "Deployment default/web"
         with pytest.raises(UnknownNameError, match="expected a Deployment that has one"):

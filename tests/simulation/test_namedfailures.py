@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,7 +110,7 @@ def test_a_driver_s_limit():
         volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name})
         for name in ("data", "other")
     ]
-    drivers = [{"name": "d", "nodeID": "a", "allocatable": {"count": 1}}]
+    drivers = yaml.safe_load("[{name: d, nodeID: a, allocatable: {count: 1}}]")
     listed = manifest("CSINode", "a", spec={"drivers": drivers})
     volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
     there = asks("other") | {"metadata": {"name": "there"}}
@@ -233,7 +234,7 @@ def counting(**spec):
 def test_what_makes_the_amount():
     """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much
     themselves."""
-    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    large = yaml.safe_load("{name: init, image: i, resources: {requests: {cpu: '3'}}}")
     assert counting(initContainers=[large]) == ["request 3 cpu, for init container init"]
     assert counting(initContainers=[large | {"restartPolicy": "Always"}]) == [
         "request 4 cpu, for sidecar init"
@@ -248,8 +249,14 @@ def test_what_makes_the_amount():
 def test_pods_that_count_more_than_they_use():
     """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar,
     which runs there."""
-    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
-    mesh = {"name": "mesh", "image": "i", "resources": {"requests": {"cpu": "1"}}, "restartPolicy": "Always"}
+    large = yaml.safe_load("{name: init, image: i, resources: {requests: {cpu: '3'}}}")
+    mesh = yaml.safe_load("""
+    name: mesh
+    image: i
+    resources:
+      requests: {cpu: '1'}
+    restartPolicy: Always
+    """)
     done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
     runs = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
     meshed = manifests.pod("meshed", cpu="1", on="a", initContainers=[mesh], status=runs)
@@ -279,12 +286,13 @@ def test_a_node_that_lacks_one_device_is_nearer():
             "ResourceSlice",
             "s",
             apiVersion="resource.k8s.io/v1",
-            spec={
-                "driver": "d",
-                "nodeName": "b",
-                "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": "gpu-0"}],
-            },
+            spec=yaml.safe_load("""
+            driver: d
+            nodeName: b
+            pool: {name: b, generation: 1, resourceSliceCount: 1}
+            devices:
+            - {name: gpu-0}
+            """),
         ),
         manifests.pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "two"}]),
     ]
@@ -298,11 +306,12 @@ def warned(cluster, release):
     return [str(one) for one in explain(cluster, "asked", release).warnings]
 
 
-APART = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]
-    }
-}
+APART = yaml.safe_load("""
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+  - topologyKey: rack
+    labelSelector: {}
+""")
 SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
 
 
@@ -338,7 +347,9 @@ def test_an_image_by_another_name_is_odd(image, there, *, is_odd):
 
 def test_a_drain_names_the_volume():
     """A pod whose disk is of a zone without another node keeps its node from going."""
-    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "prom", "uid": "s", "controller": True}]
+    owner = yaml.safe_load("""
+    - {apiVersion: apps/v1, kind: StatefulSet, name: prom, uid: s, controller: true}
+    """)
     there = asks("data") | {"metadata": {"name": "prom-0", "namespace": "default", "ownerReferences": owner}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
     disk = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"})

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
@@ -204,11 +205,12 @@ class TestPublishedCapacity:
 
 def test_fields_of_the_configuration():
     """A field of a configuration that is ignored is a warning of every answer."""
-    profile = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
-        "kind": "KubeSchedulerConfiguration",
-        "plugin": {"score": {}},
-    }
+    profile = yaml.safe_load("""
+    apiVersion: kubescheduler.config.k8s.io/v1alpha1
+    kind: KubeSchedulerConfiguration
+    plugin:
+      score: {}
+    """)
     found = kubeclassic.simulate(
         [kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile)
     )

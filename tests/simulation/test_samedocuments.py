@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import yaml
 
 import kubeclassic
 from tests.conftest import ROOT
@@ -53,7 +54,7 @@ def test_sweep(policy, tmp_path):
     """Runs that succeed, and one that has an error."""
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
     (tmp_path / "unknown.json").write_text(
-        json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]})
+        json.dumps(yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: Unknown}]}"))
     )
     runs = [{"name": "as it is"}, {"name": "other", **({"policy": policy} if policy else {})}]
     path = tmp_path / "sweep.json"
@@ -80,7 +81,7 @@ def test_migrate(is_checked):
 def test_what_is_missing_is_told_of_every_form(tmp_path):
     """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same
     words, once."""
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    owner = yaml.safe_load("{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: '1', controller: true}")
     pod = {**pods(1)[1], "metadata": {"name": "p", "ownerReferences": [owner]}}
     pod["spec"] = {**pod["spec"], "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "lost"}}]}
     manifests = [

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
@@ -11,7 +12,7 @@ from kubeclassic.simulation.scenario import Files
 from tests.support.manifests import manifest
 
 NODE = manifest("Node", "a")
-TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+TEMPLATE = yaml.safe_load("{metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}")
 
 
 def pod(name, *, status=None, deleted=None, **spec):

@@ -1,5 +1,7 @@
 """Simulations: who is tried when, what becomes of whom, and the summary."""
 
+import yaml
+
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.scenario import Scenario
@@ -40,7 +42,7 @@ class TestDecisions:
             pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1"))
             for one in nodes
         ]
-        apart = [{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}]
+        apart = yaml.safe_load("[{topologyKey: zone, labelSelector: {matchLabels: {app: x}}}]")
         away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
         high = [
             pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"

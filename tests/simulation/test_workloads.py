@@ -1,6 +1,7 @@
 """Questions about a workload are about all its pods: the first that finds no node is explained."""
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,7 +89,7 @@ def test_pods_of_a_daemonset_wait_for_nodes():
 
 def test_one_of_a_dump_waits():
     """Pods on nodes are among those that find one."""
-    owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}]
+    owner = yaml.safe_load("[{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]")
     pods = [
         manifests.pod(f"p{at}", cpu="2", on="n0" * (at == 0), metadata={"ownerReferences": owner})
         for at in range(2)

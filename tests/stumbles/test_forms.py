@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
@@ -28,11 +29,12 @@ TABLE_OF_ALL = "NAMESPACE     NAME      READY   STATUS    RESTARTS   AGE\nkube-s
 DESCRIPTION = (
     "Name:               n1\nRoles:              <none>\nLabels:             a=b\n                    c=d\n"
 )
-NEWER_POLICY = {
-    "kind": "Policy",
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "predicates": [{"name": "PodFitsResources"}],
-}
+NEWER_POLICY = yaml.safe_load("""
+kind: Policy
+apiVersion: kubescheduler.config.k8s.io/v1
+predicates:
+- {name: PodFitsResources}
+""")
 PROFILE = """\
 apiVersion: kubescheduler.config.k8s.io/v1beta3
 kind: KubeSchedulerConfiguration

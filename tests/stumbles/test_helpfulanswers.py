@@ -185,7 +185,7 @@ class TestWhatIsMissing:
             )
             for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
         ]
-        devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "encoder"}}]}
+        devices = yaml.safe_load("{requests: [{name: r, exactly: {deviceClassName: encoder}}]}")
         resource = manifest(
             "ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices}
         )

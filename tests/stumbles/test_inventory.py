@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
@@ -163,11 +164,9 @@ class TestWorkloads:
 
     def test_pods_by_generate_name_do_not_replace_one_another(self, told):
         """Pods of --pods with a generateName get other names than those of the cluster."""
-        generated = {
-            "kind": "Pod",
-            "metadata": {"generateName": "run-"},
-            "spec": {"containers": [{"name": "c"}]},
-        }
+        generated = yaml.safe_load(
+            "{kind: Pod, metadata: {generateName: run-}, spec: {containers: [{name: c}]}}"
+        )
         assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
 
     def test_help_and_readme_name_the_line_that_dumps_all(self, root):

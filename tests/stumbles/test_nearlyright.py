@@ -5,6 +5,7 @@ import json
 import shlex
 
 import pytest
+import yaml
 
 from tests.support.manifests import manifest
 from tests.support.program import ran
@@ -110,11 +111,12 @@ STORAGE = [
         "PersistentVolumeClaim",
         "fast",
         namespace="shop",
-        spec={
-            "storageClassName": "manul",
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
+        spec=yaml.safe_load("""
+        storageClassName: manul
+        accessModes: [ReadWriteOnce]
+        resources:
+          requests: {storage: 1Gi}
+        """),
     ),
     manifest(
         "StorageClass",
@@ -126,11 +128,12 @@ STORAGE = [
         "PersistentVolumeClaim",
         "byhand",
         namespace="shop",
-        spec={
-            "storageClassName": "manual",
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
+        spec=yaml.safe_load("""
+        storageClassName: manual
+        accessModes: [ReadWriteOnce]
+        resources:
+          requests: {storage: 1Gi}
+        """),
     ),
 ]
 

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from kubeclassic.cli.console import progress
 from tests.support.manifests import node, pod
@@ -13,22 +14,23 @@ from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
 
-POLICY = {
-    "kind": "Policy",
-    "apiVersion": "v1",
-    "predicates": [
-        {"name": "PodFitsResources"},
-        {"name": "Pools", "argument": {"labelsPresence": {"labels": ["pool"], "presence": True}}},
-    ],
-    "priorities": [
-        {"name": "BalancedResourceAllocation", "weight": 1},
-        {
-            "name": "Zones",
-            "weight": 3,
-            "argument": {"serviceAntiAffinity": {"label": "topology.kubernetes.io/zone"}},
-        },
-    ],
-}
+POLICY = yaml.safe_load("""
+kind: Policy
+apiVersion: v1
+predicates:
+- {name: PodFitsResources}
+- name: Pools
+  argument:
+    labelsPresence:
+      labels: [pool]
+      presence: true
+priorities:
+- {name: BalancedResourceAllocation, weight: 1}
+- name: Zones
+  weight: 3
+  argument:
+    serviceAntiAffinity: {label: topology.kubernetes.io/zone}
+""")
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
 LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
 DUMP = [

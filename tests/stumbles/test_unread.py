@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
@@ -117,7 +118,7 @@ class TestPython:
                 "Pod",
                 "p",
                 spec={"containers": [{"name": "c"}]},
-                status={"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+                status=yaml.safe_load("{containerStatuses: [{name: c, resources: {requests: {cpu: '1'}}}]}"),
             )
         )
         assert [field.thing for field in fields_of(resized)] == ["resizes"]
@@ -172,12 +173,14 @@ class TestGates:
                 spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
             )
         )
-        ask = {
-            "name": "g",
-            "firstAvailable": [
-                {"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}
-            ],
-        }
+        ask = yaml.safe_load("""
+        name: g
+        firstAvailable:
+        - name: a
+          deviceClassName: c
+          capacity:
+            requests: {memory: 4Gi}
+        """)
         claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
         notice, more = release_notices(algorithm, [tainted, claim], [])
         assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")

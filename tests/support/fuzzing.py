@@ -67,49 +67,50 @@ EDITS = (
     b"deploy * spec.replicas=3 spec.template.spec.containers[0].image=x",
 )
 MANIFESTS = (
-    {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": "p",
-            "labels": {"a": "b"},
-            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}],
-        },
-        "spec": {
-            "priority": 5,
-            "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
-            "containers": [
-                {
-                    "name": "c",
-                    "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
-                    "ports": [{"hostPort": 80}],
-                }
-            ],
-            "affinity": {
-                "podAffinity": {
-                    "requiredDuringSchedulingIgnoredDuringExecution": [
-                        {"topologyKey": "z", "labelSelector": {}}
-                    ]
-                }
-            },
-            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-        },
-    },
-    {
-        "kind": "List",
-        "items": [
-            {
-                "kind": "Deployment",
-                "metadata": {"name": "d"},
-                "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}},
-            },
-            {
-                "kind": "PersistentVolume",
-                "metadata": {"name": "v"},
-                "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}},
-            },
-        ],
-    },
+    yaml.safe_load("""
+    apiVersion: v1
+    kind: Pod
+    metadata:
+      name: p
+      labels: {a: b}
+      ownerReferences:
+      - {kind: ReplicaSet, name: r, controller: true}
+    spec:
+      priority: 5
+      tolerations:
+      - {key: k, operator: Exists, tolerationSeconds: 5}
+      containers:
+      - name: c
+        resources:
+          requests: {cpu: 100m, memory: 1Gi}
+        ports:
+        - {hostPort: 80}
+      affinity:
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - topologyKey: z
+            labelSelector: {}
+      volumes:
+      - name: v
+        persistentVolumeClaim: {claimName: c}
+    """),
+    yaml.safe_load("""
+    kind: List
+    items:
+    - kind: Deployment
+      metadata: {name: d}
+      spec:
+        replicas: 3
+        template:
+          spec:
+            containers:
+            - {}
+    - kind: PersistentVolume
+      metadata: {name: v}
+      spec:
+        capacity: {storage: 1Gi}
+        csi: {driver: d}
+    """),
 )
 """Small ones, of which a change hits a field that is read."""
 ODD = (

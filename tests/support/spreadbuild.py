@@ -1,5 +1,6 @@
 """Small clusters for the tests of PodTopologySpread, and random ones."""
 
+import yaml
 from hypothesis import strategies as st
 
 from kubeclassic.framework.config.args import PodTopologySpreadArgs
@@ -9,7 +10,7 @@ from tests.support.build import node, pod
 
 TEXT = "node(s) didn't match pod topology spread constraints"
 SHORT = {TEXT: "skew", f"{TEXT} (missing required label)": "label", None: None}
-NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+NEAR = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 LEAVING = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
 A = node("a", labels={"zone": "x", "rack": "1"})
 B = node("b", labels={"zone": "y", "rack": "1"})

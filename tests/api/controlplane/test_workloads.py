@@ -1,6 +1,7 @@
 """Workloads and the pods that their controllers would make."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import workloads as controllers
@@ -28,10 +29,15 @@ def expand(given, nodes=(), pods=(), claims=(), **options):
     return list(controllers.expand(given, known, **options).objects)
 
 
-TEMPLATE = {
-    "metadata": {"labels": {"app": "web"}},
-    "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]},
-}
+TEMPLATE = yaml.safe_load("""
+metadata:
+  labels: {app: web}
+spec:
+  containers:
+  - name: c
+    resources:
+      limits: {cpu: '1'}
+""")
 
 
 def workload(kind, name="web", owner=None, uid="", **spec):
@@ -159,8 +165,11 @@ class TestDeployment:
 class TestStatefulSet:
     def test_ordinals_and_claims(self):
         """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
-        claim = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
-        template = {**TEMPLATE, "spec": {"volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp"}]}}
+        claim = yaml.safe_load("{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}")
+        template = {
+            **TEMPLATE,
+            "spec": yaml.safe_load("{volumes: [{name: data, emptyDir: {}}, {name: tmp}]}"),
+        }
         made = expand([workload("StatefulSet", replicas=2, volumeClaimTemplates=[claim], template=template)])
         assert names(made) == ["x/data-web-0", "x/web-0", "x/data-web-1", "x/web-1"]
         assert isinstance(made[0], PersistentVolumeClaim)
@@ -186,7 +195,13 @@ class TestStatefulSet:
         ]
 
 
-NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]}
+NOT_A = yaml.safe_load("""
+nodeSelectorTerms:
+- matchExpressions:
+  - key: name
+    operator: NotIn
+    values: [a]
+""")
 
 
 class TestDaemonSet:
@@ -262,21 +277,24 @@ class TestJobs:
     @pytest.mark.parametrize(
         ("spec", "status", "made"),
         [
-            ({}, {}, 1),
-            ({"parallelism": 3}, {}, 3),
-            ({"completions": 5}, {}, 1),
-            ({"parallelism": 3, "completions": 5}, {"succeeded": 4}, 1),
-            ({"parallelism": 3}, {"succeeded": 1}, 3),
-            ({"parallelism": 0}, {}, 0),
-            ({"suspend": True}, {}, 0),
-            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "True"}]}, 0),
-            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "False"}]}, 2),
+            ("{}", "{}", 1),
+            ("parallelism: 3", "{}", 3),
+            ("completions: 5", "{}", 1),
+            ("{parallelism: 3, completions: 5}", "succeeded: 4", 1),
+            ("parallelism: 3", "succeeded: 1", 3),
+            ("parallelism: 0", "{}", 0),
+            ("suspend: true", "{}", 0),
+            ("parallelism: 2", "conditions: [{type: Complete, status: 'True'}]", 0),
+            ("parallelism: 2", "conditions: [{type: Complete, status: 'False'}]", 2),
         ],
     )
     def test_how_many_run(self, spec, status, made):
         """As many pods as may run side by side, not more than are to complete; none when suspended or
         finished."""
-        assert len(expand([{**workload("Job", **spec), "status": status}])) == made
+        assert (
+            len(expand([{**workload("Job", **yaml.safe_load(spec)), "status": yaml.safe_load(status)}]))
+            == made
+        )
 
     def test_cron_jobs(self):
         """A cron job gives one job's pods if asked for, none when suspended or when a job of it is given."""

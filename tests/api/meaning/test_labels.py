@@ -1,6 +1,7 @@
 """Selectors over labels and nodes: what matches, and upstream's words for what is not valid."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.meaning.label_syntax import is_valid_label_key, is_valid_label_value, quoted
 from kubeclassic.api.meaning.labels import (
@@ -50,25 +51,25 @@ class TestLabelSelector:
     @pytest.mark.parametrize(
         ("chosen", "labels", "matches"),
         [
-            (None, {"a": "1"}, False),
-            (selector(), {}, True),
-            (selector(a="1"), {"a": "1", "b": "2"}, True),
-            (selector(a="1"), {"a": "2"}, False),
-            (selector(asks("b", "Exists"), a="1"), {"a": "1"}, False),
-            (selector(asks("a", "In", "1", "2")), {"a": "2"}, True),
-            (selector(asks("a", "In", "1", "2")), {}, False),
-            (selector(asks("a", "NotIn", "1")), {}, True),
-            (selector(asks("a", "NotIn", "1")), {"a": "1"}, False),
-            (selector(asks("a", "Exists")), {"a": ""}, True),
-            (selector(asks("a", "DoesNotExist")), {"a": ""}, False),
-            (selector(asks("a", "DoesNotExist")), {"b": ""}, True),
-            (selector(asks("a", "In", "")), {"a": ""}, True),
-            (selector(asks("a", "In", "")), {}, False),
+            (None, "a: '1'", False),
+            (selector(), "{}", True),
+            (selector(a="1"), "{a: '1', b: '2'}", True),
+            (selector(a="1"), "a: '2'", False),
+            (selector(asks("b", "Exists"), a="1"), "a: '1'", False),
+            (selector(asks("a", "In", "1", "2")), "a: '2'", True),
+            (selector(asks("a", "In", "1", "2")), "{}", False),
+            (selector(asks("a", "NotIn", "1")), "{}", True),
+            (selector(asks("a", "NotIn", "1")), "a: '1'", False),
+            (selector(asks("a", "Exists")), "a: ''", True),
+            (selector(asks("a", "DoesNotExist")), "a: ''", False),
+            (selector(asks("a", "DoesNotExist")), "b: ''", True),
+            (selector(asks("a", "In", "")), "a: ''", True),
+            (selector(asks("a", "In", "")), "{}", False),
         ],
     )
     def test_matching(self, chosen, labels, matches):
         """None matches nothing, an empty selector everything, all pairs and expressions must hold."""
-        assert selector_matches(chosen, labels) is matches
+        assert selector_matches(chosen, yaml.safe_load(labels)) is matches
 
     @pytest.mark.parametrize(
         ("expression", "text"),

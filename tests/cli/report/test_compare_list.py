@@ -1,5 +1,7 @@
 """The list of pods behind a page: who is in it, how it ends for each side, and why."""
 
+import yaml
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.compare.view import PodList
@@ -72,7 +74,7 @@ class TestRows:
             node("m", labels={"disk": "ssd"}),
             pod("p", nodeSelector={"disk": "ssd"}),
         )
-        rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}
+        rules = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [], priorities: []}")
         made = {
             "a": engine_for("1.16", {}),
             "b": engine_for("1.15", {}),

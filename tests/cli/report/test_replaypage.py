@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.questions.replay.ask import ReplayResult
@@ -118,27 +119,28 @@ class TestWords:
     @pytest.mark.parametrize(
         ("values", "said"),
         [
-            ({}, "All 5 pods got a node; the longest wait was 2.5 s."),
-            ({"waits": {"max": 0}}, "All 5 pods got a node, none had to wait."),
-            ({"arrived": 0, "waits": {}}, "No pod came."),
+            ("{}", "All 5 pods got a node; the longest wait was 2.5 s."),
+            ("waits: {max: 0}", "All 5 pods got a node, none had to wait."),
+            ("{arrived: 0, waits: {}}", "No pod came."),
             (
-                {"arrived": 1, "waits": {"max": 0}, "evicted": 1},
+                "{arrived: 1, waits: {max: 0}, evicted: 1}",
                 "The pod got a node, none had to wait; 1 pod had to leave its node.",
             ),
-            ({"still_waiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
+            ("{still_waiting: 1, waits: {}}", "1 of 5 pods still waits for a node."),
             (
-                {"still_waiting": 2, "never_scheduled": 1, "evicted": 3},
+                "{still_waiting: 2, never_scheduled: 1, evicted: 3}",
                 "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
                 " node.",
             ),
             (
-                {"never_scheduled": 2},
+                "never_scheduled: 2",
                 "2 of 5 pods left without ever having a node; the longest wait was 2.5 s.",
             ),
         ],
     )
     def test_verdict(self, values, said):
         """Who waits, how long, who had to leave."""
+        values = yaml.safe_load(values)
         found = _result(**values)
         assert str(found.view().verdict) == said
         assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.questions.simulate.ask import FEW, verdict
 from kubeclassic.questions.simulate.pods import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods
@@ -18,21 +19,17 @@ class TestWords:
     @pytest.mark.parametrize(
         ("counts", "reasons", "said"),
         [
-            ({"pods": 0}, [], "No pod is pending."),
-            ({"pods": 1, "placed": 1}, [], "The pod finds a node."),
+            ("pods: 0", [], "No pod is pending."),
+            ("{pods: 1, placed: 1}", [], "The pod finds a node."),
             (
-                {"pods": 3, "placed": 3, "evicted": 1},
+                "{pods: 3, placed: 3, evicted: 1}",
                 [],
                 "All 3 pods find a node; 1 pod is evicted to make room.",
             ),
-            ({"pods": 3, "placed": 2, "gated": 1}, [], "2 of 3 pods find a node."),
+            ("{pods: 3, placed: 2, gated: 1}", [], "2 of 3 pods find a node."),
+            ("{pods: 1, unschedulable: 1}", [("Insufficient cpu", 1)], "a/0 finds no node, because of cpu."),
             (
-                {"pods": 1, "unschedulable": 1},
-                [("Insufficient cpu", 1)],
-                "a/0 finds no node, because of cpu.",
-            ),
-            (
-                {"pods": 8, "placed": 1, "waiting": 1, "unschedulable": 6},
+                "{pods: 8, placed: 1, waiting: 1, unschedulable: 6}",
                 [
                     ("Insufficient cpu", 3),
                     ("node(s) had taint {a: b}", 1),
@@ -49,7 +46,7 @@ class TestWords:
         groups = tuple(
             UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons
         )
-        summary = Summary(**nothing | counts)
+        summary = Summary(**nothing | yaml.safe_load(counts))
         found = verdict(summary, groups)
         assert str(found) == said
 
@@ -63,7 +60,7 @@ def test_many_nodes_have_a_chart(tmp_path):
     """Of more than a few nodes a chart tells how many are how full."""
     has = {"allocatable": {"cpu": "4", "pods": "10"}}
     nodes = [manifest("Node", f"n{at}", status=has) for at in range(FEW + 1)]
-    containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
+    containers = yaml.safe_load("[{name: c, resources: {requests: {cpu: '1'}}}]")
     pod = manifest("Pod", "web", spec={"containers": containers})
     (tmp_path / "many.json").write_text(
         json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, pod]})

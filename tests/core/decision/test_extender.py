@@ -7,6 +7,7 @@ from threading import Barrier
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import Node, ObjectMeta
@@ -100,12 +101,13 @@ class TestNodesThatAreDescribed:
             node("b", labels={"zone": "2"}),
             pod("db", on="b", labels={"app": "db"}),
         )
-        terms = [
-            {
-                "weight": 9,
-                "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}},
-            }
-        ]
+        terms = yaml.safe_load("""
+        - weight: 9
+          podAffinityTerm:
+            topologyKey: zone
+            labelSelector:
+              matchLabels: {app: db}
+        """)
         web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
         found = {}
         for describes in (False, True):

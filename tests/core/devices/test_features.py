@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -194,20 +195,20 @@ class TestSharedDevices:
     @pytest.mark.parametrize(
         ("policy", "asked", "took"),
         [
-            ({}, None, 40),
-            ({"default": "5Gi"}, None, 5),
-            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "6Gi", 10),
-            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "11Gi", 0),
-            ({"default": "4Gi", "validRange": {"min": "4Gi"}}, "1Gi", 4),
-            ({"default": "4Gi", "validRange": {"min": "4Gi", "step": "2Gi"}}, "5Gi", 6),
-            ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0),
-            ({}, "41Gi", 0),
+            ("{}", None, 40),
+            ("default: 5Gi", None, 5),
+            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "6Gi", 10),
+            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "11Gi", 0),
+            ("{default: 4Gi, validRange: {min: 4Gi}}", "1Gi", 4),
+            ("{default: 4Gi, validRange: {min: 4Gi, step: 2Gi}}", "5Gi", 6),
+            ("{default: 4Gi, validRange: {min: 4Gi, max: 8Gi}}", "9Gi", 0),
+            ("{}", "41Gi", 0),
         ],
     )
     def test_policies(self, policy, asked, took):
         """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
         claim = device_claim("c", asking(asked) if asked else exactly())
-        results = newest(a_slice("n", shared("x", **policy))).allocate([claim], 0)
+        results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
         assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
 
     def test_a_capacity_that_is_not_there(self):

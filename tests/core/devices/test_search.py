@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -313,11 +314,12 @@ class TestPools:
     def test_the_node_selector_of_the_result(self):
         """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are
         joined."""
-        zone = {
-            "nodeSelector": {
-                "nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "DoesNotExist"}]}]
-            }
-        }
+        zone = yaml.safe_load("""
+        nodeSelector:
+          nodeSelectorTerms:
+          - matchExpressions:
+            - {key: zone, operator: DoesNotExist}
+        """)
         slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
         found = {}
         for name, one in zip("abc", slices, strict=True):

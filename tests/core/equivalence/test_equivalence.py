@@ -2,6 +2,7 @@
 gives."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
@@ -206,10 +207,11 @@ class TestWhatIsKept:
 class TestClasses:
     def test_what_makes_no_difference(self):
         """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
-        meta = {
-            "annotations": {"k": "v"},
-            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}],
-        }
+        meta = yaml.safe_load("""
+        annotations: {k: v}
+        ownerReferences:
+        - {kind: ReplicaSet, name: r, uid: u, controller: true}
+        """)
         assert class_of(pod("a")) == class_of(
             pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[])
         )

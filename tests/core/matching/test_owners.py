@@ -1,6 +1,7 @@
 """Which services and controllers select a pod, and what their selectors count."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Map
 from kubeclassic.core.matching.owners import (
@@ -13,7 +14,7 @@ from kubeclassic.core.matching.owners import (
 from tests.support.build import engine, node, obj, pod
 from tests.support.manifests import manifest
 
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 
 
 def owner(kind, name, selector, namespace="default"):

@@ -4,6 +4,7 @@ import pickle
 from itertools import permutations
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.feed import EventFeed
@@ -13,11 +14,12 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
-REQUIRED = {
-    "nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": []}]}
-    }
-}
+REQUIRED = yaml.safe_load("""
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+    - matchExpressions: []
+""")
 RESTARTS = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
 TOLERATION = {"key": "k", "operator": "Gt", "value": "1"}
 VARIANTS = {
@@ -27,7 +29,7 @@ VARIANTS = {
     "affinity": {"affinity": REQUIRED},
     "toleration": {"tolerations": [TOLERATION]},
     "another": {"tolerations": [{**TOLERATION, "value": "2"}]},
-    "image": {"volumes": [{"name": "v", "image": {"reference": "big"}}]},
+    "image": yaml.safe_load("{volumes: [{name: v, image: {reference: big}}]}"),
     "emptyDir": {"volumes": [{"name": "v", "emptyDir": {}}]},
     "gate": {"schedulingGates": [{"name": "g"}]},
     "restarts": {"containers": [{"name": "c", "image": "i", "restartPolicyRules": RESTARTS}]},
@@ -66,10 +68,14 @@ def test_fields_that_no_rule_reads_do_not():
 # --- Which claims a pod's volumes have ----------------------------------------------------------------------
 
 
-VOLUMES = [
-    {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
-    {"name": "b", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
-]
+VOLUMES = yaml.safe_load("""
+- name: a
+  persistentVolumeClaim: {claimName: c}
+- name: b
+  ephemeral:
+    volumeClaimTemplate:
+      spec: {}
+""")
 
 
 class TestClaimKeys:

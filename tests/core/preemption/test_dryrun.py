@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -90,12 +91,13 @@ class TestWhereSumsAreEnough:
 
     def test_nominated_pods_can_be_what_is_counted(self):
         """Nobody there is counted by a spread constraint, but a nominated pod would be."""
-        constraint = {
-            "maxSkew": 1,
-            "topologyKey": "kubernetes.io/hostname",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "a"}},
-        }
+        constraint = yaml.safe_load("""
+        maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: a}
+        """)
         cycle, nominations = self.cycle(
             pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint])
         )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -141,11 +142,14 @@ def claims(draw):
     ]
 
 
-NOT_IN_A = {
-    "required": {
-        "nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a"]}]}]
-    }
-}
+NOT_IN_A = yaml.safe_load("""
+required:
+  nodeSelectorTerms:
+  - matchExpressions:
+    - key: zone
+      operator: NotIn
+      values: [a]
+""")
 
 
 class TestAgainstPlainLoops:

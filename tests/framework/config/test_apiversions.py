@@ -1,6 +1,7 @@
 """Tests of the versions of the component configuration: what each means in each release that reads it."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import (
@@ -121,7 +122,7 @@ class TestFields:
     def test_post_filter(self):
         """v1alpha1 calls preScore postFilter; v1alpha2 has no postFilter, and the versions after it a new
         one."""
-        none = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}
+        none = yaml.safe_load("{plugins: {postFilter: {disabled: [{name: '*'}]}}}")
         flat = configuration("1.18", "v1alpha1", none).profiles[0].plugins
         assert not flat["preScore"].enabled
         assert [plugin.name for plugin in flat["postFilter"].enabled] == ["DefaultPreemption"]
@@ -130,7 +131,9 @@ class TestFields:
             == 'strict decoding error: unknown field "profiles[0].plugins.postFilter"'
         )
         assert not configuration("1.19", "v1beta1", none).profiles[0].plugins["postFilter"].enabled
-        found = configuration("1.18", "v1alpha1", {"plugins": {"preScore": {"disabled": [{"name": "*"}]}}})
+        found = configuration(
+            "1.18", "v1alpha1", yaml.safe_load("{plugins: {preScore: {disabled: [{name: '*'}]}}}")
+        )
         assert found.unread == ("plugins.preScore",)
         assert found.profiles[0].plugins["preScore"].enabled
 
@@ -182,7 +185,7 @@ class TestFields:
     def test_what_v1alpha1_does_not_know(self, tmp_path):
         """Unknown and repeated fields of v1alpha1 are ignored, and the algorithm names the unknown ones;
         v1alpha2 refuses both."""
-        given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
+        given = yaml.safe_load("{plugins: {score: {enable: []}, multiPoint: {}}, extra: 1}")
         unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
         for release in ("1.17", "1.18"):
             assert configuration(release, "v1alpha1", given).unread == unread
@@ -210,7 +213,9 @@ class TestFields:
         text = f"{path}plugins.unreserve.enabled: not modelled: a plugin's unreserve runs where its reserve is enabled"
         assert refusal(release, api, enabled("unreserve", Mine=0)) == text
         assert (
-            configuration(release, api, {"plugins": {"unreserve": {"disabled": [{"name": "*"}]}}}).unread
+            configuration(
+                release, api, yaml.safe_load("{plugins: {unreserve: {disabled: [{name: '*'}]}}}")
+            ).unread
             == ()
         )
         assert 'unknown field "profiles[0].plugins.unreserve"' in refusal(

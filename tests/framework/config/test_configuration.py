@@ -1,6 +1,7 @@
 """KubeSchedulerConfiguration: what is read, defaulted and refused, in upstream's words."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
@@ -98,31 +99,28 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("more", "text"),
         [
+            ("parallelism: 0", "parallelism: Invalid value: 0: should be an integer value greater than zero"),
             (
-                {"parallelism": 0},
-                "parallelism: Invalid value: 0: should be an integer value greater than zero",
-            ),
-            (
-                {"percentageOfNodesToScore": 101},
+                "percentageOfNodesToScore: 101",
                 "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
             ),
             (
-                {"podInitialBackoffSeconds": 0},
+                "podInitialBackoffSeconds: 0",
                 "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
             ),
             (
-                {"podInitialBackoffSeconds": 5, "podMaxBackoffSeconds": 4},
+                "{podInitialBackoffSeconds: 5, podMaxBackoffSeconds: 4}",
                 "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
             ),
             (
-                {"extenders": [{"prioritizeVerb": "p", "weight": 0}]},
+                "extenders: [{prioritizeVerb: p, weight: 0}]",
                 "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
             ),
         ],
     )
     def test_of_the_whole(self, more, text):
         """Numbers out of range are refused in upstream's words."""
-        assert refusal(document({}, **more)) == text
+        assert refusal(document({}, **yaml.safe_load(more))) == text
 
     def test_several_faults_are_listed(self):
         """Several faults stand in brackets."""

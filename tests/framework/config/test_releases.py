@@ -1,6 +1,7 @@
 """Tests of the configuration by release: versions of the API, default plugins, arguments and texts."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import PolicyError
@@ -248,10 +249,15 @@ class TestArguments:
 class TestProfilesTogether:
     DIFFERENT = (
         {"schedulerName": "a"},
-        {
-            "schedulerName": "b",
-            "plugins": {"queueSort": {"enabled": [{"name": "Mine"}], "disabled": [{"name": "*"}]}},
-        },
+        yaml.safe_load("""
+        schedulerName: b
+        plugins:
+          queueSort:
+            enabled:
+            - {name: Mine}
+            disabled:
+            - {name: '*'}
+        """),
     )
 
     @pytest.mark.parametrize(
@@ -306,7 +312,7 @@ class TestProfilesTogether:
             built,
             version,
             api,
-            profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}],
+            profiles=yaml.safe_load("[{plugins: {queueSort: {disabled: [{name: '*'}]}}}]"),
         )
         text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
         begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
@@ -316,7 +322,7 @@ class TestProfilesTogether:
             built,
             version,
             api,
-            profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}],
+            profiles=yaml.safe_load("[{plugins: {queueSort: {enabled: [{name: NodeName}]}}}]"),
         )
         late = version in ("1.18", "1.21")
         assert told.endswith(text if late else "only one queue sort plugin can be enabled")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.feed import EventFeed
@@ -102,12 +103,10 @@ class TestShortlist:
 
     def test_a_list_without_places(self):
         """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
-        config = [
-            {
-                "name": "DefaultPreemption",
-                "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0},
-            }
-        ]
+        config = yaml.safe_load("""
+        - name: DefaultPreemption
+          args: {minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 0}
+        """)
         nodes = [
             node("a"),
             node("b", cpu="1"),
@@ -134,7 +133,9 @@ class TestStates:
             "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
         }
         claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
-        term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
+        term = yaml.safe_load(
+            "{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [b]}]}"
+        )
         volume = manifest(
             "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
         )

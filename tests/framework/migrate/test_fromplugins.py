@@ -1,6 +1,7 @@
 """Policies of 1.17 to 1.22 as profiles of later releases."""
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
@@ -89,9 +90,9 @@ class TestProfiles:
         required = args(found, "NodeAffinity")["addedAffinity"][
             "requiredDuringSchedulingIgnoredDuringExecution"
         ]
-        assert required == {
-            "nodeSelectorTerms": [{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}]
-        }
+        assert required == yaml.safe_load(
+            "{nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}"
+        )
         assert "required podAffinity" in told(found, "ServiceAffinity")
 
     @pytest.mark.parametrize(

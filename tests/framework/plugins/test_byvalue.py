@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -156,13 +157,13 @@ class TestEachPlugin:
 
     def test_the_first_of_its_kind(self, name):
         """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
-        wants = {
-            "podAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": [
-                    {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
-                ]
-            }
-        }
+        wants = yaml.safe_load("""
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - labelSelector:
+              matchLabels: {app: a}
+            topologyKey: zone
+        """)
         new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle = cycle_of(new, node("a", labels={"zone": "x"}), node("bare"))
         by = PLUGINS[name]()

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import AllocatedDeviceStatus, Condition, DeviceAllocationResult
@@ -177,7 +178,7 @@ class TestPostFilter:
         assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
 
 
-OWNED_BY_P = [{"kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]
+OWNED_BY_P = yaml.safe_load("[{kind: Pod, name: p, uid: uid-p, controller: true}]")
 GIVING = made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"})
 
 
@@ -214,11 +215,12 @@ class TestExtendedResources:
 
     def test_a_resource_that_nothing_gives(self):
         """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
-        args = {
-            "pluginConfig": [
-                {"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/other"]}}
-            ]
-        }
+        args = yaml.safe_load("""
+        pluginConfig:
+        - name: NodeResourcesFit
+          args:
+            ignoredResources: [example.com/other]
+        """)
         config = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",

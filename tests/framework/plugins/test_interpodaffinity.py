@@ -1,5 +1,7 @@
 """InterPodAffinity: required and preferred terms, namespace selectors, trials, by example."""
 
+import yaml
+
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
@@ -15,7 +17,7 @@ SHORT = {
     "node(s) didn't satisfy existing pods anti-affinity rules": "existing",
     None: None,
 }
-NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+NEAR = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,16 +156,15 @@ TEMPLATES = {
     ),
     "elsewhere": pod(
         requests={"cpu": "1"},
-        affinity={
-            "podAntiAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [
-                    {
-                        "weight": 1,
-                        "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}},
-                    }
-                ]
-            }
-        },
+        affinity=yaml.safe_load("""
+        podAntiAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+          - weight: 1
+            podAffinityTerm:
+              topologyKey: x
+              namespaces: [far]
+              labelSelector: {}
+        """),
     ),
 }
 
@@ -231,16 +231,16 @@ class TestLimitRanges:
     @pytest.mark.parametrize(
         ("item", "request_"),
         [
-            ({"max": {"cpu": "4"}}, 4),
-            ({"default": {"cpu": "4"}}, 4),
-            ({"min": {"cpu": "2"}}, 2),
-            ({"max": {"cpu": "8"}, "default": {"cpu": "4"}, "min": {"cpu": "1"}}, 4),
+            ("max: {cpu: '4'}", 4),
+            ("default: {cpu: '4'}", 4),
+            ("min: {cpu: '2'}", 2),
+            ("{max: {cpu: '8'}, default: {cpu: '4'}, min: {cpu: '1'}}", 4),
         ],
     )
     def test_defaults_of_the_limit_range(self, item, request_):
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
         assert (
-            asked(limit_range({"type": "Container", **item}), template=pod())
+            asked(limit_range({"type": "Container", **yaml.safe_load(item)}), template=pod())
             .counted.placed[0]
             .requests["cpu"]
             == request_ * 1000
@@ -250,37 +250,37 @@ class TestLimitRanges:
         ("item", "template", "told"),
         [
             (
-                {"type": "Container", "max": {"cpu": "2"}},
+                "{type: Container, max: {cpu: '2'}}",
                 pod(limits={"cpu": "3"}),
                 "maximum cpu usage per Container is 2, but limit is 3",
             ),
             (
-                {"type": "Container", "min": {"cpu": "2"}},
+                "{type: Container, min: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "minimum cpu usage per Container is 2, but request is 1",
             ),
             (
-                {"type": "Pod", "max": {"cpu": "2"}},
+                "{type: Pod, max: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "maximum cpu usage per Pod is 2.  No limit is specified",
             ),
             (
-                {"type": "Pod", "min": {"memory": "1Gi"}},
+                "{type: Pod, min: {memory: 1Gi}}",
                 pod(),
                 "minimum memory usage per Pod is 1Gi.  No request is specified",
             ),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
                 "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
             ),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
             ),
             (
-                {"type": "Pod", "max": {"cpu": "1", "memory": "1Gi"}},
+                "{type: Pod, max: {cpu: '1', memory: 1Gi}}",
                 pod(limits={"cpu": "2", "memory": "2Gi"}),
                 "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
             ),
@@ -288,7 +288,7 @@ class TestLimitRanges:
     )
     def test_out_of_bounds(self, item, template, told):
         """A pod out of bounds is refused in the API server's words."""
-        found = asked(limit_range(item), template=template)
+        found = asked(limit_range(yaml.safe_load(item)), template=template)
         assert (found.fits, found.stop.kind, found.stop.message) == (
             0,
             "Forbidden",
@@ -298,7 +298,7 @@ class TestLimitRanges:
     def test_init_containers(self):
         """The bound of a pod looks at the greatest init container too."""
         template = pod(
-            limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}]
+            limits={"cpu": "1"}, initContainers=yaml.safe_load("[{name: i, resources: {limits: {cpu: '5'}}}]")
         )
         assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
 
@@ -360,10 +360,13 @@ def test_quotas_against_arithmetic(request_, init, there, quotas):
 
 
 class TestClaims:
-    CLAIM: ClassVar[Json] = {
-        "metadata": {"name": "data"},
-        "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
-    }
+    CLAIM: ClassVar[Json] = yaml.safe_load("""
+    metadata: {name: data}
+    spec:
+      resources:
+        requests: {storage: 2Gi}
+      storageClassName: fast
+    """)
 
     def asked(self, hard, *objects):
         """A StatefulSet with a claim for each copy, beside a quota."""

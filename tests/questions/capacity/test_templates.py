@@ -11,7 +11,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.capacity.podtemplates import READ_KINDS, template_of
 from tests.support.manifests import manifest
 
-SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}
+SPEC = yaml.safe_load("{containers: [{name: c, image: img, resources: {requests: {cpu: '1'}}}]}")
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
 NODE = manifest("Node", "a", status={"allocatable": {"cpu": "4", "pods": "100"}})
 
@@ -112,7 +112,7 @@ def test_a_deployment_finds_its_newest_replica_set():
 
 def test_the_copies_of_a_stateful_set_have_claims():
     """Each copy of a StatefulSet gets its own claims, and the label with its own name."""
-    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}]
+    claims = yaml.safe_load("[{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]")
     template = read(workload("StatefulSet", {"volumeClaimTemplates": claims}))
     pod, made = template.copy(3)
     assert [claim.key for claim in made] == ["shop/data-web-3"]
@@ -143,7 +143,7 @@ def test_ephemeral_volumes_have_claims(tmp_path):
     as well as one that waits."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     local = manifest("StorageClass", "local", metadata={"annotations": default}, provisioner="x.csi.k8s.io")
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    asked = yaml.safe_load("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": asked}}}
     web = workload(
         "Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}}

@@ -4,6 +4,7 @@ from contextlib import suppress
 from itertools import permutations
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -104,12 +105,13 @@ class TestSets:
 
     def test_a_policy_without_resources_has_none(self):
         """Where no rule counts resources nothing has to stay."""
-        policy = {
-            "kind": "Policy",
-            "apiVersion": "v1",
-            "predicates": [{"name": "PodToleratesNodeTaints"}],
-            "priorities": [],
-        }
+        policy = yaml.safe_load("""
+        kind: Policy
+        apiVersion: v1
+        predicates:
+        - {name: PodToleratesNodeTaints}
+        priorities: []
+        """)
         found = searched(
             *three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy
         )
@@ -193,20 +195,20 @@ class TestQuestions:
     @pytest.mark.parametrize(
         ("options", "wanted"),
         [
-            ({}, "node: expected the names of nodes, zone, node_selector or auto, got none"),
-            ({"nodes": "x"}, 'node: expected a node of the cluster, got "x"'),
-            ({"nodes": "a", "auto": True}, "node: expected names or auto, got both"),
-            ({"nodes": ["a"], "zone": "z"}, "node: expected names or zone or node_selector, got both"),
-            ({"nodes": "a", "keep": 1}, "keep needs auto"),
-            ({"auto": True, "keep": -1}, "keep: expected 0 or more, got -1"),
+            ("{}", "node: expected the names of nodes, zone, node_selector or auto, got none"),
+            ("nodes: x", 'node: expected a node of the cluster, got "x"'),
+            ("{nodes: a, auto: true}", "node: expected names or auto, got both"),
+            ("{nodes: [a], zone: z}", "node: expected names or zone or node_selector, got both"),
+            ("{nodes: a, keep: 1}", "keep needs auto"),
+            ("{auto: true, keep: -1}", "keep: expected 0 or more, got -1"),
             (
-                {"auto": True, "zone": "zone1"},
+                "{auto: true, zone: zone1}",
                 'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?',
             ),
-            ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
-            ({"auto": True, "node_selector": "=="}, f'node_selector: expected {LABELS}, got "=="'),
-            ({"nodes": "a", "pod_selector": "=="}, f'pod_selector: expected {LABELS}, got "=="'),
-            ({"nodes": "a", "order": "size"}, 'order: expected input, priority, queue, got "size"'),
+            ("node_selector: no=where", 'node_selector: got "no=where", which chooses no node'),
+            ("{auto: true, node_selector: ==}", f'node_selector: expected {LABELS}, got "=="'),
+            ("{nodes: a, pod_selector: ==}", f'pod_selector: expected {LABELS}, got "=="'),
+            ("{nodes: a, order: size}", 'order: expected input, priority, queue, got "size"'),
         ],
     )
     def test_wrong_ones_are_refused(self, options, wanted):
@@ -215,9 +217,9 @@ class TestQuestions:
             node(name, labels={"topology.kubernetes.io/zone": zone})
             for name, zone in (("a", "zone-1"), ("b", "zone-2"))
         ]
-        assert refusal_text(KubeclassicError, drain, Cluster(nodes), **keywords_of(options)).startswith(
-            wanted
-        )
+        assert refusal_text(
+            KubeclassicError, drain, Cluster(nodes), **keywords_of(yaml.safe_load(options))
+        ).startswith(wanted)
 
     def test_a_zone_without_zones(self):
         """A cluster whose nodes say no zone has none to empty."""

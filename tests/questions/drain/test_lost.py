@@ -2,6 +2,7 @@
 add."""
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, add_nodes, drain
 from kubeclassic.exceptions import KubeclassicError
@@ -10,10 +11,11 @@ from tests.support.build import node
 from tests.support.drainbuild import ZONE, budget, owned, with_devices
 from tests.support.program import ran
 
-STATIC = {
-    "annotations": {"kubernetes.io/config.mirror": "x"},
-    "ownerReferences": [{"kind": "Node", "name": "a", "controller": True}],
-}
+STATIC = yaml.safe_load("""
+annotations: {kubernetes.io/config.mirror: x}
+ownerReferences:
+- {kind: Node, name: a, controller: true}
+""")
 ALWAYS = {"tolerations": [{"operator": "Exists"}]}
 
 

@@ -2,6 +2,7 @@
 rounds, budgets, preemption."""
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, drain
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -13,12 +14,12 @@ from tests.support.manifests import manifest
 
 SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
-KUBELETS = {"metadata": {"ownerReferences": [{"kind": "Node", "name": "a", "controller": True}]}}
+KUBELETS = yaml.safe_load("{metadata: {ownerReferences: [{kind: Node, name: a, controller: true}]}}")
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 ONCE = {"accessModes": ["ReadWriteOnce"]}
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
-DATA = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+DATA = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}")
 NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
 WEB = {"selector": {"matchLabels": {"app": "web"}}}
 
@@ -246,7 +247,7 @@ class TestWhereTheyGo:
         one = owned(
             "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
         )
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
+        owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
         made = claim(
             {**spec, "volumeName": "disk"},
             "p-v",
@@ -329,22 +330,22 @@ class TestBudgets:
     @pytest.mark.parametrize(
         ("spec", "allowed"),
         [
-            ({"minAvailable": 3}, 2),
-            ({"minAvailable": "50%"}, 2),
-            ({"minAvailable": 9}, 0),
-            ({"maxUnavailable": 1}, 1),
-            ({"maxUnavailable": "30%"}, 2),
-            ({"maxUnavailable": "100%"}, 5),
-            ({"maxUnavailable": 7}, 5),
-            ({"minAvailable": "most"}, 0),
-            ({"maxUnavailable": "0%"}, 0),
-            ({}, 0),
+            ("minAvailable: 3", 2),
+            ("minAvailable: 50%", 2),
+            ("minAvailable: 9", 0),
+            ("maxUnavailable: 1", 1),
+            ("maxUnavailable: 30%", 2),
+            ("maxUnavailable: 100%", 5),
+            ("maxUnavailable: 7", 5),
+            ("minAvailable: most", 0),
+            ("maxUnavailable: 0%", 0),
+            ("{}", 0),
         ],
     )
     def test_without_a_status(self, spec, allowed):
         """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods
         that run."""
-        found = beside(*self.pods(5), bare_budget({**WEB, **spec}))
+        found = beside(*self.pods(5), bare_budget({**WEB, **yaml.safe_load(spec)}))
         assert bool(found.can) == bool(allowed)
         assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 

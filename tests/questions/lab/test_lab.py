@@ -10,6 +10,7 @@ import sys
 import attrs
 import msgspec
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -33,14 +34,19 @@ PODS = manifest(
     "added",
     namespace="default",
     apiVersion="apps/v1",
-    spec={
-        "replicas": 2,
-        "selector": {"matchLabels": {"app": "added"}},
-        "template": {
-            "metadata": {"labels": {"app": "added"}},
-            "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
-        },
-    },
+    spec=yaml.safe_load("""
+    replicas: 2
+    selector:
+      matchLabels: {app: added}
+    template:
+      metadata:
+        labels: {app: added}
+      spec:
+        containers:
+        - name: main
+          resources:
+            requests: {cpu: '1'}
+    """),
 )
 
 

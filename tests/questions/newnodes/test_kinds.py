@@ -4,6 +4,7 @@ it."""
 from decimal import Decimal
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, KubeclassicError, Node, add_nodes
 from kubeclassic.api.load import Loaded, load_documents
@@ -31,11 +32,15 @@ SICK = manifest(
             {"key": "own", "effect": "NoSchedule"},
         ],
     },
-    status={
-        "allocatable": {"cpu": "4", "pods": "10"},
-        "images": [{"names": ["img"], "sizeBytes": 5}],
-        "conditions": [{"type": "Ready", "status": "Unknown"}, {"type": "MemoryPressure", "status": "True"}],
-    },
+    status=yaml.safe_load("""
+    allocatable: {cpu: '4', pods: '10'}
+    images:
+    - names: [img]
+      sizeBytes: 5
+    conditions:
+    - {type: Ready, status: Unknown}
+    - {type: MemoryPressure, status: 'True'}
+    """),
 )
 
 
@@ -112,20 +117,25 @@ DAEMON = manifest(
     "agent",
     namespace="kube-system",
     apiVersion="apps/v1",
-    spec={
-        "selector": {"matchLabels": {"app": "agent"}},
-        "template": {
-            "metadata": {"labels": {"app": "agent"}},
-            "spec": {
-                "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
-                "nodeSelector": {"disk": "ssd"},
-            },
-        },
-    },
+    spec=yaml.safe_load("""
+    selector:
+      matchLabels: {app: agent}
+    template:
+      metadata:
+        labels: {app: agent}
+      spec:
+        containers:
+        - name: c
+          resources:
+            requests: {cpu: '1'}
+        nodeSelector: {disk: ssd}
+    """),
 )
 SSD = manifest("Node", "ssd", labels={"disk": "ssd"}, status={"allocatable": {"cpu": "4", "pods": "10"}})
 HDD = {**SSD, "metadata": {"name": "hdd"}}
-WEB = manifest("Pod", "web", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]})
+WEB = manifest(
+    "Pod", "web", spec=yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '2'}}}]}")
+)
 
 
 def agent(on, **metadata):

@@ -3,6 +3,7 @@
 import io
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
@@ -207,7 +208,7 @@ BAD = [
     (recorded(1, "Add", ""), "object.metadata.name: expected a name, got nothing"),
     (recorded("2024-05-01T10:00:00Z", "Add", "web"), "a date where earlier times are seconds"),
     (
-        {"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}},
+        yaml.safe_load("{time: 1, event: Add, object: {kind: Pod, spec: []}}"),
         "(Pod): spec: expected an object, got an empty list",
     ),
 ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
@@ -177,11 +178,12 @@ def with_steps(*events, first=False, **delays):
 CLASS = manifest(
     "StorageClass", "late", provisioner="example.com/disk", volumeBindingMode="WaitForFirstConsumer"
 )
-CLAIM_SPEC = {
-    "storageClassName": "late",
-    "accessModes": ["ReadWriteOnce"],
-    "resources": {"requests": {"storage": "1Gi"}},
-}
+CLAIM_SPEC = yaml.safe_load("""
+storageClassName: late
+accessModes: [ReadWriteOnce]
+resources:
+  requests: {storage: 1Gi}
+""")
 
 
 def claim(name, owner=""):

@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.api.record import plain
@@ -78,7 +79,7 @@ class TestThePod:
     def test_sidecars_stay_as_they_are(self):
         """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
         asked = pod("asked", 1500)
-        sidecar = {"name": "mesh", "restartPolicy": "Always", "resources": {"requests": {"cpu": "300m"}}}
+        sidecar = yaml.safe_load("{name: mesh, restartPolicy: Always, resources: {requests: {cpu: 300m}}}")
         asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
         edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
         assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
@@ -172,9 +173,9 @@ class TestTheCluster:
     def test_a_pod_that_finds_another_node_moves(self):
         """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
         agent = pod("agent", 300, nodeName="a")
-        agent["metadata"]["ownerReferences"] = [
-            {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
-        ]
+        agent["metadata"]["ownerReferences"] = yaml.safe_load(
+            "[{kind: DaemonSet, name: agent, uid: '1', controller: true}]"
+        )
         others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
         result = found(
             node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"})
@@ -261,7 +262,7 @@ class TestTheScheduler:
     def test_devices_are_not_left_out(self):
         """A pod without its devices does not start, so the plugin that looks for them stays."""
         claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
-        claim["spec"] = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+        claim["spec"] = yaml.safe_load("{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}")
         kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
         asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
         assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
@@ -281,7 +282,9 @@ class TestTheScheduler:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
     def test_weights(self, release):
         """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
-        prefer = {"weight": 10, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+        prefer = yaml.safe_load(
+            "{weight: 10, preference: {matchExpressions: [{key: disk, operator: Exists}]}}"
+        )
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
         nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
         items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)

@@ -4,6 +4,7 @@ import json
 
 import attrs
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -33,13 +34,17 @@ NODES = [
     ),
     manifest("Node", "b", status={"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "10"}}),
 ]
-CONTAINERS = [
-    {"name": "app", "resources": {"requests": {"cpu": "300m", "memory": "1Gi"}}},
-    {"name": "log", "resources": {"requests": {"cpu": "100m"}}},
-]
+CONTAINERS = yaml.safe_load("""
+- name: app
+  resources:
+    requests: {cpu: 300m, memory: 1Gi}
+- name: log
+  resources:
+    requests: {cpu: 100m}
+""")
 POD = manifest("Pod", "p", namespace="web", labels={"app": "p"}, spec={"containers": CONTAINERS})
 OTHER = manifest("Pod", "q", namespace="db", spec={"containers": [{"name": "c"}]})
-TEMPLATE = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": [{"name": "c"}]}}
+TEMPLATE = yaml.safe_load("{metadata: {labels: {app: d}}, spec: {containers: [{name: c}]}}")
 DEPLOYMENT = manifest(
     "Deployment",
     "d",
@@ -166,12 +171,13 @@ def owned(name, kind):
 SLICE = manifest(
     "ResourceSlice",
     "s",
-    spec={
-        "driver": "d",
-        "nodeName": "a",
-        "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": "g"}],
-    },
+    spec=yaml.safe_load("""
+    driver: d
+    nodeName: a
+    pool: {name: p, generation: 1, resourceSliceCount: 1}
+    devices:
+    - {name: g}
+    """),
 )
 WHOLE = {
     "delete pod web/p": ({"Pod web/p"}, set()),
@@ -300,7 +306,7 @@ def test_paths_are_written_as_they_are_read(field):
                 "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]},
             },
             "drivers[d.io].allocatable.count=3",
-            {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 3}}]},
+            "drivers: [{name: d.io, nodeID: a, allocatable: {count: 3}}]",
         ),
         (
             {
@@ -308,17 +314,17 @@ def test_paths_are_written_as_they_are_read(field):
                 "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}},
             },
             "devices.requests[gpu].exactly.count=2",
-            {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 2}}]}},
+            "devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 2}}]}",
         ),
         (
             {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}},
             "limits[0].default.nvidia.com/gpu=1",
-            {"limits": [{"type": "Container", "default": {"cpu": "1", "nvidia.com/gpu": "1"}}]},
+            "limits: [{type: Container, default: {cpu: '1', nvidia.com/gpu: '1'}}]",
         ),
         (
             {"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}},
             "selector.a.io/b=y",
-            {"selector": {"a.io/b": "y"}},
+            "selector: {a.io/b: y}",
         ),
     ],
 )
@@ -326,7 +332,7 @@ def test_fields_of_other_kinds_are_what_the_kind_has_there(given, edit, spec):
     """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a
     map of amounts alone."""
     parsed = Edit.parse(f"{given['kind']} * {edit}")
-    assert parsed.made(given)["spec"] == spec
+    assert parsed.made(given)["spec"] == yaml.safe_load(spec)
 
 
 NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])

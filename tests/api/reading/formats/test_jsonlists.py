@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading import documents
@@ -40,7 +41,7 @@ def outcome(path, **options):
 
 
 COMPACT = json.dumps(
-    {"kind": "List", "items": [*PODS, {"kind": "Pod", "x": [{"kind": "Pod"}, {"kind": 1}]}, *PODS]},
+    {"kind": "List", "items": [*PODS, yaml.safe_load("{kind: Pod, x: [{kind: Pod}, {kind: 1}]}"), *PODS]},
     separators=(",", ":"),
 )
 
