@@ -185,27 +185,27 @@ class TestRun:
         ] == ["theirs"]
 
 
-class TestExplain:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_nothing_moves(self, release):
-        """An explanation is the decision to come, however often it is asked for."""
-        nodes = [node(f"n{number}") for number in range(130)]
-        ours = scheduler(
-            *nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5
-        )
-        for name in "pqrst":
-            asked = [ours.explain(name).record(details=True) for _ in range(3)]
-            assert asked == [ours.schedule(name).record(details=True)] * 3
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_nothing_moves(release):
+    """An explanation is the decision to come, however often it is asked for."""
+    nodes = [node(f"n{number}") for number in range(130)]
+    ours = scheduler(
+        *nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5
+    )
+    for name in "pqrst":
+        asked = [ours.explain(name).record(details=True) for _ in range(3)]
+        assert asked == [ours.schedule(name).record(details=True)] * 3
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
-    def test_volumes_stay_free(self, release, root):
-        """Explaining a pod with volumes decides nothing about them."""
-        cluster = Cluster.load(root / "examples" / "cluster")
-        asked = Scheduler(cluster, release)
-        told = Scheduler(cluster, release)
-        for item in told.waiting:
-            asked.explain(item)
-        assert hosts(asked.run()) == hosts(told.run())
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
+def test_volumes_stay_free(release, root):
+    """Explaining a pod with volumes decides nothing about them."""
+    cluster = Cluster.load(root / "examples" / "cluster")
+    asked = Scheduler(cluster, release)
+    told = Scheduler(cluster, release)
+    for item in told.waiting:
+        asked.explain(item)
+    assert hosts(asked.run()) == hosts(told.run())
 
 
 class TestTheCluster:

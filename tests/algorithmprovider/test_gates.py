@@ -22,23 +22,23 @@ def registry(version, **gates):
     return Registry.of(release, resolved_gates(release, gates), CATALOGUE)
 
 
-class TestParseGates:
-    def test_several(self):
-        """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool
-        is read."""
-        assert parse_gates("A=true, B = F,,C=1") == {"A": True, "B": False, "C": True}
+def test_several():
+    """Blanks around names and values do not matter, nor do empty parts; every spelling of Go's ParseBool
+    is read."""
+    assert parse_gates("A=true, B = F,,C=1") == {"A": True, "B": False, "C": True}
 
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("A", "missing bool value for A"),
-            ("A=yes", 'invalid value of A=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'),
-            ("A=", 'invalid value of A=, err: strconv.ParseBool: parsing "": invalid syntax'),
-        ],
-    )
-    def test_malformed(self, text, message):
-        """A setting without a proper value is refused in upstream's words."""
-        assert refusal_text(PolicyError, parse_gates, text) == message
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A", "missing bool value for A"),
+        ("A=yes", 'invalid value of A=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'),
+        ("A=", 'invalid value of A=, err: strconv.ParseBool: parsing "": invalid syntax'),
+    ],
+)
+def test_malformed(text, message):
+    """A setting without a proper value is refused in upstream's words."""
+    assert refusal_text(PolicyError, parse_gates, text) == message
 
 
 class TestResolvedGates:
@@ -177,23 +177,16 @@ class TestPredicates:
         assert resolve(LAST).predicates[1] is CATALOGUE.predicates["GeneralPredicates"]
 
 
-class TestPriorities:
-    def test_bad_shape_is_found_late(self):
-        """A shape is looked at when all names are known and the weight of affinity is right; one that is
-        replaced, never."""
-        bad = {"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": {"shape": []}}}
-        text = "invalid RequestedToCapacityRatioPriority arguments: at least one point must be specified"
-        assert refusal(priorities=[bad]) == text
-        assert "type not found" in refusal(priorities=[bad, {"name": "Nope", "weight": 1}])
-        assert "hardPodAffinitySymmetricWeight" in refusal(
-            priorities=[bad], hardPodAffinitySymmetricWeight=101
-        )
-        good = {
-            "name": "Ratio",
-            "weight": 2,
-            "argument": {"labelPreference": {"label": "ssd", "presence": True}},
-        }
-        assert priorities(of(priorities=[bad, good])) == {"Ratio": 2}
+def test_bad_shape_is_found_late():
+    """A shape is looked at when all names are known and the weight of affinity is right; one that is
+    replaced, never."""
+    bad = {"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": {"shape": []}}}
+    text = "invalid RequestedToCapacityRatioPriority arguments: at least one point must be specified"
+    assert refusal(priorities=[bad]) == text
+    assert "type not found" in refusal(priorities=[bad, {"name": "Nope", "weight": 1}])
+    assert "hardPodAffinitySymmetricWeight" in refusal(priorities=[bad], hardPodAffinitySymmetricWeight=101)
+    good = {"name": "Ratio", "weight": 2, "argument": {"labelPreference": {"label": "ssd", "presence": True}}}
+    assert priorities(of(priorities=[bad, good])) == {"Ratio": 2}
 
 
 class TestTheRest:
@@ -278,39 +271,39 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
-class TestNodesToFind:
-    @pytest.mark.parametrize(
-        ("nodes", "percentage", "found"),
-        [
-            (99, 10, 99),
-            (1000, 0, 1000),
-            (1000, -1, 1000),
-            (1000, 100, 1000),
-            (1000, 5, 100),
-            (1000, 50, 500),
-            (1001, 33, 330),
-        ],
-    )
-    def test_fixed_share(self, nodes, percentage, found):
-        """A percentage of the nodes, at least 100; 0 is all of them."""
-        assert cells.fixed_share(nodes, percentage) == found
+@pytest.mark.parametrize(
+    ("nodes", "percentage", "found"),
+    [
+        (99, 10, 99),
+        (1000, 0, 1000),
+        (1000, -1, 1000),
+        (1000, 100, 1000),
+        (1000, 5, 100),
+        (1000, 50, 500),
+        (1001, 33, 330),
+    ],
+)
+def test_fixed_share(nodes, percentage, found):
+    """A percentage of the nodes, at least 100; 0 is all of them."""
+    assert cells.fixed_share(nodes, percentage) == found
 
-    @pytest.mark.parametrize(
-        ("nodes", "percentage", "found"),
-        [
-            (99, 10, 99),
-            (100, 0, 100),
-            (1000, 0, 420),
-            (5000, 0, 500),
-            (6000, 0, 300),
-            (1000, 100, 1000),
-            (1000, 50, 500),
-            (1000, -3, 420),
-        ],
-    )
-    def test_adaptive_share(self, nodes, percentage, found):
-        """0 looks at a share that falls from 50 to 5 percent as the cluster grows."""
-        assert cells.adaptive_share(nodes, percentage) == found
+
+@pytest.mark.parametrize(
+    ("nodes", "percentage", "found"),
+    [
+        (99, 10, 99),
+        (100, 0, 100),
+        (1000, 0, 420),
+        (5000, 0, 500),
+        (6000, 0, 300),
+        (1000, 100, 1000),
+        (1000, 50, 500),
+        (1000, -3, 420),
+    ],
+)
+def test_adaptive_share(nodes, percentage, found):
+    """0 looks at a share that falls from 50 to 5 percent as the cluster grows."""
+    assert cells.adaptive_share(nodes, percentage) == found
 
 
 class TestPickHost:
@@ -363,12 +356,11 @@ class TestRatioMean:
         assert cells.rounded_mean_of_positive(np.array([[1], [2]]), ints(-3, 1)).tolist() == [1]
 
 
-class TestZoneKey:
-    def test_both_labels(self):
-        """Region and zone make the key, one alone too; without both the node is in no zone."""
-        assert cells.beta_zone_key({cells.BETA_REGION: "r", cells.BETA_ZONE: "z"}) == "r:\x00:z"
-        assert cells.beta_zone_key({cells.BETA_ZONE: "z"}) == ":\x00:z"
-        assert cells.beta_zone_key({"topology.kubernetes.io/zone": "z", cells.BETA_ZONE: ""}) == ""
+def test_both_labels():
+    """Region and zone make the key, one alone too; without both the node is in no zone."""
+    assert cells.beta_zone_key({cells.BETA_REGION: "r", cells.BETA_ZONE: "z"}) == "r:\x00:z"
+    assert cells.beta_zone_key({cells.BETA_ZONE: "z"}) == ":\x00:z"
+    assert cells.beta_zone_key({"topology.kubernetes.io/zone": "z", cells.BETA_ZONE: ""}) == ""
 
 
 # --- What counts of KUBE_MAX_PD_VOLS ------------------------------------------------------------------------

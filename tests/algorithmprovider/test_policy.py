@@ -122,25 +122,23 @@ class TestExtenderConfig:
         assert "secret" not in repr(TlsConfig(key_data=b"secret"))
 
 
-class TestExtendersInTheAlgorithm:
-    def test_order(self):
-        """From 1.15 on extenders that may be ignored come last."""
-        written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
-        called = {
-            version: resolve(release, policy=written).extenders for version, release in RELEASES.items()
-        }
-        order = {
-            version: "".join(extender.url_prefix for extender in extenders)
-            for version, extenders in called.items()
-        }
-        assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
+def test_order():
+    """From 1.15 on extenders that may be ignored come last."""
+    written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
+    called = {version: resolve(release, policy=written).extenders for version, release in RELEASES.items()}
+    order = {
+        version: "".join(extender.url_prefix for extender in extenders)
+        for version, extenders in called.items()
+    }
+    assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
 
-    def test_ignored_resources(self):
-        """What extenders manage with ignoredByScheduler is collected over all of them."""
-        managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
-        more = [{"name": "example.com/z", "ignoredByScheduler": True}]
-        written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
-        assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
+
+def test_ignored_resources():
+    """What extenders manage with ignoredByScheduler is collected over all of them."""
+    managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
+    more = [{"name": "example.com/z", "ignoredByScheduler": True}]
+    written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
+    assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
 
 
 class TestVersions:

@@ -13,27 +13,27 @@ from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 
-class TestWhoWaits:
-    @pytest.mark.parametrize(
-        ("options", "why"),
-        [
-            ("{}", None),
-            ("schedulerName: default-scheduler", None),
-            ("schedulerName: other", "for another scheduler"),
-            ("'on': a", "on a node"),
-            ("{'on': a, metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}}", "on a node"),
-            ("metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}", "being deleted"),
-            ("{'on': a, status: {phase: Succeeded}}", "finished"),
-            ("status: {phase: Failed}", "finished"),
-        ],
-    )
-    def test_why_not(self, options, why):
-        """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
-        assert why_not_waiting(pod("p", **yaml.safe_load(options)), "default-scheduler") == why
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("{}", None),
+        ("schedulerName: default-scheduler", None),
+        ("schedulerName: other", "for another scheduler"),
+        ("'on': a", "on a node"),
+        ("{'on': a, metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}}", "on a node"),
+        ("metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}", "being deleted"),
+        ("{'on': a, status: {phase: Succeeded}}", "finished"),
+        ("status: {phase: Failed}", "finished"),
+    ],
+)
+def test_why_not(options, why):
+    """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
+    assert why_not_waiting(pod("p", **yaml.safe_load(options)), "default-scheduler") == why
 
-    def test_whichever_scheduler(self):
-        """Where no scheduler is named a pod waits whichever it asks for."""
-        assert why_not_waiting(pod("p", schedulerName="other")) is None
+
+def test_whichever_scheduler():
+    """Where no scheduler is named a pod waits whichever it asks for."""
+    assert why_not_waiting(pod("p", schedulerName="other")) is None
 
 
 class TestFinding:

@@ -20,21 +20,20 @@ def ask(write):
     return lambda *options, cluster=seven, **more: ran("capacity", cluster, *options, **more)
 
 
-class TestForms:
-    def test_a_mix(self, ask, write):
-        """Of several kinds a mix that costs less than each alone is found, and one node less of each is
-        simulated."""
-        big = write("big.yaml", node("big", cpu="4"))
-        found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
-        assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [
-            ("a", 1, 2),
-            ("big", 1, 3.5),
-        ]
-        assert found["cost"] == 5.5
-        assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [
-            ({"a": 0, "big": 1}, 1),
-            ({"a": 1, "big": 0}, 3),
-        ]
+def test_a_mix(ask, write):
+    """Of several kinds a mix that costs less than each alone is found, and one node less of each is
+    simulated."""
+    big = write("big.yaml", node("big", cpu="4"))
+    found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
+    assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [
+        ("a", 1, 2),
+        ("big", 1, 3.5),
+    ]
+    assert found["cost"] == 5.5
+    assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [
+        ({"a": 0, "big": 1}, 1),
+        ({"a": 1, "big": 0}, 3),
+    ]
 
 
 class TestQuestions:

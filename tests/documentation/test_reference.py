@@ -85,26 +85,22 @@ def test_every_release_and_step_has_a_page():
     assert "equivalence cache" in pages["reference/releases/1.13-to-1.14.md"]
 
 
-class TestNavigation:
-    """The order of the pages."""
+def test_a_new_page_has_a_place():
+    """A page that no list names is in the section of its folder, and a new folder is a section."""
+    found = navigation.navigation(
+        ["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"]
+    )
+    assert {"Questions": ["guides/new.md", "new.md"]} in found
+    assert {"Odd": ["odd/page.md"]} in found
+    assert "source/a.md" not in str(found)
 
-    def test_a_new_page_has_a_place(self):
-        """A page that no list names is in the section of its folder, and a new folder is a section."""
-        found = navigation.navigation(
-            ["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"]
-        )
-        assert {"Questions": ["guides/new.md", "new.md"]} in found
-        assert {"Odd": ["odd/page.md"]} in found
-        assert "source/a.md" not in str(found)
 
-    def test_what_is_listed_is_there(self):
-        """Each page that the lists name is a file, or is made."""
-        listed = {page for section in navigation.FIRST.values() for page in section}
-        assert [
-            page
-            for page in listed
-            if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()
-        ] == []
+def test_what_is_listed_is_there():
+    """Each page that the lists name is a file, or is made."""
+    listed = {page for section in navigation.FIRST.values() for page in section}
+    assert [
+        page for page in listed if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()
+    ] == []
 
 
 class TestLinks:

@@ -140,20 +140,18 @@ def test_no_progress_is_on_a_page(monkeypatch):
     assert found == ["0"]
 
 
-class TestMarkdown:
-    """The pieces that pages are made of."""
+def test_a_docstring_as_prose():
+    """References and doubled backticks become code, and what Upstream says is left out."""
+    doc = "One ``a``, :class:`~x.y.Z`.\n\n    Two. Upstream: pkg/a.go F."
+    assert (prose(doc), upstream(doc), first_sentence(doc)) == (
+        "One `a`, `Z`.\n\nTwo.",
+        "pkg/a.go F.",
+        "One `a`, `Z`.",
+    )
 
-    def test_a_docstring_as_prose(self):
-        """References and doubled backticks become code, and what Upstream says is left out."""
-        doc = "One ``a``, :class:`~x.y.Z`.\n\n    Two. Upstream: pkg/a.go F."
-        assert (prose(doc), upstream(doc), first_sentence(doc)) == (
-            "One `a`, `Z`.\n\nTwo.",
-            "pkg/a.go F.",
-            "One `a`, `Z`.",
-        )
 
-    def test_what_means_something_is_taken_literally(self):
-        """Characters of Markdown are escaped, but not in code, and a bar does not end a cell."""
-        assert escaped("a_b <c> `d_e`") == r"a\_b \<c\> `d_e`"
-        assert cell("a | b\nc") == r"a \| b c"
-        assert table(["x"], [["1|2"]]).splitlines()[-1] == r"| 1\|2 |"
+def test_what_means_something_is_taken_literally():
+    """Characters of Markdown are escaped, but not in code, and a bar does not end a cell."""
+    assert escaped("a_b <c> `d_e`") == r"a\_b \<c\> `d_e`"
+    assert cell("a | b\nc") == r"a \| b c"
+    assert table(["x"], [["1|2"]]).splitlines()[-1] == r"| 1\|2 |"

@@ -145,37 +145,37 @@ class TestFaults:
         assert fault_of(text) == fault
 
 
-class TestAccepted:
-    def test_what_runs(self):
-        """Each profile has its plugins in order, with weights; its own are told from the defaults."""
-        profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
-        report = checked("1.27", profiles=profiles)
-        a, b = report.profiles
-        assert (a.scheduler_name, a.filters[0].name, a.post_filters, report.faults) == (
-            "a",
-            "NodeUnschedulable",
-            ("DefaultPreemption",),
-            (),
-        )
-        assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
+def test_what_runs():
+    """Each profile has its plugins in order, with weights; its own are told from the defaults."""
+    profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
+    report = checked("1.27", profiles=profiles)
+    a, b = report.profiles
+    assert (a.scheduler_name, a.filters[0].name, a.post_filters, report.faults) == (
+        "a",
+        "NodeUnschedulable",
+        ("DefaultPreemption",),
+        (),
+    )
+    assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
 
-    def test_warnings(self):
-        """What is accepted and has no effect is told."""
-        fit = {
-            "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
-            "postFilter": {"disabled": [{"name": "*"}]},
-        }
-        assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
-            "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
-            "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
-        )
-        (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
-        assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
-        given = yaml.safe_load("{pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 5}}]}")
-        assert checked("1.17", "v1alpha1", **given).warnings == (
-            "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
-        )
-        given = yaml.safe_load("""
+
+def test_warnings():
+    """What is accepted and has no effect is told."""
+    fit = {
+        "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
+        "postFilter": {"disabled": [{"name": "*"}]},
+    }
+    assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
+        "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
+        "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
+    )
+    (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
+    assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
+    given = yaml.safe_load("{pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 5}}]}")
+    assert checked("1.17", "v1alpha1", **given).warnings == (
+        "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
+    )
+    given = yaml.safe_load("""
         pluginConfig:
         - name: NodeLabel
           args:
@@ -185,31 +185,31 @@ class TestAccepted:
             enabled:
             - {name: NodeLabel}
         """)
-        assert checked("1.18", "v1alpha1", **given).warnings == (
-            "pluginConfig[0].args.presentLabel: unknown field, ignored",
-        )
-        given = yaml.safe_load("{plugins: {postFilter: {disabled: [{name: '*'}]}, score: null}}")
-        assert checked("1.17", "v1alpha1", **given).warnings == (
-            "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
-        )
-        given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
-        assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
-            "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
-        )
-
-
-class TestReleases:
-    @pytest.mark.parametrize(
-        ("api", "release"),
-        [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
+    assert checked("1.18", "v1alpha1", **given).warnings == (
+        "pluginConfig[0].args.presentLabel: unknown field, ignored",
     )
-    def test_the_usual_one(self, api, release):
-        """Without a name it is the newest release that reads the version."""
-        assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
+    given = yaml.safe_load("{plugins: {postFilter: {disabled: [{name: '*'}]}, score: null}}")
+    assert checked("1.17", "v1alpha1", **given).warnings == (
+        "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
+    )
+    given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
+    assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
+        "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
+    )
 
-    def test_one_without_profiles(self):
-        """A release with predicates reads no profile."""
-        with pytest.raises(
-            UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"
-        ):
-            release_with_profiles("1.16", {})
+
+@pytest.mark.parametrize(
+    ("api", "release"),
+    [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
+)
+def test_the_usual_one(api, release):
+    """Without a name it is the newest release that reads the version."""
+    assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
+
+
+def test_one_without_profiles():
+    """A release with predicates reads no profile."""
+    with pytest.raises(
+        UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"
+    ):
+        release_with_profiles("1.16", {})

@@ -27,56 +27,53 @@ def table_of(*cpus):
     )
 
 
-class TestShares:
-    @pytest.mark.parametrize("share", [free_share, used_share])
-    @given(
-        pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6),
-        scale=st.sampled_from((10, 100)),
-    )
-    def test_the_quick_way_is_the_long_way(self, share, pairs, scale):
-        """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for
-        all too."""
-        requested, capacity = np.array(pairs, np.int64).T
-        assert callable(share)
-        for held in (capacity, capacity[:1]):
-            whole = np.broadcast_to(held, capacity.shape)
-            assert (
-                share(requested, held, scale, is_proper=True).tolist()
-                == share(requested, whole, scale).tolist()
-            )
+@pytest.mark.parametrize("share", [free_share, used_share])
+@given(
+    pairs=st.lists(st.tuples(REQUESTED, CAPACITY), min_size=1, max_size=6), scale=st.sampled_from((10, 100))
+)
+def test_the_quick_way_is_the_long_way(share, pairs, scale):
+    """Where capacities are proper, both ways say the same of whatever is requested, with one capacity for
+    all too."""
+    requested, capacity = np.array(pairs, np.int64).T
+    assert callable(share)
+    for held in (capacity, capacity[:1]):
+        whole = np.broadcast_to(held, capacity.shape)
+        assert (
+            share(requested, held, scale, is_proper=True).tolist() == share(requested, whole, scale).tolist()
+        )
 
 
-class TestCapacity:
-    def test_nodes_that_are_equal_have_one_capacity(self):
-        """Cpu and memory are given once where all nodes have the same, and for each node where one differs."""
-        equal = table_of("4", "4")
-        assert capacity_of(Batch(equal))[0].tolist() == [[4000], [1 << 30]]
-        differing = table_of("4", "2")
-        assert capacity_of(Batch(differing))[0].tolist() == [[4000, 2000], [1 << 30] * 2]
+def test_nodes_that_are_equal_have_one_capacity():
+    """Cpu and memory are given once where all nodes have the same, and for each node where one differs."""
+    equal = table_of("4", "4")
+    assert capacity_of(Batch(equal))[0].tolist() == [[4000], [1 << 30]]
+    differing = table_of("4", "2")
+    assert capacity_of(Batch(differing))[0].tolist() == [[4000, 2000], [1 << 30] * 2]
 
-    @pytest.mark.parametrize("cpu", ["0", "100000000000000"])
-    def test_none_and_too_much_are_not_proper(self, cpu):
-        """A node without cpu, or with more than can be multiplied, is divided for with care."""
-        table = table_of(cpu, cpu)
-        assert not capacity_of(Batch(table))[1]
+
+@pytest.mark.parametrize("cpu", ["0", "100000000000000"])
+def test_none_and_too_much_are_not_proper(cpu):
+    """A node without cpu, or with more than can be multiplied, is divided for with care."""
+    table = table_of(cpu, cpu)
+    assert not capacity_of(Batch(table))[1]
 
 
 # --- LeastRequestedPriority, the emptier the better, and MostRequestedPriority, the fuller the better -------
 
 
-class TestLeastRequested:
-    def test_absent_requests_count_with_defaults(self):
-        """A container without requests counts as 100m and 200Mi; an explicit 0 as 0."""
-        small = node("n", cpu="200m", memory="400Mi")
-        assert scored(least_requested, pod("p"), small) == {"n": 5}
-        assert scored(least_requested, pod("p", requests={"cpu": "0", "memory": "0"}), small) == {"n": 10}
+def test_absent_requests_count_with_defaults():
+    """A container without requests counts as 100m and 200Mi; an explicit 0 as 0."""
+    small = node("n", cpu="200m", memory="400Mi")
+    assert scored(least_requested, pod("p"), small) == {"n": 5}
+    assert scored(least_requested, pod("p", requests={"cpu": "0", "memory": "0"}), small) == {"n": 10}
 
-    def test_the_cpu_overhead_of_the_incoming_pod_counts_whole_cores(self):
-        """With gate PodOverhead 250m of overhead add one millicore, not 250."""
-        incoming = pod("p", requests={"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "250m"})
-        machine = node("n", cpu="1", memory="10Gi")
-        assert scored(least_requested, incoming, machine) == {"n": 7}
-        assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
+
+def test_the_cpu_overhead_of_the_incoming_pod_counts_whole_cores():
+    """With gate PodOverhead 250m of overhead add one millicore, not 250."""
+    incoming = pod("p", requests={"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "250m"})
+    machine = node("n", cpu="1", memory="10Gi")
+    assert scored(least_requested, incoming, machine) == {"n": 7}
+    assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
 
 
 def test_pods_that_request_the_same_share_scores():
@@ -111,15 +108,14 @@ def with_volumes(incoming, objects, volumes, **options):
     )
 
 
-class TestBalancedResourceAllocation:
-    def test_volumes_count_with_the_gate(self):
-        """The third fraction makes the score one minus the variance; without the gate, or without a limit, it
-        does not count."""
-        incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
-        machine = node("n", cpu="2", memory="4Gi")
-        assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}
-        assert with_volumes(incoming, [machine], {"n": (10, 9)}) == {"n": 7}
-        assert with_volumes(incoming, [machine], {"n": (0, 9)}, gates=GATE) == {"n": 7}
+def test_volumes_count_with_the_gate():
+    """The third fraction makes the score one minus the variance; without the gate, or without a limit, it
+    does not count."""
+    incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
+    machine = node("n", cpu="2", memory="4Gi")
+    assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}
+    assert with_volumes(incoming, [machine], {"n": (10, 9)}) == {"n": 7}
+    assert with_volumes(incoming, [machine], {"n": (0, 9)}, gates=GATE) == {"n": 7}
 
 
 # --- RequestedToCapacityRatioPriority: a curve from utilization to score ------------------------------------

@@ -165,51 +165,51 @@ class TestScripts:
         assert report.different == {"a script": ["steps: none to compare with"]}
 
 
-class TestForms:
-    @pytest.mark.parametrize(
-        ("case", "text"),
-        [
-            ([], "expected object, got array"),
-            ({"version": "1.16"}, "object missing required field name"),
-            ({"name": "a", "pending": []}, "object missing required field version"),
-            ({"name": "a", "version": "1.16"}, "object missing required field pending"),
-            (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
-            (
-                PROBLEM | {"extenders": {"http://x": {"filter": []}}},
-                "extenders[...][...]: expected object, got array",
-            ),
-            (SCRIPT | {"pending": []}, "object contains unknown field pending"),
-            (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
-            (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
-            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: expected one of add, "),
-            (SCRIPT | {"script": ["pop"]}, "script[0]: expected object, got str"),
-        ],
-    )
-    def test_a_case_of_another_form_is_refused(self, tmp_path, case, text):
-        """A case that conform does not know ends the run, with its file and line."""
-        told = refusal_text(ManifestError, check_family, family_of(tmp_path, case, STEPS))
-        assert told.startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        ([], "expected object, got array"),
+        ({"version": "1.16"}, "object missing required field name"),
+        ({"name": "a", "pending": []}, "object missing required field version"),
+        ({"name": "a", "version": "1.16"}, "object missing required field pending"),
+        (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
+        (
+            PROBLEM | {"extenders": {"http://x": {"filter": []}}},
+            "extenders[...][...]: expected object, got array",
+        ),
+        (SCRIPT | {"pending": []}, "object contains unknown field pending"),
+        (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
+        (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
+        (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: expected one of add, "),
+        (SCRIPT | {"script": ["pop"]}, "script[0]: expected object, got str"),
+    ],
+)
+def test_a_case_of_another_form_is_refused(tmp_path, case, text):
+    """A case that conform does not know ends the run, with its file and line."""
+    told = refusal_text(ManifestError, check_family, family_of(tmp_path, case, STEPS))
+    assert told.startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
 
-    @pytest.mark.parametrize(
-        ("answer", "text"),
-        [
-            (None, "expected object, got null"),
-            ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),
-            (
-                {"name": "a", "error": "x", "steps": [EMPTY]},
-                "expected one of error, cycles and steps, got several or none",
-            ),
-            ({"name": "a", "cycles": []}, "cycles: expected array of length >= 1"),
-            ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: object contains unknown field cycle"),
-            ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: object contains unknown field https"),
-            ({"name": "a", "results": []}, "object contains unknown field results"),
-        ],
-    )
-    def test_an_answer_of_another_form_is_refused(self, tmp_path, answer, text):
-        """An answer that conform does not know, or in which there is nothing to compare, ends the run, with
-        its file and line."""
-        told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
-        assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (None, "expected object, got null"),
+        ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),
+        (
+            {"name": "a", "error": "x", "steps": [EMPTY]},
+            "expected one of error, cycles and steps, got several or none",
+        ),
+        ({"name": "a", "cycles": []}, "cycles: expected array of length >= 1"),
+        ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: object contains unknown field cycle"),
+        ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: object contains unknown field https"),
+        ({"name": "a", "results": []}, "object contains unknown field results"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused(tmp_path, answer, text):
+    """An answer that conform does not know, or in which there is nothing to compare, ends the run, with
+    its file and line."""
+    told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
+    assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
 
 
 class TestDifferences:
@@ -247,32 +247,27 @@ class TestDifferences:
         assert differences({"error": "x"}, {"error": "fatal: y"}) != []
 
 
-class TestNeeds:
-    def test_a_nomination_needs_preemption(self):
-        """A case with nominated pods needs preemption, be there a plan in its answer or not."""
-        assert needs(
-            {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
-        ) == {"preemption"}
-
-    def test_an_event_needs_events(self):
-        """A case whose pods are mixed with events needs events."""
-        assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
+def test_a_nomination_needs_preemption():
+    """A case with nominated pods needs preemption, be there a plan in its answer or not."""
+    assert needs(
+        {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
+    ) == {"preemption"}
 
 
-class TestEmitting:
-    """What --emit makes of a case that no rule of forms refuses, and that cannot be played."""
+def test_an_event_needs_events():
+    """A case whose pods are mixed with events needs events."""
+    assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
 
-    @pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
-    def test_a_script_that_makes_no_sense(self, reply):
-        """It is refused with the name of the case; without --emit it counts as a difference."""
-        refused = []
-        for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
-            scripts = {
-                url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()
-            }
-            try:
-                emitted({**case, "extenders": scripts})
-            except ManifestError as error:
-                refused.append(str(error).startswith(f"{case['name']}: cannot be played: "))
-        assert refused != []
-        assert all(refused)
+
+@pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
+def test_a_script_that_makes_no_sense(reply):
+    """It is refused with the name of the case; without --emit it counts as a difference."""
+    refused = []
+    for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
+        scripts = {url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()}
+        try:
+            emitted({**case, "extenders": scripts})
+        except ManifestError as error:
+            refused.append(str(error).startswith(f"{case['name']}: cannot be played: "))
+    assert refused != []
+    assert all(refused)

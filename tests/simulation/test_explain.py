@@ -171,27 +171,26 @@ class TestScores:
         ) == ("b", None, ["b"])
 
 
-class TestNearness:
-    def test_the_order(self):
-        """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then
-        what is least short."""
-        cpu = Objection("r", ("Insufficient cpu",), True)
-        taint = Objection("t", ("tainted",), False)
-        little, much, tainted, both = (
-            NodeReport("n", False, True, objections=objections, shortages=shortages)
-            for objections, shortages in (
-                ((cpu,), (NodeShortage("cpu", 1000, 900),)),
-                ((cpu,), (NodeShortage("cpu", 1000, 0),)),
-                ((taint,), ()),
-                ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
-            )
+def test_the_order():
+    """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then
+    what is least short."""
+    cpu = Objection("r", ("Insufficient cpu",), True)
+    taint = Objection("t", ("tainted",), False)
+    little, much, tainted, both = (
+        NodeReport("n", False, True, objections=objections, shortages=shortages)
+        for objections, shortages in (
+            ((cpu,), (NodeShortage("cpu", 1000, 900),)),
+            ((cpu,), (NodeShortage("cpu", 1000, 0),)),
+            ((taint,), ()),
+            ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
         )
-        assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
-            little,
-            much,
-            tainted,
-            both,
-        ]
+    )
+    assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
+        little,
+        much,
+        tainted,
+        both,
+    ]
 
 
 class TestEviction:
@@ -294,23 +293,22 @@ class TestSubject:
         assert find_subject(scenario, "x").pod.key == "shop/x"
 
 
-class TestPlaced:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_it_is_as_if_it_came_now(self, release):
-        """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
-        nodes = [node(name) for name in "abc"]
-        other = pod("other", on="a", requests={"cpu": 2})
-        placed = pod("p", on="a", requests={"cpu": 1})
-        scenario = Scenario((*nodes, other, placed), (pod("waits"),))
-        found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
-        fresh = engine_for(release, {})
-        feed = EventFeed(fresh)
-        for item in (*nodes, other):
-            feed.put(item)
-        wanted = explain(fresh, pod("p", requests={"cpu": 1}))
-        assert found.nodes == wanted.nodes
-        assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
-            wanted.decision.host,
-            "a",
-            ["b", "c"],
-        )
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_it_is_as_if_it_came_now(release):
+    """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
+    nodes = [node(name) for name in "abc"]
+    other = pod("other", on="a", requests={"cpu": 2})
+    placed = pod("p", on="a", requests={"cpu": 1})
+    scenario = Scenario((*nodes, other, placed), (pod("waits"),))
+    found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
+    fresh = engine_for(release, {})
+    feed = EventFeed(fresh)
+    for item in (*nodes, other):
+        feed.put(item)
+    wanted = explain(fresh, pod("p", requests={"cpu": 1}))
+    assert found.nodes == wanted.nodes
+    assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
+        wanted.decision.host,
+        "a",
+        ["b", "c"],
+    )

@@ -114,23 +114,23 @@ class TestNearest:
         assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
-class TestFields:
-    def test_each_counts_once(self):
-        """A pod with two constraints of a kind is told once for it."""
-        constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
-        found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
-        assert [field.path for field in found] == [
-            "spec.topologySpreadConstraints",
-            "minDomains of topologySpreadConstraints",
-        ]
+def test_each_counts_once():
+    """A pod with two constraints of a kind is told once for it."""
+    constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
+    found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
+    assert [field.path for field in found] == [
+        "spec.topologySpreadConstraints",
+        "minDomains of topologySpreadConstraints",
+    ]
 
-    @pytest.mark.parametrize("version", list(RELEASES))
-    def test_what_the_oldest_read_is_never_told(self, version):
-        """No release is told not to read what every release reads."""
-        plain = pod(
-            "p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}}
-        )
-        assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
+
+@pytest.mark.parametrize("version", list(RELEASES))
+def test_what_the_oldest_read_is_never_told(version):
+    """No release is told not to read what every release reads."""
+    plain = pod(
+        "p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}}
+    )
+    assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
 
 
 class TestMissing:
@@ -221,22 +221,17 @@ def test_fields_of_the_configuration():
     )
 
 
-class TestPatchLevels:
-    """A release that is asked for by another patch level than the one that it is like."""
+@pytest.mark.parametrize("version", ALL_RELEASES)
+def test_another_patch_level_is_said(version):
+    """Any other patch level is answered with a word; the release by its name, or by its own patch level,
+    without one."""
+    cluster = [node("a"), pod("p")]
 
-    @pytest.mark.parametrize("version", ALL_RELEASES)
-    def test_another_patch_level_is_said(self, version):
-        """Any other patch level is answered with a word; the release by its name, or by its own patch level,
-        without one."""
-        cluster = [node("a"), pod("p")]
+    def said(release):
+        return [
+            one.text for one in kubeclassic.simulate(cluster, release).warnings if "evaluated as" in one.text
+        ]
 
-        def said(release):
-            return [
-                one.text
-                for one in kubeclassic.simulate(cluster, release).warnings
-                if "evaluated as" in one.text
-            ]
-
-        like = ALL_PATCH_LEVELS[version]
-        assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
-        assert said(f"{version}.99")[0].startswith(f"release {version}.99 is evaluated as {like}")
+    like = ALL_PATCH_LEVELS[version]
+    assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
+    assert said(f"{version}.99")[0].startswith(f"release {version}.99 is evaluated as {like}")

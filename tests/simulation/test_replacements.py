@@ -115,29 +115,29 @@ class TestSimulation:
         assert run.all_placed is placed
 
 
-class TestNodeUses:
-    def test_before_and_after(self):
-        """What was requested before the first cycle, and what is after the last one, by node."""
-        run = simulation(
-            node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2})
-        )
-        uses = NodeUses(run.engine)
-        run.on_begin = uses.begin
-        assert [decision.host for decision in run.decisions()] == ["a"]
-        (use,) = uses.found()
-        cpu = use.resources["cpu"]
-        assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
-        assert (use.pods.before, use.pods.requested) == (1, 2)
+def test_before_and_after():
+    """What was requested before the first cycle, and what is after the last one, by node."""
+    run = simulation(
+        node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2})
+    )
+    uses = NodeUses(run.engine)
+    run.on_begin = uses.begin
+    assert [decision.host for decision in run.decisions()] == ["a"]
+    (use,) = uses.found()
+    cpu = use.resources["cpu"]
+    assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
+    assert (use.pods.before, use.pods.requested) == (1, 2)
 
-    def test_watching_changes_no_decision(self):
-        """The same pods get the same nodes, watched or not."""
-        objects = [
-            *(node(name, cpu="3") for name in "abc"),
-            *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12)),
-        ]
-        watched = simulation(*objects)
-        plain = simulation(*objects)
-        watched.on_begin = NodeUses(watched.engine).begin
-        assert [decision.host for decision in watched.decisions()] == [
-            decision.host for decision in plain.decisions()
-        ]
+
+def test_watching_changes_no_decision():
+    """The same pods get the same nodes, watched or not."""
+    objects = [
+        *(node(name, cpu="3") for name in "abc"),
+        *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12)),
+    ]
+    watched = simulation(*objects)
+    plain = simulation(*objects)
+    watched.on_begin = NodeUses(watched.engine).begin
+    assert [decision.host for decision in watched.decisions()] == [
+        decision.host for decision in plain.decisions()
+    ]

@@ -68,35 +68,32 @@ class TestPods:
         assert found.ignored == {"of kind Ingress": 2}
 
 
-class TestWorkloads:
-    def test_replicas_are_topped_up(self, tmp_path):
-        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
-        may be more pods, too."""
-        owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
-        present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
-        replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
-        job = manifest("Job", "once", spec={"parallelism": 2, "completions": 2, "template": TEMPLATE})
-        found = scenario(tmp_path, present, replica_set, more=(job,))
-        assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
+def test_replicas_are_topped_up(tmp_path):
+    """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
+    may be more pods, too."""
+    owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
+    present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
+    replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
+    job = manifest("Job", "once", spec={"parallelism": 2, "completions": 2, "template": TEMPLATE})
+    found = scenario(tmp_path, present, replica_set, more=(job,))
+    assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
 
 
-class TestAdmission:
-    def test_priority_classes(self, tmp_path):
-        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
-        its words."""
-        high = manifest("PriorityClass", "high", value=7)
-        found = scenario(
-            tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope")
-        )
-        assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
-        assert found.ignored == {"refused by the API server": 1}
-        assert found.warnings == (
-            Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
-        )
+def test_priority_classes(tmp_path):
+    """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
+    its words."""
+    high = manifest("PriorityClass", "high", value=7)
+    found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
+    assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
+    assert found.ignored == {"refused by the API server": 1}
+    assert found.warnings == (
+        Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
+    )
 
-    def test_without_defaults_nothing_is_admitted(self, tmp_path):
-        """Objects are taken as they stand, class or no class."""
-        assert waiting(scenario(tmp_path, pod("p", priorityClassName="nope"), defaults=False)) == ["p"]
+
+def test_without_defaults_nothing_is_admitted(tmp_path):
+    """Objects are taken as they stand, class or no class."""
+    assert waiting(scenario(tmp_path, pod("p", priorityClassName="nope"), defaults=False)) == ["p"]
 
 
 def test_a_cluster_has_nodes(tmp_path):

@@ -74,12 +74,11 @@ class TestTieBreak:
         assert drawn[3] == tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=3)))
 
 
-class TestSummary:
-    def test_use_and_imbalance(self):
-        """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
-        emptiest."""
-        run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
-        assert hosts(run) == []
-        cpu = summarise(run).resources[0]
-        assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
-        assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)
+def test_use_and_imbalance():
+    """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
+    emptiest."""
+    run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
+    assert hosts(run) == []
+    cpu = summarise(run).resources[0]
+    assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
+    assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)

@@ -168,22 +168,20 @@ class TestPython:
         assert simulation.outcomes["default/one"].word == "waiting"
 
 
-class TestLocked:
-    @pytest.mark.parametrize("ends", ["allows", "rejects"])
-    def test_a_follower_does_not_wait(self, ends):
-        """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back
-        when it does."""
-        waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
-        comparison = compare(
-            Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
-        )
-        caches = [one.engine.cache for one in comparison.sides]
-        there = [
-            [name for name in ("one", "three", "two") if cache.state(pod(name)) is not None]
-            for cache in caches
-        ]
-        assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
-        assert names(waits_of(comparison.sides[1].engine)) == []
+@pytest.mark.parametrize("ends", ["allows", "rejects"])
+def test_a_follower_does_not_wait(ends):
+    """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back
+    when it does."""
+    waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
+    comparison = compare(
+        Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
+    )
+    caches = [one.engine.cache for one in comparison.sides]
+    there = [
+        [name for name in ("one", "three", "two") if cache.state(pod(name)) is not None] for cache in caches
+    ]
+    assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
+    assert names(waits_of(comparison.sides[1].engine)) == []
 
 
 class TestGang:

@@ -80,21 +80,20 @@ def sampled():
     return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
 
 
-class TestTheMode:
-    def test_free_mode_names_the_first_difference(self):
-        """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
-        follow from it."""
-        found = falling_out(FREE)
-        assert len(found.differences) == 2
-        lines = text_of(found).splitlines()
-        assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
-        assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
-        assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
-        more = "1 more decision differs; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
-        assert lines[3] == more
-        assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
-        first = found.document.against[0].first_difference
-        assert first.pod == found.differences[0].pod
+def test_free_mode_names_the_first_difference():
+    """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
+    follow from it."""
+    found = falling_out(FREE)
+    assert len(found.differences) == 2
+    lines = text_of(found).splitlines()
+    assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
+    assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
+    assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
+    more = "1 more decision differs; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
+    assert lines[3] == more
+    assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
+    first = found.document.against[0].first_difference
+    assert first.pod == found.differences[0].pod
 
 
 class TestWhy:
@@ -159,19 +158,15 @@ class TestConfigurations:
         assert found["causes"]["b"]["rule"] == "ByName"
 
 
-class TestForms:
-    def test_csv_has_a_line_for_each_difference(self):
-        """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
-        sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
-        record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
-        lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
-        wanted = [
-            (found["pod"], name, cause["rule"] or "")
-            for found in record["differences"]
-            for name, cause in found["causes"].items()
-        ]
-        assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
-        assert (
-            ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out
-            == ",".join(lines[0]) + "\n"
-        )
+def test_csv_has_a_line_for_each_difference():
+    """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
+    sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
+    record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
+    lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
+    wanted = [
+        (found["pod"], name, cause["rule"] or "")
+        for found in record["differences"]
+        for name, cause in found["causes"].items()
+    ]
+    assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
+    assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"

@@ -287,18 +287,18 @@ class TestConfigurations:
         assert [one["where"] for one in json.loads(said)["faults"]] == ["", *places]
 
 
-class TestNames:
-    def test_namespaces(self):
-        """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
-        says = told("simulate", CLUSTER, "-n", "shp", status=1)
-        wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
-        assert wanted in says
+def test_namespaces():
+    """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
+    says = told("simulate", CLUSTER, "-n", "shp", status=1)
+    wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
+    assert wanted in says
 
-    def test_pods_and_fields_of_edits(self):
-        """--set with a misspelled pod or field names the near one."""
-        says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
-        assert 'did you mean "analytics/yearly-report"' in says
-        says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
-        assert says.endswith(
-            'expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n'
-        )
+
+def test_pods_and_fields_of_edits():
+    """--set with a misspelled pod or field names the near one."""
+    says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
+    assert 'did you mean "analytics/yearly-report"' in says
+    says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
+    assert says.endswith(
+        'expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n'
+    )

@@ -140,25 +140,25 @@ class TestWords:
         assert "refused by the API server: no PriorityClass with name missing-class was found" in out
 
 
-class TestProgress:
-    def test_events_on_a_terminal_are_whole(self, printed, monkeypatch):
-        """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is
-        broken into lines."""
-        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
-        monkeypatch.setattr(progress, "TO_BAR", 0.0)
-        out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
-        assert all(json.loads(line)["event"] for line in out.splitlines())
-        assert "replaying" not in out + err
+def test_events_on_a_terminal_are_whole(printed, monkeypatch):
+    """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is
+    broken into lines."""
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    monkeypatch.setattr(progress, "TO_BAR", 0.0)
+    out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
+    assert all(json.loads(line)["event"] for line in out.splitlines())
+    assert "replaying" not in out + err
 
-    def test_its_words_have_the_terminals_own_colour(self, monkeypatch):
-        """The words of a bar are not cyan or yellow, which cannot be read on white."""
-        stream = Terminal()
-        monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setenv("TERM", "xterm-256color")
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
-        monkeypatch.setattr(progress, "TO_BAR", 0.0)
-        with progress.working("scheduling", 2):
-            while "scheduling" not in stream.getvalue():
-                time.sleep(0.01)
-        assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
+
+def test_its_words_have_the_terminals_own_colour(monkeypatch):
+    """The words of a bar are not cyan or yellow, which cannot be read on white."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    monkeypatch.setattr(progress, "TO_BAR", 0.0)
+    with progress.working("scheduling", 2):
+        while "scheduling" not in stream.getvalue():
+            time.sleep(0.01)
+    assert not re.search(r"\x1b\[3[36]m", stream.getvalue())

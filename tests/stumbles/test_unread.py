@@ -109,22 +109,21 @@ class TestAnswers:
         )
 
 
-class TestPython:
-    def test_resizes(self):
-        """A pod counts as resized where its status says more than its spec, and the release does not read
-        that."""
-        resized = obj(
-            manifest(
-                "Pod",
-                "p",
-                spec={"containers": [{"name": "c"}]},
-                status=yaml.safe_load("{containerStatuses: [{name: c, resources: {requests: {cpu: '1'}}}]}"),
-            )
+def test_resizes():
+    """A pod counts as resized where its status says more than its spec, and the release does not read
+    that."""
+    resized = obj(
+        manifest(
+            "Pod",
+            "p",
+            spec={"containers": [{"name": "c"}]},
+            status=yaml.safe_load("{containerStatuses: [{name: c, resources: {requests: {cpu: '1'}}}]}"),
         )
-        assert [field.thing for field in fields_of(resized)] == ["resizes"]
-        why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
-        assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
-        assert told(resized, "1.33") == []
+    )
+    assert [field.thing for field in fields_of(resized)] == ["resizes"]
+    why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
+    assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
+    assert told(resized, "1.33") == []
 
 
 def told(item, release, **gates):

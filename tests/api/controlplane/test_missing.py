@@ -51,41 +51,31 @@ class TestOwners:
         assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
 
 
-class TestClaims:
-    @pytest.mark.parametrize(
-        ("others", "lines"),
-        [
-            ([], [missing.NO_CLAIM]),
-            ([made("PersistentVolumeClaim", "c")], []),
-            ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"})], [missing.NO_VOLUME]),
-            (
-                [made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")],
-                [],
-            ),
-            ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"})], [missing.NO_CLASS]),
-            (
-                [
-                    made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}),
-                    made("StorageClass", "s"),
-                ],
-                [],
-            ),
-            ([made("PersistentVolumeClaim", "c", spec={"storageClassName": ""})], []),
-            (
-                [
-                    made(
-                        "PersistentVolumeClaim",
-                        "c",
-                        metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}},
-                    )
-                ],
-                [missing.NO_CLASS],
-            ),
-        ],
-    )
-    def test_what_a_claim_needs(self, others, lines):
-        """A waiting pod's claim, its volume if it is bound, and else its class are missed."""
-        assert told(node("a"), pod("p", **CLAIM), *others) == lines
+@pytest.mark.parametrize(
+    ("others", "lines"),
+    [
+        ([], [missing.NO_CLAIM]),
+        ([made("PersistentVolumeClaim", "c")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"})], [missing.NO_VOLUME]),
+        ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"})], [missing.NO_CLASS]),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}), made("StorageClass", "s")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": ""})], []),
+        (
+            [
+                made(
+                    "PersistentVolumeClaim",
+                    "c",
+                    metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}},
+                )
+            ],
+            [missing.NO_CLASS],
+        ),
+    ],
+)
+def test_what_a_claim_needs(others, lines):
+    """A waiting pod's claim, its volume if it is bound, and else its class are missed."""
+    assert told(node("a"), pod("p", **CLAIM), *others) == lines
 
 
 class TestWholeKinds:

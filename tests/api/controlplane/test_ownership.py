@@ -84,15 +84,14 @@ class TestPods:
         assert owning([owned("p", "Job", "web-28")], cron_job).has_pods_of_jobs(cron_job) is found
 
 
-class TestWorkloads:
-    def test_who_controls_whom(self):
-        """A ReplicaSet and its Deployment find each other."""
-        deployment = workload("Deployment", "web")
-        mine = workload("ReplicaSet", "a", owner="web")
-        other = workload("ReplicaSet", "b")
-        found = owning([], deployment, mine, other)
-        assert found.workloads_of(deployment, "ReplicaSet") == [mine]
-        assert (found.owner_of(mine), found.owner_of(other)) == (deployment, None)
+def test_who_controls_whom():
+    """A ReplicaSet and its Deployment find each other."""
+    deployment = workload("Deployment", "web")
+    mine = workload("ReplicaSet", "a", owner="web")
+    other = workload("ReplicaSet", "b")
+    found = owning([], deployment, mine, other)
+    assert found.workloads_of(deployment, "ReplicaSet") == [mine]
+    assert (found.owner_of(mine), found.owner_of(other)) == (deployment, None)
 
 
 class TestLostReplicaSets:

@@ -131,23 +131,23 @@ class TestNullAndEmpty:
         assert claim == o.PersistentVolumeClaim(spec=o.PersistentVolumeClaimSpec(storage_class_name=""))
 
 
-class TestOtherKinds:
-    def test_owner_references(self):
-        """The controlling owner is found."""
-        owners = yaml.safe_load("""
+def test_owner_references():
+    """The controlling owner is found."""
+    owners = yaml.safe_load("""
         - {kind: A, name: a}
         - {kind: B, name: b, uid: u, controller: true, apiVersion: apps/v1}
         """)
-        decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
-        assert decoded.metadata.controller == o.OwnerReference(
-            kind="B", name="b", uid="u", controller=True, api_version="apps/v1"
-        )
+    decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
+    assert decoded.metadata.controller == o.OwnerReference(
+        kind="B", name="b", uid="u", controller=True, api_version="apps/v1"
+    )
 
-    def test_kind_may_come_from_a_list(self):
-        """An item of a list need not name its kind."""
-        assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(
-            metadata=o.ObjectMeta(name="x")
-        )
+
+def test_kind_may_come_from_a_list():
+    """An item of a list need not name its kind."""
+    assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(
+        metadata=o.ObjectMeta(name="x")
+    )
 
 
 class TestErrors:

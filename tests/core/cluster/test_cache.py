@@ -21,20 +21,20 @@ def cache(request):
     return engine(release=request.param).cache
 
 
-class TestNodes:
-    def test_an_image_is_counted_when_its_node_is_told(self, cache):
-        """An image's node count is from the last update of the node; its size is from the first node that had
-        it."""
-        cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-        cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
-        assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})
+def test_an_image_is_counted_when_its_node_is_told(cache):
+    """An image's node count is from the last update of the node; its size is from the first node that had
+    it."""
+    cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
+    cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
+    assert (cache.infos["n"].images, cache.infos["m"].images) == ({"i": (5, 1)}, {"i": (5, 2)})
 
-    def test_an_image_that_no_node_has_is_forgotten(self, cache):
-        """When the last node with an image goes, the next one's size counts."""
-        cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-        cache.remove_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
-        cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
-        assert cache.infos["m"].images == {"i": (9, 1)}
+
+def test_an_image_that_no_node_has_is_forgotten(cache):
+    """When the last node with an image goes, the next one's size counts."""
+    cache.add_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
+    cache.remove_node(node("n", images=[{"names": ["i"], "sizeBytes": 5}]))
+    cache.add_node(node("m", images=[{"names": ["i"], "sizeBytes": 9}]))
+    assert cache.infos["m"].images == {"i": (9, 1)}
 
 
 # --- The list of nodes that a search visits, where it is read on from a cursor ------------------------------
@@ -50,37 +50,31 @@ def order_of(engine):
     return order
 
 
-class TestReadingOn:
-    """A list that is read on to the same place is kept."""
-
-    @pytest.mark.parametrize("release", ["1.17", "1.18"])
-    @pytest.mark.parametrize("seed", range(6))
-    def test_it_is_the_one_that_is_read_anew(self, release, seed):
-        """While nodes come and go, each search visits the nodes that it would if the list were made from
-        nothing."""
-        rng = random.Random(seed)
-        kept = engine_for(release, {})
-        anew = engine_for(release, {})
-        nodes = [node(f"n{number}", labels={ZONE: rng.choice("abc")}) for number in range(12)]
-        there = set()
-        for step in range(60):
-            changed = (
-                rng.choice(nodes) if step > 7 and rng.random() < 0.4 else nodes[step] if step <= 7 else None
-            )
-            for one in (kept, anew):
-                if changed is not None:
-                    (EventFeed(one).delete if changed.name in there else EventFeed(one).put)(changed)
+@pytest.mark.parametrize("release", ["1.17", "1.18"])
+@pytest.mark.parametrize("seed", range(6))
+def test_it_is_the_one_that_is_read_anew(release, seed):
+    """While nodes come and go, each search visits the nodes that it would if the list were made from
+    nothing."""
+    rng = random.Random(seed)
+    kept = engine_for(release, {})
+    anew = engine_for(release, {})
+    nodes = [node(f"n{number}", labels={ZONE: rng.choice("abc")}) for number in range(12)]
+    there = set()
+    for step in range(60):
+        changed = rng.choice(nodes) if step > 7 and rng.random() < 0.4 else nodes[step] if step <= 7 else None
+        for one in (kept, anew):
             if changed is not None:
-                there ^= {changed.name}
-            order_of(anew)._read_at = None
-            found, wanted = (engine.schedule(pod(f"p{step}"), details=False) for engine in (kept, anew))
-            assert (found.host, found.error) == (wanted.host, wanted.error)
-            names = [
-                [engine.table.names[row] for row in order_of(engine).rows().tolist()]
-                for engine in (kept, anew)
-            ]
-            assert names[0] == names[1]
-            assert kept.position == anew.position
+                (EventFeed(one).delete if changed.name in there else EventFeed(one).put)(changed)
+        if changed is not None:
+            there ^= {changed.name}
+        order_of(anew)._read_at = None
+        found, wanted = (engine.schedule(pod(f"p{step}"), details=False) for engine in (kept, anew))
+        assert (found.host, found.error) == (wanted.host, wanted.error)
+        names = [
+            [engine.table.names[row] for row in order_of(engine).rows().tolist()] for engine in (kept, anew)
+        ]
+        assert names[0] == names[1]
+        assert kept.position == anew.position
 
 
 # --- The visiting order: zones in turn, and how an added or removed node changes a round --------------------
@@ -129,22 +123,21 @@ STEPS = st.lists(
 )
 
 
-class TestVisitingOrder:
-    @given(STEPS)
-    def test_is_the_tree_read_off(self, steps):
-        """When nodes are added, removed and moved between passes, the order is that of a tree that is walked."""
-        tree = WalkedTree()
-        order = VisitingOrder()
-        for verb, *arguments in steps:
-            if verb == "take":
-                count = int(arguments[0]) if len(tree) else 0
-                assert passes(order, count) == passes(tree, count)
-            else:
-                name, *zones = (f"{kind}{value}" for kind, value in zip("nzz", arguments, strict=False))
-                for target in (tree, order):
-                    getattr(target, str(verb))(name, *zones)
-        assert len(tree) == len(order)
-        assert passes(order, 2 * len(tree)) == passes(tree, 2 * len(tree))
+@given(STEPS)
+def test_is_the_tree_read_off(steps):
+    """When nodes are added, removed and moved between passes, the order is that of a tree that is walked."""
+    tree = WalkedTree()
+    order = VisitingOrder()
+    for verb, *arguments in steps:
+        if verb == "take":
+            count = int(arguments[0]) if len(tree) else 0
+            assert passes(order, count) == passes(tree, count)
+        else:
+            name, *zones = (f"{kind}{value}" for kind, value in zip("nzz", arguments, strict=False))
+            for target in (tree, order):
+                getattr(target, str(verb))(name, *zones)
+    assert len(tree) == len(order)
+    assert passes(order, 2 * len(tree)) == passes(tree, 2 * len(tree))
 
 
 # --- The snapshot: the table follows the cache when a cycle begins, and not before --------------------------
@@ -192,25 +185,23 @@ class TestEveryRelease:
         assert made.table.labels["x"].values[made.table.labels["x"].codes[row]] == "y"
 
 
-class TestTheFramework:
-    """Release 1.27: a node that goes leaves at once, with all its pods."""
+def test_a_pod_that_was_there_first_and_left():
+    """A pod that was told of before its node, and is gone when the node comes, is on no row."""
+    made = scheduler(pod("p", on="a"))
+    assert refreshed(made) == {}
+    EventFeed(made).put(node("a"))
+    EventFeed(made).delete(pod("p", on="a"))
+    assert refreshed(made) == {"a": (True, [])}
 
-    def test_a_pod_that_was_there_first_and_left(self):
-        """A pod that was told of before its node, and is gone when the node comes, is on no row."""
-        made = scheduler(pod("p", on="a"))
-        assert refreshed(made) == {}
-        EventFeed(made).put(node("a"))
-        EventFeed(made).delete(pod("p", on="a"))
-        assert refreshed(made) == {"a": (True, [])}
 
-    def test_the_set_of_nodes_has_a_version(self):
-        """It moves when a row comes or goes, not when a pod does."""
-        made = scheduler(node("a"), pod("p", on="a"))
-        refreshed(made)
-        before = made.snapshot.version
-        EventFeed(made).put(pod("q", on="a"))
-        refreshed(made)
-        assert made.snapshot.version == before
-        EventFeed(made).put(node("b"))
-        refreshed(made)
-        assert made.snapshot.version == before + 1
+def test_the_set_of_nodes_has_a_version():
+    """It moves when a row comes or goes, not when a pod does."""
+    made = scheduler(node("a"), pod("p", on="a"))
+    refreshed(made)
+    before = made.snapshot.version
+    EventFeed(made).put(pod("q", on="a"))
+    refreshed(made)
+    assert made.snapshot.version == before
+    EventFeed(made).put(node("b"))
+    refreshed(made)
+    assert made.snapshot.version == before + 1

@@ -31,31 +31,31 @@ def outcome(found, *requests):
     return int(found.outcomes([device_claim("c", *requests)], np.array([0]))[0])
 
 
-class TestTaints:
-    @pytest.mark.parametrize(
-        ("toleration", "wanted"),
-        [
-            (None, ["good"]),
-            ({"operator": "Exists"}, ["bad"]),
-            ({"key": "broken", "value": "yes"}, ["bad"]),
-            ({"key": "broken", "value": "no"}, ["good"]),
-            ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
-        ],
+@pytest.mark.parametrize(
+    ("toleration", "wanted"),
+    [
+        (None, ["good"]),
+        ({"operator": "Exists"}, ["bad"]),
+        ({"key": "broken", "value": "yes"}, ["bad"]),
+        ({"key": "broken", "value": "no"}, ["good"]),
+        ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
+    ],
+)
+def test_what_is_tolerated(toleration, wanted):
+    """A request gets a device with a taint only if it tolerates that; the tolerations stand with the
+    device."""
+    found = newest(a_slice("n", TAINTED, "good")).allocate(
+        [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
     )
-    def test_what_is_tolerated(self, toleration, wanted):
-        """A request gets a device with a taint only if it tolerates that; the tolerations stand with the
-        device."""
-        found = newest(a_slice("n", TAINTED, "good")).allocate(
-            [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
-        )
-        assert [one.device for one in found[0].results] == wanted
-        assert len(found[0].results[0].tolerations) == (toleration is not None)
+    assert [one.device for one in found[0].results] == wanted
+    assert len(found[0].results[0].tolerations) == (toleration is not None)
 
-    def test_without_the_gate(self):
-        """Without the gate taints do not count."""
-        assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [
-            ["bad"]
-        ]
+
+def test_without_the_gate():
+    """Without the gate taints do not count."""
+    assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [
+        ["bad"]
+    ]
 
 
 def part(name, amount, **more):
@@ -254,26 +254,26 @@ WAITING = {
 }
 
 
-class TestBindingConditions:
-    def test_such_devices_come_last(self):
-        """A pool with such a device comes last, and what has to be true of it stands with it; it is for the
-        one node."""
-        found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
-        results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
-        assert [one.device for result in results for one in result.results] == ["fast", "slow"]
-        assert results[1].results[0].binding_conditions == ("Ready",)
-        assert [result.node_selector is None for result in results] == [True, False]
-        assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
+def test_such_devices_come_last():
+    """A pool with such a device comes last, and what has to be true of it stands with it; it is for the
+    one node."""
+    found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
+    results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
+    assert [one.device for result in results for one in result.results] == ["fast", "slow"]
+    assert results[1].results[0].binding_conditions == ("Ready",)
+    assert [result.node_selector is None for result in results] == [True, False]
+    assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
 
-    def test_when_it_is_ready(self):
-        """A device is ready once its driver says so; a condition of failure ends that."""
-        status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
-        assert are_true(device_claim("c", status=held("fast")))
-        assert not are_true(device_claim("c", status=status))
-        for kind, ready in (("Other", False), ("Ready", True)):
-            assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
-        with pytest.raises(BindingFailed, match=r"^it is off$"):
-            are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
+
+def test_when_it_is_ready():
+    """A device is ready once its driver says so; a condition of failure ends that."""
+    status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
+    assert are_true(device_claim("c", status=held("fast")))
+    assert not are_true(device_claim("c", status=status))
+    for kind, ready in (("Other", False), ("Ready", True)):
+        assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
+    with pytest.raises(BindingFailed, match=r"^it is off$"):
+        are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
 
 
 def _said(kind):
@@ -281,25 +281,25 @@ def _said(kind):
     return {"driver": DRIVER, "pool": "n", "device": "slow", "conditions": [condition]}
 
 
-class TestPools:
-    def test_pools_that_are_not_whole_give_nothing(self):
-        """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
-        assert taken(
-            newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())
-        ) == [["b"]]
-        assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
-        assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
-        for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
-            (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
-            assert [one.why for one in account.refused] == [f"its pool is {told}"]
+def test_pools_that_are_not_whole_give_nothing():
+    """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
+    assert taken(
+        newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())
+    ) == [["b"]]
+    assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
+    assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
+    for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
+        (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
+        assert [one.why for one in account.refused] == [f"its pool is {told}"]
 
-    def test_slices_of_other_nodes_count(self):
-        """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it
-        obsolete."""
-        other = a_slice("m", "b", pool="p", count=2, name="other")
-        assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
-        newer = a_slice("m", "b", pool="p", generation=2, name="newer")
-        assert outcome(newest(a_slice("n", "a", pool="p", count=2), newer), exactly()) == NONE
+
+def test_slices_of_other_nodes_count():
+    """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it
+    obsolete."""
+    other = a_slice("m", "b", pool="p", count=2, name="other")
+    assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
+    newer = a_slice("m", "b", pool="p", generation=2, name="newer")
+    assert outcome(newest(a_slice("n", "a", pool="p", count=2), newer), exactly()) == NONE
 
 
 AMOUNTS = st.lists(st.integers(1, 20), min_size=1, max_size=4)

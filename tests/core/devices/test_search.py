@@ -135,24 +135,24 @@ def as_ask(one, pool):
 THREE = (GPU, a_slice("n", "a", "b", "c"))
 
 
-class TestBackingUp:
-    def test_equal_devices_are_tried_once(self):
-        """A claim that cannot be served is given up at once, however many equal devices there are."""
-        found = devices(GPU, a_slice("n", *(device(f"d{i}", numa=i % 2) for i in range(64))))
-        asked = device_claim("c", exactly(15), exactly(15, NUMA_0), exactly(1, 'device.driver == "other"'))
-        assert taken(found, asked) is None
+def test_equal_devices_are_tried_once():
+    """A claim that cannot be served is given up at once, however many equal devices there are."""
+    found = devices(GPU, a_slice("n", *(device(f"d{i}", numa=i % 2) for i in range(64))))
+    asked = device_claim("c", exactly(15), exactly(15, NUMA_0), exactly(1, 'device.driver == "other"'))
+    assert taken(found, asked) is None
 
-    @pytest.mark.parametrize(("release", "wanted"), [("1.33", None), ("1.34", [["b"], ["c", "d"], ["a"]])])
-    def test_what_mode_all_took(self, release, wanted):
-        """Up to 1.33 devices that mode All took stay taken when the search backs up."""
-        others = (device(one, model="b", numa=0) for one in "cd")
-        pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
-        asked = [
-            device_claim("x", exactly()),
-            device_claim("y", exactly("All", NUMA_0)),
-            device_claim("z", exactly(1, MODEL_A)),
-        ]
-        assert taken(devices(GPU, pool, release=release), *asked) == wanted
+
+@pytest.mark.parametrize(("release", "wanted"), [("1.33", None), ("1.34", [["b"], ["c", "d"], ["a"]])])
+def test_what_mode_all_took(release, wanted):
+    """Up to 1.33 devices that mode All took stay taken when the search backs up."""
+    others = (device(one, model="b", numa=0) for one in "cd")
+    pool = a_slice("n", device("a", model="a", numa=1), device("b", model="b", numa=1), *others)
+    asked = [
+        device_claim("x", exactly()),
+        device_claim("y", exactly("All", NUMA_0)),
+        device_claim("z", exactly(1, MODEL_A)),
+    ]
+    assert taken(devices(GPU, pool, release=release), *asked) == wanted
 
 
 class TestModeAll:
@@ -188,19 +188,17 @@ def held(*names, **more):
     return {"allocation": {"devices": {"results": results}}}
 
 
-class TestAdminAccess:
-    @pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
-    def test_twice_in_one_claim(self, release, wanted):
-        """Up to 1.33 a claim with admin access can get one device several times."""
-        assert (
-            taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
-        )
+@pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
+def test_twice_in_one_claim(release, wanted):
+    """Up to 1.33 a claim with admin access can get one device several times."""
+    assert taken(devices(*THREE, release=release), device_claim("c", exactly(2, adminAccess=True))) == wanted
 
-    def test_without_the_gate(self):
-        """Without the gate it is an error to ask for it, even with false."""
-        told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
-        with pytest.raises(AllocationError, match=f"^{told}$"):
-            taken(devices(*THREE, admin=False), device_claim("c", exactly(adminAccess=False)))
+
+def test_without_the_gate():
+    """Without the gate it is an error to ask for it, even with false."""
+    told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
+    with pytest.raises(AllocationError, match=f"^{told}$"):
+        taken(devices(*THREE, admin=False), device_claim("c", exactly(adminAccess=False)))
 
 
 class TestNumbers:
@@ -267,25 +265,25 @@ class TestAlternatives:
         assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
 
 
-class TestLongSearches:
-    def test_attributes_that_nothing_reads(self):
-        """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all
-        their orders."""
-        pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
-        found = devices(GPU, a_slice("n", *pool))
-        missing = f'device.attributes["{DRIVER}"].?uuid.orValue("") == "none"'
-        assert found.outcomes(
-            [device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])
-        ).tolist() == [NONE]
+def test_attributes_that_nothing_reads():
+    """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all
+    their orders."""
+    pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
+    found = devices(GPU, a_slice("n", *pool))
+    missing = f'device.attributes["{DRIVER}"].?uuid.orValue("") == "none"'
+    assert found.outcomes(
+        [device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])
+    ).tolist() == [NONE]
 
-    def test_an_end_after_some_seconds(self):
-        """A search that has not ended when its time is over ends without an answer."""
-        pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
-        found = devices(GPU, a_slice("n", *pool))
-        found.seconds = 0
-        together = [same("uuid", f"r{number}") for number in range(7)]
-        asked = device_claim("c", *([exactly()] * 6), exactly(2), constraints=together)
-        assert found.outcomes([asked], np.array([0])).tolist() == [TOO_LATE]
+
+def test_an_end_after_some_seconds():
+    """A search that has not ended when its time is over ends without an answer."""
+    pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
+    found = devices(GPU, a_slice("n", *pool))
+    found.seconds = 0
+    together = [same("uuid", f"r{number}") for number in range(7)]
+    asked = device_claim("c", *([exactly()] * 6), exactly(2), constraints=together)
+    assert found.outcomes([asked], np.array([0])).tolist() == [TOO_LATE]
 
 
 class TestPools:
@@ -331,14 +329,13 @@ class TestPools:
         assert [one.key for one in terms["c"].match_expressions] == ["zone"]
 
 
-class TestClasses:
-    def test_an_error_names_the_class_or_the_claim(self):
-        """An attribute that a device lacks is an error, which says where the selector is."""
-        for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):
-            with pytest.raises(
-                AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"
-            ):
-                taken(
-                    devices(*objects, a_slice("n", "a")),
-                    device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))),
-                )
+def test_an_error_names_the_class_or_the_claim():
+    """An attribute that a device lacks is an error, which says where the selector is."""
+    for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):
+        with pytest.raises(
+            AllocationError, match=f"^{where}: selector #0: CEL runtime error: no such key: model$"
+        ):
+            taken(
+                devices(*objects, a_slice("n", "a")),
+                device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))),
+            )

@@ -387,37 +387,33 @@ class TestWhatEndsResults:
         assert why(made, incoming) == "a"
 
 
-class TestVolumes:
-    def test_a_class_that_goes_ends_volume_binding(self):
-        """When a class with delayed binding is deleted its claims are judged again, because they may no
-        longer wait."""
-        wait = storage_class("wait", **WAIT)
-        made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
-        assert why(made, pod("p", volumes=CLAIM)) == "a"
-        EventFeed(made).delete(wait)
-        assert why(made, pod("p", volumes=CLAIM)) != "a"
+def test_a_class_that_goes_ends_volume_binding():
+    """When a class with delayed binding is deleted its claims are judged again, because they may no
+    longer wait."""
+    wait = storage_class("wait", **WAIT)
+    made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
+    assert why(made, pod("p", volumes=CLAIM)) == "a"
+    EventFeed(made).delete(wait)
+    assert why(made, pod("p", volumes=CLAIM)) != "a"
 
-    def test_a_claim_bound_elsewhere_ends_the_counts(self):
-        """A claim that gets a volume invalidates CheckVolumeBinding and the volume counts on all nodes."""
-        made = engine(
-            host("a"),
-            claim("c"),
-            volume("v"),
-            storage_class("wait", **WAIT),
-            release="1.12",
-            equivalence_cache=True,
-        )
-        made.schedule(pod("p", volumes=CLAIM))
-        bound = claim("c", annotations=BOUND, volumeName="v")
-        assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [
-            True,
-            True,
-            True,
-        ]
-        EventFeed(made).put(bound)
-        # Upstream: the zones of the new volume are not looked at.
-        assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [
-            False,
-            False,
-            True,
-        ]
+
+def test_a_claim_bound_elsewhere_ends_the_counts():
+    """A claim that gets a volume invalidates CheckVolumeBinding and the volume counts on all nodes."""
+    made = engine(
+        host("a"),
+        claim("c"),
+        volume("v"),
+        storage_class("wait", **WAIT),
+        release="1.12",
+        equivalence_cache=True,
+    )
+    made.schedule(pod("p", volumes=CLAIM))
+    bound = claim("c", annotations=BOUND, volumeName="v")
+    assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [True, True, True]
+    EventFeed(made).put(bound)
+    # Upstream: the zones of the new volume are not looked at.
+    assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [
+        False,
+        False,
+        True,
+    ]

@@ -56,28 +56,27 @@ class TestServices:
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
 
-class TestControllers:
-    @pytest.mark.parametrize(
-        ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
+@pytest.mark.parametrize(
+    ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
+)
+def test_one_invalid_selector_hides_the_whole_kind(kind, find):
+    """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
+    made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
+    assert names(find(made.template, made.listings)) == []
+
+
+def test_all_kinds_together():
+    """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
+    made = cycle(
+        owner("Service", "a", {"app": "a"}),
+        owner("ReplicationController", "a", {"app": "a"}),
+        owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}),
+        owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
     )
-    def test_one_invalid_selector_hides_the_whole_kind(self, kind, find):
-        """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
-        made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
-        assert names(find(made.template, made.listings)) == []
+    assert len(owner_selectors(made.template, made.listings)) == 2
 
 
-class TestSelectors:
-    def test_all_kinds_together(self):
-        """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
-        made = cycle(
-            owner("Service", "a", {"app": "a"}),
-            owner("ReplicationController", "a", {"app": "a"}),
-            owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}),
-            owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
-        )
-        assert len(owner_selectors(made.template, made.listings)) == 2
-
-    def test_an_invalid_pair_counts_every_pod(self):
-        """A service's selector with an invalid pair counts all pods."""
-        assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
-        assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))
+def test_an_invalid_pair_counts_every_pod():
+    """A service's selector with an invalid pair counts all pods."""
+    assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
+    assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))

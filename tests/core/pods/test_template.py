@@ -78,20 +78,20 @@ VOLUMES = yaml.safe_load("""
 """)
 
 
-class TestClaimKeys:
-    def test_ephemeral_volumes_have_claims_where_they_count(self):
-        """Their claims are named for pod and volume; releases that do not know of them see the named claims
-        alone."""
-        assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
-        assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
+def test_ephemeral_volumes_have_claims_where_they_count():
+    """Their claims are named for pod and volume; releases that do not know of them see the named claims
+    alone."""
+    assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
+    assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
 
-    def test_pods_with_ephemeral_volumes_are_classes_of_their_own(self):
-        """What such a pod needs depends on its name; pods with named claims alone share a template."""
-        templates = Templates(RELEASES["1.16"], {})
-        one, other = (templates.of(pod(name, volumes=VOLUMES)) for name in "xy")
-        assert one is not other
-        one, other = (templates.of(pod(name, volumes=VOLUMES[:1])) for name in "xy")
-        assert one is other
+
+def test_pods_with_ephemeral_volumes_are_classes_of_their_own():
+    """What such a pod needs depends on its name; pods with named claims alone share a template."""
+    templates = Templates(RELEASES["1.16"], {})
+    one, other = (templates.of(pod(name, volumes=VOLUMES)) for name in "xy")
+    assert one is not other
+    one, other = (templates.of(pod(name, volumes=VOLUMES[:1])) for name in "xy")
+    assert one is other
 
 
 NAMELESS = [
@@ -105,25 +105,25 @@ NAMELESS = [
 ]
 
 
-class TestVolumesThatRulesRead:
-    @pytest.mark.parametrize("source", NAMELESS, ids=lambda source: next(iter(source)))
-    def test_the_name_of_a_volume_tells_no_pods_apart(self, source):
-        """Admission names each pod's token volume differently, and no rule reads it."""
-        templates = Templates(RELEASES["1.16"], {})
-        one, other = (templates.of(pod(name, volumes=[{"name": name, **source}])) for name in "xy")
-        assert one is other
+@pytest.mark.parametrize("source", NAMELESS, ids=lambda source: next(iter(source)))
+def test_the_name_of_a_volume_tells_no_pods_apart(source):
+    """Admission names each pod's token volume differently, and no rule reads it."""
+    templates = Templates(RELEASES["1.16"], {})
+    one, other = (templates.of(pod(name, volumes=[{"name": name, **source}])) for name in "xy")
+    assert one is other
 
-    def test_what_rules_read_does(self):
-        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases
-        asks."""
-        templates = Templates(RELEASES["1.16"], {})
-        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [
-            {"csi": {"driver": "d"}},
-            NAMELESS[-1],
-            NAMELESS[0],
-        ]
-        pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
-        assert len({templates.of(each) for each in pods}) == len(pods)
+
+def test_what_rules_read_does():
+    """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases
+    asks."""
+    templates = Templates(RELEASES["1.16"], {})
+    sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [
+        {"csi": {"driver": "d"}},
+        NAMELESS[-1],
+        NAMELESS[0],
+    ]
+    pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
+    assert len({templates.of(each) for each in pods}) == len(pods)
 
 
 # --- Notes: a dict in which slots are keys of their own, and which a copy leaves out of templates -----------
@@ -220,18 +220,18 @@ class TestRules:
         assert RULES[release](new, {}) is new
 
 
-class TestTemplates:
-    def test_a_pod_that_is_not_resized_is_like_others(self):
-        """A status that says what the spec says, in other words, makes no other template."""
-        templates = Templates(ALL_RELEASES["1.33"], ON)
-        plain = running("1", {})
-        same = running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
-        assert templates.entry(plain).template is templates.entry(same).template
+def test_a_pod_that_is_not_resized_is_like_others():
+    """A status that says what the spec says, in other words, makes no other template."""
+    templates = Templates(ALL_RELEASES["1.33"], ON)
+    plain = running("1", {})
+    same = running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
+    assert templates.entry(plain).template is templates.entry(same).template
 
-    def test_a_resized_pod_counts_its_status_on_a_node_alone(self):
-        """It counts what it has on a node and for the balance of resources; for room and in
-        NodeResourcesFit's score its spec counts."""
-        templates = Templates(ALL_RELEASES["1.33"], ON)
-        found = templates.entry(running("1", reported("3"))).template
-        assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
-        assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)
+
+def test_a_resized_pod_counts_its_status_on_a_node_alone():
+    """It counts what it has on a node and for the balance of resources; for room and in
+    NodeResourcesFit's score its spec counts."""
+    templates = Templates(ALL_RELEASES["1.33"], ON)
+    found = templates.entry(running("1", reported("3"))).template
+    assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
+    assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)

@@ -116,29 +116,28 @@ class TestBackoff:
         assert backoff.until("old") is None
 
 
-class TestTimer:
-    @pytest.mark.parametrize(
-        ("start", "period", "spent", "wanted", "after", "tick"),
-        [
-            (5, 10, None, 0, False, 15),
-            (5, 10, None, 15, False, 15),
-            (5, 10, None, 15, True, 25),
-            (5, 10, None, 17, False, 25),
-            (5, 10, None, 75, True, 85),
-            (3, 30, None, 0, False, 33),
-            (0, 10, 40, 20, False, 50),
-            (0, 10, 40, 40, False, 50),
-            (0, 10, 40, 45, False, 50),
-            (0, 10, 40, float("-inf"), False, 50),
-        ],
-    )
-    def test_next(self, start, period, spent, wanted, after, tick):
-        """The next tick is on the timer's own grid, later than its start and what is spent, and not before
-        what is wanted."""
-        timer = Timer(start=start, period=period)
-        if spent is not None:
-            timer.spent = spent
-        assert timer.next(wanted, after=after) == tick
+@pytest.mark.parametrize(
+    ("start", "period", "spent", "wanted", "after", "tick"),
+    [
+        (5, 10, None, 0, False, 15),
+        (5, 10, None, 15, False, 15),
+        (5, 10, None, 15, True, 25),
+        (5, 10, None, 17, False, 25),
+        (5, 10, None, 75, True, 85),
+        (3, 30, None, 0, False, 33),
+        (0, 10, 40, 20, False, 50),
+        (0, 10, 40, 40, False, 50),
+        (0, 10, 40, 45, False, 50),
+        (0, 10, 40, float("-inf"), False, 50),
+    ],
+)
+def test_next(start, period, spent, wanted, after, tick):
+    """The next tick is on the timer's own grid, later than its start and what is spent, and not before
+    what is wanted."""
+    timer = Timer(start=start, period=period)
+    if spent is not None:
+        timer.spent = spent
+    assert timer.next(wanted, after=after) == tick
 
 
 # --- What moves the pods of a scheduling queue: events, and time --------------------------------------------

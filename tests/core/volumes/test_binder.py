@@ -28,16 +28,15 @@ def decided(found, incoming, host, nodes):
     return found.assume(incoming, host)
 
 
-class TestBasicChecks:
-    def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self):
-        """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-        going = obj(
-            manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
-        )
-        claims = binder(claim("there"), going).listings.claims
-        assert basic_checks(pod("there"), claims) is None
-        assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
-        assert basic_checks(pod("going", "gone"), claims) == 'persistentvolumeclaim "going" is being deleted'
+def test_the_first_claim_that_is_missing_or_going_refuses_the_pod():
+    """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
+    going = obj(
+        manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+    )
+    claims = binder(claim("there"), going).listings.claims
+    assert basic_checks(pod("there"), claims) is None
+    assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
+    assert basic_checks(pod("going", "gone"), claims) == 'persistentvolumeclaim "going" is being deleted'
 
 
 class TestAssume:

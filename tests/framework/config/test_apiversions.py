@@ -34,27 +34,21 @@ def enabled(point, **weights):
     }
 
 
-class TestDefaults:
-    """The Score plugins of a profile that says nothing, with their weights, as
-    apis/config/VERSION/default_plugins.go has them."""
-
-    @pytest.mark.parametrize(
-        ("api", "release", "kind"),
-        [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")],
-    )
-    def test_constraints_are_the_list(self, api, release, kind):
-        """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses
-        them."""
-        constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-        profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
-        if kind:
-            assert (
-                configuration(release, api, profile).profiles[0].plugin_config[0].args.defaulting_type == kind
-            )
-        else:
-            assert refusal(release, api, profile).endswith(
-                'Invalid value: "System": when .defaultConstraints are not empty'
-            )
+@pytest.mark.parametrize(
+    ("api", "release", "kind"),
+    [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")],
+)
+def test_constraints_are_the_list(api, release, kind):
+    """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses
+    them."""
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
+    if kind:
+        assert configuration(release, api, profile).profiles[0].plugin_config[0].args.defaulting_type == kind
+    else:
+        assert refusal(release, api, profile).endswith(
+            'Invalid value: "System": when .defaultConstraints are not empty'
+        )
 
 
 class TestMerging:

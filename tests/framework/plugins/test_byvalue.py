@@ -236,17 +236,16 @@ class TestDecisions:
         return found
 
 
-class TestManyValues:
-    def test_labels_with_many_values(self):
-        """Where values are not few, they are in arrays, and mean the same."""
-        nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
-        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
-        refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        new = pod("new", labels={"app": "a"}, affinity=refusing)
-        there = pod("p", on="n07", labels={"app": "a"})
-        cycle = cycle_of(new, *nodes, there)
-        by = PLUGINS["InterPodAffinity"]()
-        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [
-            i == 7 for i in range(len(nodes))
-        ]
-        assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
+def test_labels_with_many_values():
+    """Where values are not few, they are in arrays, and mean the same."""
+    nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
+    term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
+    refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    new = pod("new", labels={"app": "a"}, affinity=refusing)
+    there = pod("p", on="n07", labels={"app": "a"})
+    cycle = cycle_of(new, *nodes, there)
+    by = PLUGINS["InterPodAffinity"]()
+    assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [
+        i == 7 for i in range(len(nodes))
+    ]
+    assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))

@@ -53,42 +53,39 @@ def before(incoming, *objects):
     return found
 
 
-class TestSkip:
-    def test_a_holder_that_has_left_refuses_nothing(self):
-        """A pod that refused and is gone does not keep the filter on."""
-        cycle = cycle_of(new(), A, peer(refuse=[term()]))
-        cycle.table.remove_pod(0, cycle.table.pods[0][0])
-        assert plugin().pre_filter(cycle.template, cycle) is SKIP
+def test_a_holder_that_has_left_refuses_nothing():
+    """A pod that refused and is gone does not keep the filter on."""
+    cycle = cycle_of(new(), A, peer(refuse=[term()]))
+    cycle.table.remove_pod(0, cycle.table.pods[0][0])
+    assert plugin().pre_filter(cycle.template, cycle) is SKIP
 
 
-class TestNamespaces:
-    def test_a_changed_namespace_is_seen(self):
-        """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
-        read."""
-        cycle = cycle_of(new(), A)
-        version = cycle.listings.owner_tick.count
-        cycle.listings.namespaces.put(namespace("far"))
-        assert cycle.listings.owner_tick.count > version
+def test_a_changed_namespace_is_seen():
+    """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
+    read."""
+    cycle = cycle_of(new(), A)
+    version = cycle.listings.owner_tick.count
+    cycle.listings.namespaces.put(namespace("far"))
+    assert cycle.listings.owner_tick.count > version
 
 
-class TestInvalidSelectors:
-    def test_of_the_incoming_pod(self):
-        """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
-        text = '"Near" is not a valid label selector operator'
-        assert before(new(want=[BAD]), A) == Status(
-            Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",)
-        )
-        both = before(new(like=[(1, BAD)], dislike=[(1, term(namespaceSelector=NEAR))]), A)
-        assert (
-            both.message
-            == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
-        )
+def test_of_the_incoming_pod():
+    """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
+    text = '"Near" is not a valid label selector operator'
+    assert before(new(want=[BAD]), A) == Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",)
+    )
+    both = before(new(like=[(1, BAD)], dislike=[(1, term(namespaceSelector=NEAR))]), A)
+    assert (
+        both.message == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
+    )
 
-    def test_of_an_existing_pod(self):
-        """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
-        carrier = peer(refuse=[term(), BAD], like=[(5, term())])
-        assert before(new(), A, carrier) is SKIP
-        assert scores(plugin(), new(), A, C, carrier, raw=True) == {"a": 5, "c": 0}
+
+def test_of_an_existing_pod():
+    """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
+    carrier = peer(refuse=[term(), BAD], like=[(5, term())])
+    assert before(new(), A, carrier) is SKIP
+    assert scores(plugin(), new(), A, C, carrier, raw=True) == {"a": 5, "c": 0}
 
 
 class TestTrials:

@@ -77,13 +77,12 @@ def raw(plugin, new, *objects):
     return scores(plugin, new, *objects, raw=True)
 
 
-class TestFitScores:
-    def test_too_much_is_as_good_as_full(self):
-        """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
-        new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
-        small = node("n", cpu="1", memory="1Gi")
-        assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
-        assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
+def test_too_much_is_as_good_as_full():
+    """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
+    new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
+    small = node("n", cpu="1", memory="1Gi")
+    assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
+    assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
 def test_a_balance_that_64_bits_do_not_hold():
@@ -141,72 +140,66 @@ def test_overhead_in_scores_of_one_pod_after_the_other():
         assert {one.name: made.schedule(one).host for one in order} == {"bare": "large", "over": "small"}
 
 
-class TestSidecars:
-    def test_without_the_gate_bound_pods_count(self):
-        """A bound pod with a sidecar takes up room even where these are off."""
-        made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
-        assert made.schedule(pod("new", requests={"cpu": "2"})).host is None
-        assert made.schedule(pod("new", requests={"cpu": "1"})).host == "n"
+def test_without_the_gate_bound_pods_count():
+    """A bound pod with a sidecar takes up room even where these are off."""
+    made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
+    assert made.schedule(pod("new", requests={"cpu": "2"})).host is None
+    assert made.schedule(pod("new", requests={"cpu": "1"})).host == "n"
 
-    def test_host_ports(self):
-        """The host port of a sidecar is taken from 1.34 on; that of another init container never is."""
-        port = [{"name": "c", "ports": PORTS}]
-        new = pod("new", containers=port)
-        plain = pod("plain", on="n", initContainers=[{**SIDECAR, "restartPolicy": None}])
-        assert scheduler("1.33", node("n"), with_sidecar("old", on="n")).schedule(new).host == "n"
-        assert scheduler("1.34", node("n"), with_sidecar("old", on="n")).schedule(new).host is None
-        assert scheduler("1.34", node("n"), plain).schedule(new).host == "n"
-        assert (
-            scheduler("1.34", node("n"), pod("old", on="n", containers=port))
-            .schedule(with_sidecar("new", "1"))
-            .host
-            is None
+
+def test_host_ports():
+    """The host port of a sidecar is taken from 1.34 on; that of another init container never is."""
+    port = [{"name": "c", "ports": PORTS}]
+    new = pod("new", containers=port)
+    plain = pod("plain", on="n", initContainers=[{**SIDECAR, "restartPolicy": None}])
+    assert scheduler("1.33", node("n"), with_sidecar("old", on="n")).schedule(new).host == "n"
+    assert scheduler("1.34", node("n"), with_sidecar("old", on="n")).schedule(new).host is None
+    assert scheduler("1.34", node("n"), plain).schedule(new).host == "n"
+    assert (
+        scheduler("1.34", node("n"), pod("old", on="n", containers=port))
+        .schedule(with_sidecar("new", "1"))
+        .host
+        is None
+    )
+
+
+def test_too_many_pods_is_no_size():
+    """A node that takes no pod at all may still be helped, as far as 1.34 says."""
+    made = scheduler("1.34", node("n", pods="0"))
+    assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
+
+
+def test_where_a_pod_is_nominated():
+    """A pod that is nominated to a node which has become too small may make room elsewhere while its
+    victims still leave."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    leaving = pod(
+        "victim",
+        on="small",
+        metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+        status={"conditions": [condition]},
+    )
+    objects = [
+        node("small", cpu="1"),
+        node("large", cpu="4"),
+        leaving,
+        pod("other", on="large", requests={"cpu": "4"}),
+    ]
+    new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
+    plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
+    assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
+
+
+def test_an_update_makes_room():
+    """A bound pod that has shrunk leaves room once its status says so."""
+
+    def running(asked, has):
+        states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
+        return pod(
+            "old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states}
         )
 
-
-class TestRoom:
-    def test_too_many_pods_is_no_size(self):
-        """A node that takes no pod at all may still be helped, as far as 1.34 says."""
-        made = scheduler("1.34", node("n", pods="0"))
-        assert "1 No preemption victims found" in (
-            made.schedule(pod("new", requests={"cpu": "1"})).error or ""
-        )
-
-    def test_where_a_pod_is_nominated(self):
-        """A pod that is nominated to a node which has become too small may make room elsewhere while its
-        victims still leave."""
-        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        leaving = pod(
-            "victim",
-            on="small",
-            metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
-            status={"conditions": [condition]},
-        )
-        objects = [
-            node("small", cpu="1"),
-            node("large", cpu="4"),
-            leaving,
-            pod("other", on="large", requests={"cpu": "4"}),
-        ]
-        new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
-        plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
-        assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
-
-
-class TestResizes:
-    def test_an_update_makes_room(self):
-        """A bound pod that has shrunk leaves room once its status says so."""
-
-        def running(asked, has):
-            states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
-            return pod(
-                "old",
-                on="n",
-                requests={"cpu": asked},
-                status={"phase": "Running", "containerStatuses": states},
-            )
-
-        made = scheduler("1.33", node("n"), running("3", "3"))
-        for asked, has, host in (("1", "3", None), ("1", "1", "n")):
-            EventFeed(made).put(running(asked, has))
-            assert made.schedule(pod("new", requests={"cpu": "2"})).host == host
+    made = scheduler("1.33", node("n"), running("3", "3"))
+    for asked, has, host in (("1", "3", None), ("1", "1", "n")):
+        EventFeed(made).put(running(asked, has))
+        assert made.schedule(pod("new", requests={"cpu": "2"})).host == host

@@ -26,28 +26,26 @@ from tests.support.spreadbuild import (
 )  # fmt: skip
 
 
-class TestHard:
-    def test_the_error_says_where_from_some_release_on(self):
-        """From 1.30 on the text begins with what was being done."""
-        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
-        status = plugin(release="1.30").pre_filter(cycle.template, cycle)
-        assert isinstance(status, Status)
-        assert status.message.startswith(
-            "get constraints from pod: obtaining pod's hard topology spread constraints: "
-        )
+def test_the_error_says_where_from_some_release_on():
+    """From 1.30 on the text begins with what was being done."""
+    cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+    status = plugin(release="1.30").pre_filter(cycle.template, cycle)
+    assert isinstance(status, Status)
+    assert status.message.startswith(
+        "get constraints from pod: obtaining pod's hard topology spread constraints: "
+    )
 
-    def test_an_invalid_selector_is_an_error(self):
-        """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
-        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
-        status = plugin().pre_filter(cycle.template, cycle)
-        assert status == Status(
-            Code.ERROR,
-            (
-                'obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',
-            ),
-        )
-        quiet = cycle_of(incoming(soft(selector=NEAR)), A)
-        assert plugin().pre_filter(quiet.template, quiet) is None
+
+def test_an_invalid_selector_is_an_error():
+    """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
+    cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+    status = plugin().pre_filter(cycle.template, cycle)
+    assert status == Status(
+        Code.ERROR,
+        ('obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',),
+    )
+    quiet = cycle_of(incoming(soft(selector=NEAR)), A)
+    assert plugin().pre_filter(quiet.template, quiet) is None
 
 
 class TestOneKeyTwice:
@@ -80,26 +78,26 @@ class TestOneKeyTwice:
         assert found[0] == found[1]
 
 
-class TestMinDomains:
-    def test_later_no_gate_is_needed(self):
-        """From 1.30 on minDomains counts though there is no such gate any more."""
-        pods = peer("f", "a"), peer("g", "b")
-        assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {
-            "a": "skew",
-            "b": "skew",
-        }
+def test_later_no_gate_is_needed():
+    """From 1.30 on minDomains counts though there is no such gate any more."""
+    pods = peer("f", "a"), peer("g", "b")
+    assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {
+        "a": "skew",
+        "b": "skew",
+    }
 
-    def test_without_the_gate_it_is_passed_over(self):
-        """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything
-        fits."""
-        off = plugin(MinDomainsInPodTopologySpread=False)
-        assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {
-            "a": None,
-            "b": None,
-        }
-        nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
-        assert against(nowhere, A, by=off) == {"a": None}
-        assert against(nowhere, A) == {"a": "skew"}
+
+def test_without_the_gate_it_is_passed_over():
+    """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything
+    fits."""
+    off = plugin(MinDomainsInPodTopologySpread=False)
+    assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {
+        "a": None,
+        "b": None,
+    }
+    nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
+    assert against(nowhere, A, by=off) == {"a": None}
+    assert against(nowhere, A) == {"a": "skew"}
 
 
 class TestPolicies:
@@ -121,12 +119,11 @@ class TestPolicies:
         )
 
 
-class TestMatchLabelKeys:
-    def test_without_the_gate_they_are_passed_over(self):
-        """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
-        new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
-        off = plugin(MatchLabelKeysInPodTopologySpread=False)
-        assert against(new, A, B, peer("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
+def test_without_the_gate_they_are_passed_over():
+    """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
+    new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
+    off = plugin(MatchLabelKeysInPodTopologySpread=False)
+    assert against(new, A, B, peer("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
 
 
 class TestTrials:

@@ -56,24 +56,24 @@ class TestMoves:
         assert bench.counts == (1, 0, 0)
 
 
-class TestNodeChanges:
-    @pytest.mark.parametrize(
-        ("new", "action"),
-        [
-            (node("a"), None),
-            (node("a", cpu="8", labels={"x": "y"}), Action.UPDATE_NODE_ALLOCATABLE),
-            (node("a", labels={"x": "y"}, taints=[TAINT]), Action.UPDATE_NODE_LABEL),
-            (node("a", taints=[TAINT]), Action.UPDATE_NODE_TAINT),
-            (node("a", conditions=[{"type": "Ready", "status": "True"}]), Action.UPDATE_NODE_CONDITION),
-        ],
+@pytest.mark.parametrize(
+    ("new", "action"),
+    [
+        (node("a"), None),
+        (node("a", cpu="8", labels={"x": "y"}), Action.UPDATE_NODE_ALLOCATABLE),
+        (node("a", labels={"x": "y"}, taints=[TAINT]), Action.UPDATE_NODE_LABEL),
+        (node("a", taints=[TAINT]), Action.UPDATE_NODE_TAINT),
+        (node("a", conditions=[{"type": "Ready", "status": "True"}]), Action.UPDATE_NODE_CONDITION),
+    ],
+)
+def test_the_first_that_applies(new, action):
+    """An update is one event: allocatable hides labels, labels hide taints."""
+    assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == (
+        [action] if action else []
     )
-    def test_the_first_that_applies(self, new, action):
-        """An update is one event: allocatable hides labels, labels hide taints."""
-        assert [event.action for event in node_changes(node("a"), new, QueueingCells())] == (
-            [action] if action else []
-        )
 
-    def test_a_node_made_schedulable(self):
-        """That comes before everything else and counts as a change of taints."""
-        (event,) = node_changes(node("a", unschedulable=True), node("a", cpu="8"), QueueingCells())
-        assert event.label == "NodeSpecUnschedulableChange"
+
+def test_a_node_made_schedulable():
+    """That comes before everything else and counts as a change of taints."""
+    (event,) = node_changes(node("a", unschedulable=True), node("a", cpu="8"), QueueingCells())
+    assert event.label == "NodeSpecUnschedulableChange"

@@ -169,53 +169,48 @@ TEMPLATES = {
 }
 
 
-class TestScopes:
-    @pytest.mark.parametrize(
-        ("scope", "counted"),
-        [
-            ({"scopes": ["BestEffort"]}, {"best effort"}),
-            ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
-            ({"scopes": ["Terminating"]}, {"short"}),
-            ({"scopes": ["NotTerminating"]}, {"burst", "best effort", "high", "elsewhere"}),
-            ({"scopes": ["PriorityClass"]}, {"high"}),
-            ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
-            ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
-            ({"scopes": ["Unheard"]}, set()),
-            (
-                {
-                    "expressions": [
-                        {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
-                    ]
-                },
-                {"high"},
-            ),
-            ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
-            (
-                {
-                    "expressions": [
-                        {
-                            "scopeName": "PriorityClass",
-                            "operator": "NotIn",
-                            "values": ["system-node-critical"],
-                        }
-                    ]
-                },
-                {"burst", "best effort", "short", "elsewhere"},
-            ),
-            (
-                {"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]},
-                {"burst", "best effort", "short", "elsewhere"},
-            ),
-        ],
-    )
-    def test_a_quota_counts_the_pods_of_its_scopes(self, scope, counted):
-        """Only pods that all scopes match are counted, and stopped."""
-        stopped = {
-            name
-            for name, template in TEMPLATES.items()
-            if asked(quota(pods="0", **scope), template=template).fits == 0
-        }
-        assert stopped == counted
+@pytest.mark.parametrize(
+    ("scope", "counted"),
+    [
+        ({"scopes": ["BestEffort"]}, {"best effort"}),
+        ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
+        ({"scopes": ["Terminating"]}, {"short"}),
+        ({"scopes": ["NotTerminating"]}, {"burst", "best effort", "high", "elsewhere"}),
+        ({"scopes": ["PriorityClass"]}, {"high"}),
+        ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
+        ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
+        ({"scopes": ["Unheard"]}, set()),
+        (
+            {
+                "expressions": [
+                    {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
+                ]
+            },
+            {"high"},
+        ),
+        ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
+        (
+            {
+                "expressions": [
+                    {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}
+                ]
+            },
+            {"burst", "best effort", "short", "elsewhere"},
+        ),
+        (
+            {"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]},
+            {"burst", "best effort", "short", "elsewhere"},
+        ),
+    ],
+)
+def test_a_quota_counts_the_pods_of_its_scopes(scope, counted):
+    """Only pods that all scopes match are counted, and stopped."""
+    stopped = {
+        name
+        for name, template in TEMPLATES.items()
+        if asked(quota(pods="0", **scope), template=template).fits == 0
+    }
+    assert stopped == counted
 
 
 class TestLimitRanges:

@@ -31,48 +31,41 @@ def engines(*releases, **config):
     return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
 
 
-class TestItself:
-    @examples(0.25)
-    @given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
-    def test_no_difference(self, seed, release, mode):
-        """A configuration beside itself decides alike in every cycle."""
-        found = plain(compare(drawn(seed), engines(release, release), mode=mode).document())
-        assert found["same"]
-        assert found["differences"] == []
-        (against,) = found["against"]
-        assert not [
-            *against["elsewhere"],
-            *against["firstAlone"],
-            *against["secondAlone"],
-            *against["causes"],
-        ]
-        agreement = against["agreement"]
-        assert (
-            agreement["same"]
-            == agreement["sameFeasible"]
-            == agreement["sameBest"]
-            == agreement["bestWithin"]
-            == agreement["decisions"]
-        )
-        first, second = found["configurations"]
-        assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
-        assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
+@examples(0.25)
+@given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
+def test_no_difference(seed, release, mode):
+    """A configuration beside itself decides alike in every cycle."""
+    found = plain(compare(drawn(seed), engines(release, release), mode=mode).document())
+    assert found["same"]
+    assert found["differences"] == []
+    (against,) = found["against"]
+    assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
+    agreement = against["agreement"]
+    assert (
+        agreement["same"]
+        == agreement["sameFeasible"]
+        == agreement["sameBest"]
+        == agreement["bestWithin"]
+        == agreement["decisions"]
+    )
+    first, second = found["configurations"]
+    assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
+    assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
 
 
-class TestLocked:
-    @examples(0.15)
-    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
-    def test_the_state_is_the_first_one_s(self, seed, releases):
-        """However others decide, their clusters end as the first one's, and the first one goes its own way."""
-        scenario = drawn(seed)
-        (first, second) = releases[:2]
-        found = compare(scenario, engines(first, second), mode=LOCKED)
-        infos = [one.engine.cache.infos.values() for one in found.sides]
-        tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
-        assert tables[0] == tables[1]
-        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
-        led = found.sides[0].simulation.outcomes
-        assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
+@examples(0.15)
+@given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
+def test_the_state_is_the_first_one_s(seed, releases):
+    """However others decide, their clusters end as the first one's, and the first one goes its own way."""
+    scenario = drawn(seed)
+    (first, second) = releases[:2]
+    found = compare(scenario, engines(first, second), mode=LOCKED)
+    infos = [one.engine.cache.infos.values() for one in found.sides]
+    tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
+    assert tables[0] == tables[1]
+    alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
+    led = found.sides[0].simulation.outcomes
+    assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
 
 
 def settled(version):
@@ -90,28 +83,25 @@ def asked_afresh(version, objects, waiting):
     return decided(made.schedule(waiting))
 
 
-class TestExactly:
-    @pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
-    def test_the_differences_are_the_cycles_that_differ(self, pair):
-        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for
-        the state decide otherwise."""
-        seen = 0
-        for scenario in map(drawn, range(25)):
-            made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
-            found = compare(scenario, made, mode=LOCKED)
-            state = list(scenario.objects)
-            wanted = []
-            for cycle, waiting in enumerate(scenario.pending):
-                first, second = (asked_afresh(version, state, waiting) for version in pair)
-                if first != second:
-                    wanted.append((cycle, first[0], second[0]))
-                if first[0] is not None:
-                    state.append(waiting.bound_to(first[0]))
-            assert [
-                (d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences
-            ] == wanted
-            seen += len(wanted)
-        assert seen
+@pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
+def test_the_differences_are_the_cycles_that_differ(pair):
+    """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for
+    the state decide otherwise."""
+    seen = 0
+    for scenario in map(drawn, range(25)):
+        made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
+        found = compare(scenario, made, mode=LOCKED)
+        state = list(scenario.objects)
+        wanted = []
+        for cycle, waiting in enumerate(scenario.pending):
+            first, second = (asked_afresh(version, state, waiting) for version in pair)
+            if first != second:
+                wanted.append((cycle, first[0], second[0]))
+            if first[0] is not None:
+                state.append(waiting.bound_to(first[0]))
+        assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
+        seen += len(wanted)
+    assert seen
 
 
 class TestVerdicts:

@@ -75,19 +75,19 @@ class TestWhoLoses:
         assert against.lost.pods[0].text == "evicted to make room for default/high"
 
 
-class TestReasons:
-    def test_every_reason_of_the_predicates_is_about_something(self):
-        """No reason of a predicate is left without a word or two."""
-        texts = [found.text for found in vars(reasons).values() if isinstance(found, reasons.Reason)]
-        assert texts
-        assert [text for text in texts if about(text) == text] == []
+def test_every_reason_of_the_predicates_is_about_something():
+    """No reason of a predicate is left without a word or two."""
+    texts = [found.text for found in vars(reasons).values() if isinstance(found, reasons.Reason)]
+    assert texts
+    assert [text for text in texts if about(text) == text] == []
 
-    def test_the_reason_of_most_nodes_counts(self):
-        """Of several reasons at one node the one counts for which most nodes were turned down."""
-        error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
-        assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
-        assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
-        assert reasons_in("no such thing.") == {"no such thing": 0}
+
+def test_the_reason_of_most_nodes_counts():
+    """Of several reasons at one node the one counts for which most nodes were turned down."""
+    error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
+    assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
+    assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
+    assert reasons_in("no such thing.") == {"no such thing": 0}
 
 
 class TestSentence:

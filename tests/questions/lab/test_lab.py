@@ -302,46 +302,45 @@ def shown(page, found):
     return kept | {(kind, key): row for kind, key, row in cluster["rows"]}
 
 
-class TestSaved:
-    def test_commands_give_the_same(self, tmp_path):
-        """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
-        with pods that are added."""
-        program = tmp_path / "bin" / "kubeclassic"
-        program.parent.mkdir()
-        program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
-        program.chmod(0o755)
-        (tmp_path / "examples").symlink_to(ROOT / "examples")
-        lab = example_lab()
-        first = replace(
-            lab.start,
-            weights={"MostRequestedPriority": 50},
-            order="queue",
-            edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
-            scheduler={
-                **lab.start.scheduler,
-                "hard_pod_affinity_weight": 50,
-                "seed": 3,
-                "tie_break": "random",
-                "preemption": False,
-            },
+def test_commands_give_the_same(tmp_path):
+    """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
+    with pods that are added."""
+    program = tmp_path / "bin" / "kubeclassic"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
+    program.chmod(0o755)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    lab = example_lab()
+    first = replace(
+        lab.start,
+        weights={"MostRequestedPriority": 50},
+        order="queue",
+        edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
+        scheduler={
+            **lab.start.scheduler,
+            "hard_pod_affinity_weight": 50,
+            "seed": 3,
+            "tie_break": "random",
+            "preemption": False,
+        },
+    )
+    second = replace(
+        lab.start,
+        pods=(PODS,),
+        switches={"NodeResourcesFit": False},
+        edits=("pod shop/* requests.cpu=2",),
+        scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
+    )
+    for state in (first, second):
+        text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
+        path = f"{program.parent}:/usr/bin:/bin"
+        done = subprocess.run(
+            ["bash", "-c", text],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": path},
         )
-        second = replace(
-            lab.start,
-            pods=(PODS,),
-            switches={"NodeResourcesFit": False},
-            edits=("pod shop/* requests.cpu=2",),
-            scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
-        )
-        for state in (first, second):
-            text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
-            path = f"{program.parent}:/usr/bin:/bin"
-            done = subprocess.run(
-                ["bash", "-c", text],
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                check=False,
-                env={"PATH": path},
-            )
-            assert done.returncode in (0, 1), done.stderr
-            assert fates(json.loads(done.stdout)) == answered(lab, state)
+        assert done.returncode in (0, 1), done.stderr
+        assert fates(json.loads(done.stdout)) == answered(lab, state)

@@ -188,43 +188,39 @@ class TestDaemonSets:
         }
 
 
-class TestCosts:
-    @pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])
-    def test_costs_are_exact(self, cost):
-        """Costs are decimal numbers, however they are written."""
-        found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
-        assert (found.cost, found.record()["added"]) == (
-            Decimal(5),
-            [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}],
-        )
-
-    @pytest.mark.parametrize("cost", [None, True, [1]])
-    def test_other_types_are_refused(self, cost):
-        """What is no number is told."""
-        with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
-            add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
-
-
-class TestWrongInput:
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
-            ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
-            ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
-            (
-                {"nodes": "nowhere.yaml"},
-                'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"',
-            ),
-            ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
-            ({"pods": -2}, "pods: expected 1 or more, got -2"),
-            ({"pod": None}, "pods needs pod"),
-            ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
-        ],
+@pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])
+def test_costs_are_exact(cost):
+    """Costs are decimal numbers, however they are written."""
+    found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
+    assert (found.cost, found.record()["added"]) == (
+        Decimal(5),
+        [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}],
     )
-    def test_one_clear_line(self, options, told):
-        """Each wrong argument is told."""
-        given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
-        assert told in refusal_text(
-            KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption")
-        )
+
+
+@pytest.mark.parametrize("cost", [None, True, [1]])
+def test_other_types_are_refused(cost):
+    """What is no number is told."""
+    with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
+        add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
+        ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
+        ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
+        ({"nodes": "nowhere.yaml"}, 'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"'),
+        ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
+        ({"pods": -2}, "pods: expected 1 or more, got -2"),
+        ({"pod": None}, "pods needs pod"),
+        ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
+    ],
+)
+def test_one_clear_line(options, told):
+    """Each wrong argument is told."""
+    given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
+    assert told in refusal_text(
+        KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption")
+    )

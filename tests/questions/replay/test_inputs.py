@@ -214,24 +214,20 @@ BAD = [
 ]
 
 
-class TestBadInput:
-    @pytest.mark.parametrize(("line", "message"), BAD)
-    def test_a_bad_line(self, tmp_path, line, message):
-        """A bad line is told with file, line, field, what was expected and what came."""
-        text = refusal_text(
-            ManifestError,
-            of_file,
-            tmp_path,
-            lines(recorded(0, "Add", "a", kind="Node"), line),
-            "events.jsonl",
-        )
-        assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
-        assert message in text
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_a_bad_line(tmp_path, line, message):
+    """A bad line is told with file, line, field, what was expected and what came."""
+    text = refusal_text(
+        ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl"
+    )
+    assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
+    assert message in text
 
-    def test_no_node(self, tmp_path):
-        """A cluster that never has a node is bad input."""
-        with pytest.raises(ManifestError, match=r"events\.jsonl: expected at least one Node, got none"):
-            of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
+
+def test_no_node(tmp_path):
+    """A cluster that never has a node is bad input."""
+    with pytest.raises(ManifestError, match=r"events\.jsonl: expected at least one Node, got none"):
+        of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 
 class TestTimes:

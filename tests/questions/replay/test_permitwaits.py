@@ -141,33 +141,31 @@ class TestWords:
         ]
 
 
-class TestDeletion:
-    @pytest.mark.parametrize("time", [5, 11])
-    def test_a_pod_that_is_deleted_while_it_waits(self, time):
-        """Its reservation is given back at once, also where its time is up at the same moment."""
-        made = of(
-            *there(node("a", cpu="1")),
-            at(1, asking("one", Doorman="10")),
-            at(2, asking("two")),
-            at(time, asking("one"), DELETE),
-        )
-        records = played(made)
-        assert told(records, "Deleted") == [(time, "default/one")]
-        assert told(records, "Scheduled") == [(time, "default/two")]
-        assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
-        assert made.cluster.tally.never_scheduled == 1
+@pytest.mark.parametrize("time", [5, 11])
+def test_a_pod_that_is_deleted_while_it_waits(time):
+    """Its reservation is given back at once, also where its time is up at the same moment."""
+    made = of(
+        *there(node("a", cpu="1")),
+        at(1, asking("one", Doorman="10")),
+        at(2, asking("two")),
+        at(time, asking("one"), DELETE),
+    )
+    records = played(made)
+    assert told(records, "Deleted") == [(time, "default/one")]
+    assert told(records, "Scheduled") == [(time, "default/two")]
+    assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
+    assert made.cluster.tally.never_scheduled == 1
 
 
-class TestPreemption:
-    def test_a_waiting_victim_is_not_deleted(self):
-        """A pod of low priority that waits loses its node to a more important one, and waits for another
-        chance."""
-        made = of(
-            *there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5))
-        )
-        records = steps_to(made, 10)
-        assert messages(records, "low")[0] == (2, "preempted")
-        assert told(records, "Preempted") == []
-        assert [pod for _, pod in told(records, "Scheduled")] == ["default/high"]
-        assert "default/low" in made.pods.all
-        assert made.cluster.tally.evicted == 0
+def test_a_waiting_victim_is_not_deleted():
+    """A pod of low priority that waits loses its node to a more important one, and waits for another
+    chance."""
+    made = of(
+        *there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5))
+    )
+    records = steps_to(made, 10)
+    assert messages(records, "low")[0] == (2, "preempted")
+    assert told(records, "Preempted") == []
+    assert [pod for _, pod in told(records, "Scheduled")] == ["default/high"]
+    assert "default/low" in made.pods.all
+    assert made.cluster.tally.evicted == 0

@@ -237,23 +237,22 @@ class TestFailing:
         assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
 
-class TestPreempting:
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("termination", [0.0, 20.0])
-    def test_victims_leave_and_the_pod_gets_their_place(self, release, termination):
-        """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
-        low = asking("low", cpu="2")
-        high = asking("high", cpu="2", priority=10)
-        records = played(
-            replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
-        )
-        assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
-            ("default/low", "default/high")
-        ]
-        assert told(records, "Deleted") == [(5 + termination, "default/low")]
-        time, name = told(records, "Scheduled")[-1]
-        assert name == "default/high"
-        assert 5 + termination <= time <= 5 + termination + 11
+@pytest.mark.parametrize("release", ALL)
+@pytest.mark.parametrize("termination", [0.0, 20.0])
+def test_victims_leave_and_the_pod_gets_their_place(release, termination):
+    """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
+    low = asking("low", cpu="2")
+    high = asking("high", cpu="2", priority=10)
+    records = played(
+        replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
+    )
+    assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
+        ("default/low", "default/high")
+    ]
+    assert told(records, "Deleted") == [(5 + termination, "default/low")]
+    time, name = told(records, "Scheduled")[-1]
+    assert name == "default/high"
+    assert 5 + termination <= time <= 5 + termination + 11
 
 
 class TestNodes:
@@ -305,15 +304,14 @@ class TestNodes:
         assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
 
 
-class TestUpdates:
-    def test_a_pod_in_the_replay_keeps_its_node(self):
-        """A recorded update changes labels and the like; where the pod went in the recording is not taken
-        over."""
-        changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
-        made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
-        played(made)
-        now = made.cluster.pod("default/one")
-        assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
+def test_a_pod_in_the_replay_keeps_its_node():
+    """A recorded update changes labels and the like; where the pod went in the recording is not taken
+    over."""
+    changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
+    made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
+    played(made)
+    now = made.cluster.pod("default/one")
+    assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
 
 
 class TestVolumes:

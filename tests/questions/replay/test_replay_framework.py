@@ -36,54 +36,52 @@ def attempts(made, records, name):
     return scheduled[0] if scheduled else made.pods.all[f"default/{name}"].attempts
 
 
-class TestEventHints:
-    def test_only_what_may_help_brings_a_pod_back(self):
-        """A pod that failed on a taint is not tried when others come and go, but at once when the taint does."""
-        events = [
-            *there(node("a", taints=[TAINT]), node("b", cpu="1")),
-            at(0, asking("running"), runs=50),
-            at(10, asking("other"), runs=20),
-            at(5, asking("wants-a", nodeSelector={"disk": "ssd"})),
-            at(100, node("a", labels={"disk": "ssd"}), UPDATE),
-        ]
-        made = newer(*sorted(events, key=lambda event: event.time))
-        records = played(made)
-        assert told(records, "Finished") == [(50, "default/running"), (70, "default/other")]
-        assert (100, "default/wants-a") in told(records, "Scheduled")
-        assert attempts(made, records, "wants-a") == 2
-
-    def test_after_five_minutes_everybody_is_tried(self):
-        """A pod that nothing brings back is tried every five minutes, give or take the half minute between
-        two looks."""
-        made = newer(
-            *there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9"))
-        )
-        times = []
-        while (turn := made.next_pod()) is not None:
-            times += [made.now] if turn.name == "one" else []
-            made.conclude(made.decide(turn))
-        assert times[:4] == [1, 330, 660, 990]
+def test_only_what_may_help_brings_a_pod_back():
+    """A pod that failed on a taint is not tried when others come and go, but at once when the taint does."""
+    events = [
+        *there(node("a", taints=[TAINT]), node("b", cpu="1")),
+        at(0, asking("running"), runs=50),
+        at(10, asking("other"), runs=20),
+        at(5, asking("wants-a", nodeSelector={"disk": "ssd"})),
+        at(100, node("a", labels={"disk": "ssd"}), UPDATE),
+    ]
+    made = newer(*sorted(events, key=lambda event: event.time))
+    records = played(made)
+    assert told(records, "Finished") == [(50, "default/running"), (70, "default/other")]
+    assert (100, "default/wants-a") in told(records, "Scheduled")
+    assert attempts(made, records, "wants-a") == 2
 
 
-class TestGates:
-    def test_a_pod_that_is_gated(self):
-        """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
-        made = newer(
-            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
-        )
-        records = played(made)
-        assert [record for record in records if record["event"] == "Arrived"] == [
-            {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
-            {"time": 2, "event": "Arrived", "pod": "default/one"},
-        ]
-        assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
+def test_after_five_minutes_everybody_is_tried():
+    """A pod that nothing brings back is tried every five minutes, give or take the half minute between
+    two looks."""
+    made = newer(*there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9")))
+    times = []
+    while (turn := made.next_pod()) is not None:
+        times += [made.now] if turn.name == "one" else []
+        made.conclude(made.decide(turn))
+    assert times[:4] == [1, 330, 660, 990]
 
-    def test_its_gates_go(self):
-        """An update without gates lets it be tried at once."""
-        made = newer(
-            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE)
-        )
-        assert told(played(made), "Scheduled") == [(500, "default/held")]
+
+def test_a_pod_that_is_gated():
+    """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
+    made = newer(
+        *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
+    )
+    records = played(made)
+    assert [record for record in records if record["event"] == "Arrived"] == [
+        {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
+        {"time": 2, "event": "Arrived", "pod": "default/one"},
+    ]
+    assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
+
+
+def test_its_gates_go():
+    """An update without gates lets it be tried at once."""
+    made = newer(
+        *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE)
+    )
+    assert told(played(made), "Scheduled") == [(500, "default/held")]
 
 
 class TestPreemption:

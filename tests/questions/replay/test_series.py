@@ -99,55 +99,53 @@ def naive(ledger, sample):
     return found
 
 
-class TestFragmentation:
-    def test_as_counted_one_by_one(self):
-        """What is kept up to date from change to change is what counting anew gives."""
-        draw = random.Random(5)
-        ledger = Ledger(("cpu", "memory", "pods"))
-        lost = Fragmentation(ledger, random.Random(1))
-        sample = []
-        for step in range(300):
-            choice = draw.randrange(4)
-            if choice == 0:
-                ledger.put_node(
-                    node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5")
-                )
-            elif choice == 1 and ledger.columns:
-                ledger.place(
-                    f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)})
-                )
-            elif choice == 2:
-                ledger.leave(f"p{draw.randrange(step + 1)}")
-            elif len(sample) < SAMPLE:
-                asked = ledger.vector({"cpu": draw.randrange(5000), "memory": draw.randrange(2**33)})
-                lost.see(asked)
-                sample.append(asked.tolist())
-            if sample and draw.random() < 0.7:  # nobody need ask after each change
-                assert np.allclose(lost.by_resource(), naive(ledger, sample))
-
-    def test_the_sample_is_bounded_and_fair(self):
-        """However many pods come, a few stand for them all, late ones as well as early ones."""
-        ledger = Ledger(("cpu", "pods"))
-        lost = Fragmentation(ledger, random.Random(2))
-        for number in range(20 * SAMPLE):
-            lost.see(ledger.vector({"cpu": number}))
-        assert len(lost.asked) == SAMPLE
-        assert abs(float(lost.asked[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
+def test_as_counted_one_by_one():
+    """What is kept up to date from change to change is what counting anew gives."""
+    draw = random.Random(5)
+    ledger = Ledger(("cpu", "memory", "pods"))
+    lost = Fragmentation(ledger, random.Random(1))
+    sample = []
+    for step in range(300):
+        choice = draw.randrange(4)
+        if choice == 0:
+            ledger.put_node(
+                node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5")
+            )
+        elif choice == 1 and ledger.columns:
+            ledger.place(f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)}))
+        elif choice == 2:
+            ledger.leave(f"p{draw.randrange(step + 1)}")
+        elif len(sample) < SAMPLE:
+            asked = ledger.vector({"cpu": draw.randrange(5000), "memory": draw.randrange(2**33)})
+            lost.see(asked)
+            sample.append(asked.tolist())
+        if sample and draw.random() < 0.7:  # nobody need ask after each change
+            assert np.allclose(lost.by_resource(), naive(ledger, sample))
 
 
-class TestTally:
-    def test_percentiles(self):
-        """Percentiles of the waits are interpolated; without a wait there are none."""
-        tally = ReplayCounts()
-        assert tally.wait_record() == {}
-        tally.waits.extend(range(101))
-        assert tally.wait_record() == {"mean": 50, "p50": 50, "p90": 90, "p95": 95, "p99": 99, "max": 100}
+def test_the_sample_is_bounded_and_fair():
+    """However many pods come, a few stand for them all, late ones as well as early ones."""
+    ledger = Ledger(("cpu", "pods"))
+    lost = Fragmentation(ledger, random.Random(2))
+    for number in range(20 * SAMPLE):
+        lost.see(ledger.vector({"cpu": number}))
+    assert len(lost.asked) == SAMPLE
+    assert abs(float(lost.asked[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
 
-    def test_mean_use_is_over_time(self):
-        """A node that is full for a quarter of the time is used to a quarter."""
-        made = replay(
-            *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
-        )
-        played(made)
-        use = made.cluster.tally.mean_use()
-        assert use[0] == 0.25
+
+def test_percentiles():
+    """Percentiles of the waits are interpolated; without a wait there are none."""
+    tally = ReplayCounts()
+    assert tally.wait_record() == {}
+    tally.waits.extend(range(101))
+    assert tally.wait_record() == {"mean": 50, "p50": 50, "p90": 90, "p95": 95, "p99": 99, "max": 100}
+
+
+def test_mean_use_is_over_time():
+    """A node that is full for a quarter of the time is used to a quarter."""
+    made = replay(
+        *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
+    )
+    played(made)
+    use = made.cluster.tally.mean_use()
+    assert use[0] == 0.25
