@@ -87,12 +87,10 @@ def visible(text: str) -> str:
     >>> visible("a b"), visible("a\\u202e\\n")
     ('a b', 'a\\\\u202e\\\\n')
     """
-    return (
-        text
-        if text.isprintable()
-        else "".join(
-            char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
-        )
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
     )
 
 

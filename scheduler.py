@@ -221,11 +221,10 @@ class Scheduler:
 def check_cluster(name: str, cluster: object) -> None:
     """Raise :class:`~kubeclassic.exceptions.WrongTypeError` unless *cluster* is a Cluster; the text says how
     to make one."""
-    made = (
-        f"Cluster.load({cluster!r}) makes one"
-        if isinstance(cluster, str)
-        else "Cluster.load(path) or Cluster(objects) makes one"
-    )
+    if isinstance(cluster, str):
+        made = f"Cluster.load({cluster!r}) makes one"
+    else:
+        made = "Cluster.load(path) or Cluster(objects) makes one"
     check_type(name, cluster, Cluster, f"a Cluster; {made}")
 
 

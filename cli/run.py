@@ -61,8 +61,11 @@ def run(
     from ..extenders.choice import asked_extenders
     from ..framework.options import options_of
     from ..framework.schedulerspec import SchedulerSpec
-    from ..live.scheduler.flags import access_of, read_settings
     from .opening import settled_by_server
+
+    with needing_extra("run", "live"):
+        from ..live.process.process import decision_line, scheduled
+        from ..live.scheduler.flags import access_of, read_settings
 
     setup.refuse_early()
     given = {
@@ -71,8 +74,6 @@ def run(
     settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
     access = access_of(settings, context)
     log = log_of(settings.logs.form, settings.logs.level)
-    with needing_extra("run", "live"):
-        from ..live.process.process import decision_line, scheduled
 
     def tell(decision: Decision) -> None:
         click.echo(

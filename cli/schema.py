@@ -61,11 +61,9 @@ def text_of(name: str) -> str:
 
 def _leading(record: type[Record]) -> dict[str, Any]:
     """The fields that a document has before its own."""
-    return (
-        {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}}
-        if issubclass(record, DocumentRecord)
-        else {}
-    )
+    if issubclass(record, DocumentRecord):
+        return {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}}
+    return {}
 
 
 @command(short_help="What the JSON of the commands holds.")

@@ -82,10 +82,8 @@ def serve(
     with needing_extra("serve", "serve"):
         from ..live.process.process import last_line
         from ..live.scheduler.following import STATUS
-        from ..live.server.app import serve_cluster
-        from ..live.server.limits import MEBIBYTE, ServerLimits
-        from ..live.server.served import ServedCluster
-        from ..live.server.serving import Listening, read_token, run_server
+        from ..live.server.app import ServedCluster, serve_cluster
+        from ..live.server.serving import MEBIBYTE, Listening, ServerLimits, read_token, run_server
     from ..api.words import count_of
     from ..live.client.kubeconfig import access_to
     from .answering import tell_notices

@@ -257,9 +257,9 @@ class Engine:
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""
         latest = self.latest
-        return (
-            latest.template if latest is not None and latest.pod is pod and not pod.spec.node_name else None
-        )
+        if latest is not None and latest.pod is pod and not pod.spec.node_name:
+            return latest.template
+        return None
 
     def repeat(self, pod: Pod, message: str | None) -> Decision:
         """The same FitError again, with *message*, for a decision that :meth:`Flow.can_repeat`. No rule runs;

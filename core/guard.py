@@ -119,9 +119,10 @@ def _failed(name: str, method: Method, error: BaseException) -> RuleError:
     ]
     where = f" ({_short(frames[-1].filename)}, line {frames[-1].lineno})" if frames else _definition(method)
     text = str(error)
-    what = (
-        f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}" if text else type(error).__name__
-    )
+    if text:
+        what = f"{type(error).__name__}: {text[:400]}{'...' * (len(text) > 400)}"
+    else:
+        what = type(error).__name__
     if isinstance(error, SystemExit):
         what = "expected an answer, got a call of sys.exit"
     return RuleError(f"{name}{where}: {what}", "".join(traceback.format_list(frames)))

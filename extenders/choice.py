@@ -75,7 +75,7 @@ class ConfiguredExtenders:
             return ()
         if word == "call":
             return make_extenders(configs, release)
-        from .recorded import Recorded, RecordingPost, Replayed
+        from .overhttp import Recorded, RecordingPost, Replayed
 
         path = Path(file.strip())
         if word == "replay":

@@ -1,7 +1,9 @@
 """An extender over HTTP: what the configuration says, the JSON that it is sent, and the calls of a cycle.
 
 Pods and nodes are sent as they came, with what the scheduler itself has changed. Nodes are the bulk of it, so
-the bytes of each node are kept until the node changes. Upstream: HTTPExtender in
+the bytes of each node are kept until the node changes. Replies are read by their shape: as in Go, names of
+fields count in any case, a null is an empty value, and what comes after the first value is not read.
+Upstream: HTTPExtender in
 pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 """
 
@@ -9,12 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import attrs
+import msgspec
 
 from ..algorithmprovider.extenders import ExtenderConfig
 from ..api.objects import Node, Pod
+from ..api.objects.quantity import Int64
 from ..api.reading.decode import decode_kind
 from ..api.wire.ownfields import compact_json, current_manifest
 from ..core.decision.extender import FilterReply, PodsOn
@@ -22,10 +26,98 @@ from ..core.decision.preemptionplan import Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .overhttp import Post
-from .replies import BindAnswer, Chosen, FilterAnswer, PreemptAnswer, ScoreAnswer, read_reply
 
-Json = Any
+Json: TypeAlias = Any
 T = TypeVar("T")
+FAULT = "reply: got "
+"""What the text of each fault of a reply begins with."""
+
+
+class NodeItems(msgspec.Struct):
+    """A list of nodes, each as JSON."""
+
+    items: list[dict[str, Any] | None] | None = None
+
+
+class FilterAnswer(msgspec.Struct):
+    """The reply of filter."""
+
+    nodes: NodeItems | None = None
+    nodenames: list[str | None] | None = None
+    failednodes: dict[str, str | None] | None = None
+    failedandunresolvablenodes: dict[str, str | None] | None = None
+    error: str | None = None
+
+
+class ScoreAnswer(msgspec.Struct):
+    """A node's score in the reply of prioritize."""
+
+    host: str | None = None
+    score: Int64 | None = None
+
+
+class Named(msgspec.Struct):
+    """A victim by its UID."""
+
+    uid: str | None = None
+
+
+class Chosen(msgspec.Struct):
+    """The victims on one node."""
+
+    pods: list[Named | None] | None = None
+    numpdbviolations: Int64 | None = None
+
+
+class PreemptAnswer(msgspec.Struct):
+    """The reply of preempt."""
+
+    nodenametometavictims: dict[str, Chosen | None] | None = None
+
+
+class BindAnswer(msgspec.Struct):
+    """The reply of bind."""
+
+    error: str | None = None
+
+
+def read_reply(body: bytes, kind: type[T]) -> T | None:
+    """The first JSON value in *body* as a *kind*; None for a null. Raises
+    :class:`~kubeclassic.exceptions.ExtenderError`."""
+    try:
+        found, _ = _DECODER.raw_decode(body.decode("utf-8", "replace").lstrip(" \t\r\n"))
+        return msgspec.convert(_lowered(found), kind | None)
+    except RecursionError:
+        raise ExtenderError(f"{FAULT}JSON that is nested too deeply, expected an extender's answer") from None
+    except msgspec.ValidationError as error:
+        raise ExtenderError(f"{FAULT}another form ({error}), expected an extender's answer") from None
+    except ValueError as error:
+        raise ExtenderError(f"{FAULT}no JSON ({error}), expected an extender's answer") from None
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refused)
+
+
+def _lowered(value: Json) -> Json:
+    """*value* with the names of fields in lower case. What a node's name stands before keeps it."""
+    if isinstance(value, list):
+        return [_lowered(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {key.lower(): item for key, item in value.items()}
+    for name in ("nodes", "pods"):
+        if name in found:
+            found[name] = _lowered(found[name])
+    victims = found.get("nodenametometavictims")
+    if isinstance(victims, Mapping):
+        found["nodenametometavictims"] = {node: _lowered(chosen) for node, chosen in victims.items()}
+    return found
+
+
 REMEMBERED_PODS = 1 << 10
 
 

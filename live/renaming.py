@@ -364,19 +364,24 @@ WORDS: Mapping[str, Shape] = {
 """How a value is renamed."""
 
 
-ANNOTATIONS: Mapping[str, str] = {
-    "scheduler.alpha.kubernetes.io/preferAvoidPods": "avoided",
-    "volume.beta.kubernetes.io/storage-class": "name",
-    "volume.kubernetes.io/selected-node": "name",
-    "rbd.csi.ceph.com/volume-handle": "parts",
-    "pv.kubernetes.io/bind-completed": "there",
-    "pv.kubernetes.io/bound-by-controller": "there",
-    "storage.alpha.kubernetes.io/migrated-plugins": "plugins",
-    "kubernetes.io/config.mirror": "name",
-    "storageclass.kubernetes.io/is-default-class": "switch",
-    "resource.kubernetes.io/extended-resource-claim": "switch",
-    "storageclass.beta.kubernetes.io/is-default-class": "switch",
-}
+ANNOTATIONS: Mapping[str, str] = dict(
+    re.findall(
+        r"(\S+) (\S+)",
+        """
+scheduler.alpha.kubernetes.io/preferAvoidPods avoided
+volume.beta.kubernetes.io/storage-class name
+volume.kubernetes.io/selected-node name
+rbd.csi.ceph.com/volume-handle parts
+pv.kubernetes.io/bind-completed there
+pv.kubernetes.io/bound-by-controller there
+storage.alpha.kubernetes.io/migrated-plugins plugins
+kubernetes.io/config.mirror name
+storageclass.kubernetes.io/is-default-class switch
+resource.kubernetes.io/extended-resource-claim switch
+storageclass.beta.kubernetes.io/is-default-class switch
+""",
+    )
+)
 """The annotations that a rule, admission or a drain reads."""
 
 

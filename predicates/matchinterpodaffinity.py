@@ -176,9 +176,9 @@ class RequiredAffinity:
     def by_name(self, pod: Template, cycle: Cycle) -> RequiredAffinity:
         """The same, with the namespaces that it selects by labels replaced by names."""
         wanted = by_name(self.wanted, cycle)
-        return (
-            self if wanted is self.wanted else RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
-        )
+        if wanted is self.wanted:
+            return self
+        return RequiredAffinity(wanted, self.keys, bool(wanted.counts(pod)))
 
 
 def _affinity_unmet(pod: Template, nodes: Batch) -> Mask | None:

@@ -137,11 +137,9 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
             else None
         )
         return (PLUGINS[plugin].driver, handle, plugin) if plugin is not None and handle else None
-    return (
-        _of_class(claim, cycle)
-        if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims
-        else None
-    )
+    if claim is not None and cycle.algorithm.release.volumes.csi_reads_unbound_claims:
+        return _of_class(claim, cycle)
+    return None
 
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:

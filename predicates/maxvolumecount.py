@@ -98,11 +98,9 @@ class Fault:
 
     def on(self, mask: Mask) -> Failures | None:
         """The same as the failure of the nodes of *mask*: bool[n]."""
-        return (
-            Failures.where(Reason(self.text, resolvable=False), mask)
-            if self.rejects
-            else Failures.error(self.text, mask)
-        )
+        if self.rejects:
+            return Failures.where(Reason(self.text, resolvable=False), mask)
+        return Failures.error(self.text, mask)
 
 
 def own_limit(key: str, given: Mapping[str, int]) -> int:

@@ -29,7 +29,7 @@ from ..core.rule import Algorithm
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
-from ..extenders.replies import FAULT
+from ..extenders.extender import FAULT
 from ..extenders.scripted import ScriptedPost
 from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
 from ..framework.config.profiles import GROUP

@@ -135,9 +135,10 @@ class Player:
         elif op == "unschedulable":
             flight = self._flights.pop(operation["pod"], None)
             if flight is not None:
-                popped = (
-                    flight[0].read_again(_pod(operation["object"])) if "object" in operation else flight[0]
-                )
+                if "object" in operation:
+                    popped = flight[0].read_again(_pod(operation["object"]))
+                else:
+                    popped = flight[0]
                 popped.plugins = frozenset(operation.get("plugins", ()))
                 queue.add_unschedulable(popped, flight[1])
         elif given in self._known:

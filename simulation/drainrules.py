@@ -100,9 +100,10 @@ class Budgets:
                 least = budget.spec.min_available
                 expected = len(mine)
                 if most is not None or least is not None:
-                    wanted = (
-                        expected - _number(most, expected) if most is not None else _number(least, expected)
-                    )
+                    if most is not None:
+                        wanted = expected - _number(most, expected)
+                    else:
+                        wanted = _number(least, expected)
                     allowed = max(sum(bool(pod.spec.node_name) for pod in mine) - max(wanted, 0), 0)
             made._by_namespace.setdefault(budget.namespace, []).append(
                 (matches, Allowance(budget.key, allowed, allowed))

@@ -136,9 +136,10 @@ class Edit:
         if self.kind == "ResourceSlice" and left[:1] == ["to"]:
             to = "".join(left[1:2])
             left = left[2:]
-        is_known = (
-            self.kind in OF_VERBS.get(self.verb, ()) if self.verb in OF_VERBS else self.kind not in WORKLOADS
-        )
+        if self.verb in OF_VERBS:
+            is_known = self.kind in OF_VERBS.get(self.verb, ())
+        else:
+            is_known = self.kind not in WORKLOADS
         is_copy = self.verb == "copy"
         is_of_devices = self.kind == "ResourceSlice"
         if left or not is_known or len(copies) > is_copy or bool(to) != (is_copy and is_of_devices):
@@ -202,11 +203,9 @@ class Edit:
         *defaults*: objects get the API server's defaults; *priorities*: gate PodPriority is on.
         """
         if self.verb:
-            return (
-                [(None, new) for new in self._copies(there, chosen)]
-                if self.verb == "copy"
-                else list(self._gone(there, chosen))
-            )
+            if self.verb == "copy":
+                return [(None, new) for new in self._copies(there, chosen)]
+            return list(self._gone(there, chosen))
         found: list[Pair] = [
             (item, after) for item in chosen if (after := self._changed(item, defaults)) is not item
         ]

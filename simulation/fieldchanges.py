@@ -134,13 +134,11 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
 
 
 def _kind_of(value: Json) -> str:
-    return (
-        "a list"
-        if isinstance(value, list)
-        else "an object"
-        if isinstance(value, dict)
-        else f"the value {value!r}"
-    )
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    return f"the value {value!r}"
 
 
 TOP = ("metadata", "spec", "status")

@@ -367,11 +367,10 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
                 shares = later if earlier == later else Figure(f"{earlier} -> {later}")
             row += [has, *([requested, free] if use.allocatable or use.requested else [None, None]), shares]
             row += [use.use_before, use.use, use.free, use.requested, use.allocatable]
-            then = (
-                f", {rounded(name, use.requested_before)} before"
-                if use.requested_before != use.requested
-                else ""
-            )
+            if use.requested_before != use.requested:
+                then = f", {rounded(name, use.requested_before)} before"
+            else:
+                then = ""
             if use.allocatable:
                 amount = f"{rounded(name, use.allocatable)}{' cores' if name == 'cpu' else ''}"
                 said.append([short_name(name), f"{rounded(name, use.requested)} of {amount} requested{then}"])

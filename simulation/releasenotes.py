@@ -499,11 +499,10 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
     if found is not None and not is_of(found[1], release):
         nearest = f"{release.version}, {'the newest' if is_newest(release) else 'the nearest'} release that is known"
         minor = minor_of(found[1])
-        told = (
-            f"the API server is of {minor}, and the cluster is"
-            if server
-            else f"the nodes run {minor}, and are"
-        )
+        if server:
+            told = f"the API server is of {minor}, and the cluster is"
+        else:
+            told = f"the nodes run {minor}, and are"
         yield Unread("", f"{told} evaluated as {nearest}", release=release.version)
 
 

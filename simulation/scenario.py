@@ -219,11 +219,9 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     if order == "priority":
         from ..core.queue.priority import queues_by_priority
 
-        return (
-            sorted(pods, key=lambda pod: -pod.priority)
-            if queues_by_priority(engine.algorithm)
-            else list(pods)
-        )
+        if queues_by_priority(engine.algorithm):
+            return sorted(pods, key=lambda pod: -pod.priority)
+        return list(pods)
     if order != "queue":
         return list(pods)
     from ..core.queue.backoff import Clock

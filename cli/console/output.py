@@ -413,11 +413,9 @@ def _told(error: BaseException) -> str | None:
         return f"{character!a}: a character of a name that the locale's encoding, {error.encoding}, does not have"
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
-        return (
-            reason
-            if error.filename is None
-            else f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
-        )
+        if error.filename is None:
+            return reason
+        return f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
     return None
 
 

@@ -248,11 +248,10 @@ def view_lines(
                     ) or [""]
                 case Table():
                     wide = form == "wide"
-                    rows = (
-                        part.rows
-                        if wide
-                        else [row for at, row in enumerate(part.rows) if at not in part.minor][: part.most]
-                    )
+                    if wide:
+                        rows = part.rows
+                    else:
+                        rows = [row for at, row in enumerate(part.rows) if at not in part.minor][: part.most]
                     cells = [
                         [_cell(column, value) for column, value in zip(part.columns, row, strict=True)]
                         for row in rows

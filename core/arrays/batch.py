@@ -207,9 +207,9 @@ class Batch:
     @Lazy
     def limits(self) -> Ints:
         """All that can be used up on each node: int64[1 + resources, n], ``pods`` first."""
-        return (
-            self.table.limits[:, : self.n] if self.rows is None else self.table.limits.take(self.rows, axis=1)
-        )
+        if self.rows is None:
+            return self.table.limits[:, : self.n]
+        return self.table.limits.take(self.rows, axis=1)
 
     def _of_each(self, resources: tuple[str, ...], amounts: Ints) -> Ints:
         """The *amounts* of each of *resources*, out of those of all resources, with or without pods:
@@ -260,9 +260,9 @@ class Batch:
     def requested(self, resource: str) -> Ints:
         """The sum of *resource* over the node's pods: int64[n]."""
         index = self.table.resources.get(resource)
-        return (
-            np.zeros(self.n, np.int64) if index is None else self._of(self.table.sums[FIRST_RESOURCE + index])
-        )
+        if index is None:
+            return np.zeros(self.n, np.int64)
+        return self._of(self.table.sums[FIRST_RESOURCE + index])
 
     def requesteds(self, resources: tuple[str, ...]) -> Ints:
         """:meth:`requested` of each of *resources*: int64[len(resources), n]."""

@@ -130,9 +130,9 @@ class RowsByCode:
 
     def at(self, code: int) -> Rows:
         """The rows with the value of *code*, ascending: intp[k]."""
-        return (
-            self.rows[self.starts[code] : self.starts[code + 1]] if code + 1 < len(self.starts) else NO_ROWS
-        )
+        if code + 1 < len(self.starts):
+            return self.rows[self.starts[code] : self.starts[code + 1]]
+        return NO_ROWS
 
 
 @attrs.define(eq=False, repr=False)

@@ -116,11 +116,10 @@ class DomainSum:
                     part = each.domains.counts[:width].tolist()
                     if each.weight != 1:
                         part = [each.weight * number for number in part]
-                    found = (
-                        part
-                        if found is None
-                        else [one + other for one, other in zip(found, part, strict=True)]
-                    )
+                    if found is None:
+                        found = part
+                    else:
+                        found = [one + other for one, other in zip(found, part, strict=True)]
             return (0,) * width if found is None else tuple(found)
         if len(counts) == 1:
             return counts[0].by_code()

@@ -40,11 +40,10 @@ def truncated_div(numerator: Ints, denominator: Ints | int) -> Ints:
     quotient: Ints
     if isinstance(denominator, int) and denominator > 0:
         # A power of two is shifted out: that rounds down too, and is four times as fast.
-        quotient = (
-            numerator >> (denominator.bit_length() - 1)
-            if denominator.bit_count() == 1
-            else numerator // denominator
-        )
+        if denominator.bit_count() == 1:
+            quotient = numerator >> (denominator.bit_length() - 1)
+        else:
+            quotient = numerator // denominator
     else:
         with np.errstate(divide="ignore", over="ignore"):
             quotient = numerator // denominator

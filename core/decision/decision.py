@@ -321,11 +321,10 @@ class Decision:
 
     def __repr__(self) -> str:
         found = f"on {self.host}" if self.host is not None else f"on no node: {shortened(self.error or '')}"
-        seen = (
-            f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
-            if self.has_details
-            else ""
-        )
+        if self.has_details:
+            seen = f" ({len(self.details.feasible_rows)} of {len(self.details.visited)} nodes visited fit)"
+        else:
+            seen = ""
         return f"<Decision: {self.pod.key} {found}{seen}>"
 
     def _repr_html_(self) -> str:

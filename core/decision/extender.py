@@ -195,11 +195,9 @@ def preempt_with_extenders(
 
             def pods_on(name: str) -> Sequence[Pod] | None:
                 row = cycle.table.row_of.get(name)
-                return (
-                    None
-                    if row is None or cycle.table.nodes[row] is None
-                    else [entry.pod for entry in cycle.table.pods[row]]
-                )
+                if row is None or cycle.table.nodes[row] is None:
+                    return None
+                return [entry.pod for entry in cycle.table.pods[row]]
 
             candidates = _with_victims(extender, cycle, extender.process_preemption(pod, candidates, pods_on))
         except ExtenderError:

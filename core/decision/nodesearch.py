@@ -40,11 +40,10 @@ def judge_twice(
     if not waiting:
         return Verdict(plain, plain.fits)
     indexes = np.array(sorted(waiting), np.intp)
-    trial = (
-        nodes.some(indexes)
-        if isinstance(nodes, Overlay)
-        else Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
-    )
+    if isinstance(nodes, Overlay):
+        trial = nodes.some(indexes)
+    else:
+        trial = Overlay.of(nodes.table, nodes.indexes[indexes], cycle.pod)
     place = {int(i): at for at, i in enumerate(indexes)}
     trial.add_all([(place[i], entry) for i, entries in waiting.items() for entry in entries])
     with_nominated = judge(cycle, trial, check_all)

@@ -64,11 +64,9 @@ class Preemption:
     is whole."""
 
     def __repr__(self) -> str:
-        return (
-            f"<Preemption on {self.node}: {len(self.victims)} victims>"
-            if self.node is not None
-            else "<Preemption: no node>"
-        )
+        if self.node is not None:
+            return f"<Preemption on {self.node}: {len(self.victims)} victims>"
+        return "<Preemption: no node>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: with all candidates."""

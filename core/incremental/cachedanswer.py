@@ -139,11 +139,10 @@ class Answer:
 
     def declare(self, declared: Sequence[Clause] | Sums) -> None:
         """Follow what the rule *declared* just now."""
-        sums = (
-            declared.each
-            if isinstance(declared, Sums)
-            else [one for clause in declared for one in clause.sums]
-        )
+        if isinstance(declared, Sums):
+            sums = declared.each
+        else:
+            sums = [one for clause in declared for one in clause.sums]
         also = declared.also if isinstance(declared, Sums) else ()
         self.watches = [
             Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *also])

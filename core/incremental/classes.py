@@ -181,11 +181,10 @@ class ClassScore:
         found: list[int] | None = None
         for place in self.moving:
             sums = classes.sums[place]
-            found = (
-                [sums[at] for at in which]
-                if found is None
-                else [score + sums[at] for score, at in zip(found, which, strict=True)]
-            )
+            if found is None:
+                found = [sums[at] for at in which]
+            else:
+                found = [score + sums[at] for score, at in zip(found, which, strict=True)]
         for one, slot in self.few:
             values = one.by_code()
             codes = classes.fixed[slot]

@@ -95,9 +95,9 @@ def term_mask(term: NodeSelectorTerm, nodes: Batch, *, fields: bool = True) -> M
     by_fields = reduce(
         and_, (_field_mask(field, nodes, fields) for field in term.match_fields), _every(nodes)
     )
-    return (
-        by_fields & expressions_mask(term.match_expressions, nodes) if term.match_expressions else by_fields
-    )
+    if term.match_expressions:
+        return by_fields & expressions_mask(term.match_expressions, nodes)
+    return by_fields
 
 
 def _is_usable(term: NodeSelectorTerm) -> bool:

@@ -53,11 +53,9 @@ class OwnerSelector:
         """Label pairs that all pods have that it matches."""
         if self.matches is everything:
             return ()
-        return (
-            self.selector.match_labels.items()
-            if isinstance(self.selector, LabelSelector)
-            else self.selector.items()
-        )
+        if isinstance(self.selector, LabelSelector):
+            return self.selector.match_labels.items()
+        return self.selector.items()
 
 
 _SERVICES: StateKey[Remembered[tuple[Service, ...]]] = StateKey("services")

@@ -146,11 +146,9 @@ def _whole(name: str, quantity: Quantity) -> int:
 
 def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, cpu in millicores."""
-    return (
-        nonzero_with_any_overhead(pod, gates)
-        if gates.get("PodOverhead", False)
-        else nonzero_of_all_containers(pod, gates)
-    )
+    if gates.get("PodOverhead", False):
+        return nonzero_with_any_overhead(pod, gates)
+    return nonzero_of_all_containers(pod, gates)
 
 
 def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:

@@ -90,9 +90,9 @@ def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus])
 
 
 def _allocated(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:
-    return (
-        status.allocated_resources if infeasible else _largest(container.requests, status.allocated_resources)
-    )
+    if infeasible:
+        return status.allocated_resources
+    return _largest(container.requests, status.allocated_resources)
 
 
 def _reported(container: Container, status: ContainerStatus, infeasible: bool) -> Amounts:

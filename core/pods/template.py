@@ -249,11 +249,9 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
 def _without_comparisons(pod: Pod) -> Pod:
     """*pod* without tolerations that compare numbers: where they are off they tolerate nothing."""
     kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
-    return (
-        pod
-        if len(kept) == len(pod.spec.tolerations)
-        else replace(pod, spec=replace(pod.spec, tolerations=kept))
-    )
+    if len(kept) == len(pod.spec.tolerations):
+        return pod
+    return replace(pod, spec=replace(pod.spec, tolerations=kept))
 
 
 HUGE = 1 << 46

@@ -263,11 +263,9 @@ class BackoffHeaps:
 
     def pop(self) -> QueuedPod:
         """Take out the pod of :meth:`peek`."""
-        return (
-            self.rejected.pop()
-            if self.rejected and self.peek() is self.rejected.peek()
-            else self.errors.pop()
-        )
+        if self.rejected and self.peek() is self.rejected.peek():
+            return self.rejected.pop()
+        return self.errors.pop()
 
     def in_order(self) -> list[QueuedPod]:
         return self.rejected.in_order() + self.errors.in_order()

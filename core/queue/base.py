@@ -172,9 +172,10 @@ class QueueBase(SchedulingQueue):
         self._waiting = Heap(self._ends_before)
         self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
-        self._parked_at_most = (
-            inf if self.cells.parked_at_most is None else nanoseconds(self.cells.parked_at_most)
-        )
+        if self.cells.parked_at_most is None:
+            self._parked_at_most = inf
+        else:
+            self._parked_at_most = nanoseconds(self.cells.parked_at_most)
 
     # --- what releases do differently -----------------------------------------------------------------------
 

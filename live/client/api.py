@@ -518,7 +518,7 @@ class Api:
         sends_duration: bool = False,
         field_selector: str = "",
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        """A context with the events from *version* on, for so many *seconds*; *sends_duration*: these are in
+        """A context with the events from *version* on, for *seconds*; *sends_duration*: these are in
         the query twice.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot

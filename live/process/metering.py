@@ -6,11 +6,24 @@ What is not measured here stays 0: single plugins and predicates, which judge al
 
 from __future__ import annotations
 
+import platform
 import time
+from collections import Counter as Tally
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 import attrs
+import prometheus_client
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    Summary,
+    generate_latest,
+)
 
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
@@ -19,6 +32,9 @@ from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
+from ...framework.releases import ALL_PATCH_LEVELS
+from ..client.api import MeasuredRequest
+from ..client.http import user_agent
 
 Feed = Literal[
     "attempt",
@@ -190,20 +206,98 @@ _EVALUATIONS = {Phase.FILTER: "predicate_evaluation", Phase.SCORE: "priority_eva
 _MOST_ATTEMPTS = 15
 
 
-@attrs.define(eq=False)
-class Metering:
-    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in
-    them, are measured here."""
+Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
 
-    _profile: str = ""
-    """The schedulerName of the pod that is being tried."""
-    _since: float = 0.0
-    """When the last part ended."""
-    _parts: dict[Phase, str] = attrs.Factory(dict)
-    """The parts of the cycle so far, with their statuses."""
+
+class SchedulerMetrics:
+    """All metrics of one scheduler, in a registry of its own. Times are in seconds; the parts of a cycle,
+    which have no waits in them, are measured here."""
+
+    def __init__(self, *, has_profiles: bool, with_process: bool = False) -> None:
+        """The metrics of a release, all 0; *with_process*: those of this process too, where the system has
+        them."""
+        self._profile: str = ""
+        """The schedulerName of the pod that is being tried."""
+        self._since: float = 0.0
+        """When the last part ended."""
+        self._parts: dict[Phase, str] = {}
+        """The parts of the cycle so far, with their statuses."""
+        self.has_profiles: bool = has_profiles
+        self.scheduler: Any = None
+        """The live scheduler, of which more is read when the metrics are written."""
+        self.registry: CollectorRegistry = CollectorRegistry()
+        self._rejecting: set[tuple[str, str]] = set()
+        """The plugins, with profiles, that had rejected pods at an earlier time."""
+        self._fed: dict[str, list[tuple[Metric, Instrument]]] = {}
+        for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
+            more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+            kind = getattr(prometheus_client, metric.kind)
+            made: Instrument = kind(metric.name, metric.help, metric.labels, registry=self.registry, **more)
+            for value in metric.starts:
+                made.labels(value)
+            self._fed.setdefault(metric.feed, []).append((metric, made))
+        if with_process:
+            ProcessCollector(registry=self.registry)
+
+    def text(self) -> bytes:
+        """What ``/metrics`` answers."""
+        if self.scheduler is not None:
+            self._read(self.scheduler)
+        return generate_latest(self.registry)
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
-        """Count or measure *value* by *labels*; here nothing is."""
+        """Count or measure *value* by *labels*, of which a metric takes those that it has."""
+        for metric, instrument in self._fed.get(feed, ()):
+            child = (
+                instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
+            )
+            if isinstance(child, Gauge):
+                child.set(value)
+            elif isinstance(child, Counter):
+                child.inc(value)
+            else:
+                child.observe(value)
+
+    # --- requests -------------------------------------------------------------------------------------------
+
+    def request(self, found: MeasuredRequest, server: str) -> None:
+        """The API server at the URL *server* was asked. Watches are counted, and not measured."""
+        method = found.request.method
+        host = urlsplit(server).netloc
+        self.feed(
+            "request", 1, method=method, code=str(found.status) if found.status else "<error>", host=host
+        )
+        if not found.is_stream:
+            self.feed("request time", found.seconds, verb=method, host=host)
+
+    def _read(self, scheduler: Any) -> None:
+        """Set the numbers to what is so now."""
+        engine = scheduler.state.engine
+        queue = scheduler.state.queue
+        found = queue.pending
+        gated = 0
+        if found.unschedulable:
+            gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
+        self.feed("pending", found.active, queue="active")
+        self.feed("pending", found.backoff, queue="backoff")
+        self.feed("pending", found.unschedulable - gated, queue="unschedulable")
+        if self.has_profiles:  # releases without profiles have no gated pods
+            self.feed("pending", gated, queue="gated")
+        self.feed("tasks", scheduler.under_way, operation="binding")
+        for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
+            self.feed("cache", count, type=kind)
+        self.feed("build", 1, **build_values(engine.release.version))
+        for name, gate in engine.release.gates.items():
+            self.feed("gate", int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
+        # How many pods of the queue each plugin rejected in their last attempts.
+        rejected: Tally[tuple[str, str]] = Tally()
+        for item in queue.entries():
+            rejected.update(
+                (plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins
+            )
+        self._rejecting |= set(rejected)
+        for plugin, profile in self._rejecting:
+            self.feed("reason", rejected[plugin, profile], plugin=plugin, profile=profile)
 
     # --- a cycle --------------------------------------------------------------------------------------------
 
@@ -286,3 +380,19 @@ class Metering:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds*
         after its attempt began."""
         self._attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
+
+
+def build_values(version: str) -> dict[str, str]:
+    """Label of the metric ``kubernetes_build_info`` -> its value, for the release *version*.
+
+    >>> found = build_values("1.15")
+    >>> found["major"], found["minor"], found["git_version"].startswith("v1.15.")
+    ('1', '15', True)
+    """
+    major, _, minor = version.partition(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "git_version": f"v{ALL_PATCH_LEVELS[version]}+{user_agent().replace('/', '.')}",
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }

@@ -34,14 +34,14 @@ from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseThread, new_identity
 from ..scheduler.events import Events, Recorder
-from ..scheduler.flags import Listener, RunSettings, config_maps_of
+from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS, end_at_signals, unless
-from ..scheduler.metrics import SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.state import LiveState
 from ..scheduler.writes import ClusterApi, DryApi
 from ..server.serving import METRICS_TYPE, SAFE, Listening, served
 from .logs import REQUESTS, Log
+from .metering import SchedulerMetrics, build_values
 
 UNAVAILABLE = 503
 MOST_CALLERS = 100
@@ -77,17 +77,14 @@ def endpoints(
 
 
 @asynccontextmanager
-async def serving(app: Starlette, listeners: Sequence[Listener]) -> AsyncIterator[list[str]]:
+async def serving(app: Starlette, listeners: Sequence[Listening]) -> AsyncIterator[list[str]]:
     """A context in which *app* is served; it gives the URLs. Raises :class:`~..server.serving.ServeError`
     where it cannot listen."""
     async with AsyncExitStack() as stack:
         urls = []
         for each in listeners:
-            listening = Listening(
-                each.address, each.port, each.certificate or None, each.key or None, insecure=True
-            )
             urls.append(
-                await stack.enter_async_context(served(app, listening, most_callers=MOST_CALLERS, grace=0))
+                await stack.enter_async_context(served(app, each, most_callers=MOST_CALLERS, grace=0))
             )
         yield urls
 
@@ -143,7 +140,7 @@ class Process:
     """What was under way at its end, and what became of it, once that is there."""
 
     def __attrs_post_init__(self) -> None:
-        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
+        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles), with_process=True)
         if self.settings.longest_parked is not None:
             release = self.engine.release
             release = replace(

@@ -24,6 +24,7 @@ from ..client.api import Api, ApiError, Transport, resource
 from ..client.credentials import Access, KubeconfigError
 from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
+from ..server.serving import Listening
 from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
 
@@ -162,17 +163,6 @@ class ElectionSettings:
     times: LeaseTimes = attrs.Factory(LeaseTimes)
 
 
-@attrs.frozen(kw_only=True)
-class Listener:
-    """An address at which health and metrics can be asked for."""
-
-    address: str = LOOPBACK
-    port: int
-    certificate: str = ""
-    """A file in PEM; empty: plain HTTP."""
-    key: str = ""
-
-
 @attrs.frozen
 class RunSettings:
     """All that a live scheduler is started with, but for what its configuration says about scheduling."""
@@ -186,7 +176,7 @@ class RunSettings:
     burst: int = 100
     election: ElectionSettings | None = None
     """None: no leader is elected."""
-    listeners: tuple[Listener, ...] = ()
+    listeners: tuple[Listening, ...] = ()
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
     logs: LogSettings = attrs.Factory(LogSettings)
@@ -260,7 +250,7 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
     )
 
 
-def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
+def _listeners(flags: Values, found: Surroundings) -> Iterator[Listening]:
     """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who
     they are."""
     certificate = flags.of("tls-cert-file", "")
@@ -276,16 +266,14 @@ def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
     is_said = not PLACES[False].isdisjoint(flags.given)
     for address, port in dict.fromkeys([given] if is_said else places or [given]):
         if port:
-            yield Listener(address=address, port=port)
+            yield Listening(address, port, insecure=True)
     secure = flags.port("secure-port", HTTPS_PORT if certificate else 0)
     if secure and not certificate:
         raise FlagError(
             f"--secure-port: expected --tls-cert-file and --tls-private-key-file too, or --port for plain HTTP, got {secure}"
         )
     if secure:
-        yield Listener(
-            address=flags.of("bind-address", LOOPBACK), port=secure, certificate=certificate, key=key
-        )
+        yield Listening(flags.of("bind-address", LOOPBACK), secure, certificate, key, insecure=True)
 
 
 def _place(written: str) -> tuple[str, int]:

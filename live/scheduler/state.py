@@ -16,7 +16,7 @@ from ...core.queue.backoff import Clock, nanoseconds
 from ...core.release import Release
 from ..client.api import loop_time
 from ..process.logs import Log
-from ..process.metering import Metering
+from ..process.metering import SchedulerMetrics
 from .events import Recorder, in_seconds
 from .writes import ClusterApi, DryApi
 
@@ -40,7 +40,11 @@ class LiveState(SchedulingState):
     """The time in seconds since 1970."""
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.Factory(Log)
-    observer: Metering = attrs.Factory(Metering)
+    observer: SchedulerMetrics = attrs.field(
+        default=attrs.Factory(
+            lambda self: SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles)), takes_self=True
+        )
+    )
     leads: Callable[[], bool] = lambda: True
     """Whether this replica leads for certain; so it is where there is no other one."""
     awake: asyncio.Event = attrs.Factory(asyncio.Event)

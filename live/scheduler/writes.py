@@ -96,8 +96,19 @@ class ClusterApi:
         )
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
-        """Change the status of *pod* by a strategic merge patch."""
-        await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
+        """Change the status of *pod* by a strategic merge patch, unless it is empty; what may pass is tried
+        again, four times in all."""
+        pause = FIRST_PATCH_PAUSE
+        for left in reversed(range(PATCH_TRIES if patch else 0)):
+            try:
+                await self.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch)
+                return
+            except ApiError as error:
+                # Upstream: Retriable in pkg/scheduler/util/utils.go.
+                if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
+                    raise
+            await asyncio.sleep(pause)
+            pause *= PATCH_PAUSE_FACTOR
 
     async def delete_pod(self, pod: Pod) -> None:
         """Delete *pod*."""
@@ -267,19 +278,3 @@ def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     if (node_name := after.get("nominatedNodeName")) != before.get("nominatedNodeName"):
         changed["nominatedNodeName"] = node_name
     return {"status": changed} if changed else {}
-
-
-async def patch_status(api: ClusterApi, pod: Pod, patch: Json) -> None:
-    """Send a patch, unless it is empty; what may pass is tried again, four times in all. Raises
-    :class:`ApiError`."""
-    pause = FIRST_PATCH_PAUSE
-    for left in reversed(range(PATCH_TRIES if patch else 0)):
-        try:
-            await api.patch_status(pod, patch)
-            return
-        except ApiError as error:
-            # Upstream: Retriable in pkg/scheduler/util/utils.go.
-            if not left or not (isinstance(error, NoAnswer) or error.status in (FAILED, UNAVAILABLE)):
-                raise
-        await asyncio.sleep(pause)
-        pause *= PATCH_PAUSE_FACTOR

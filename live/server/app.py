@@ -1,33 +1,408 @@
-"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one
-that it follows."""
+"""The extender server: the cluster that it decides on, the verbs of an extender, its paths as an ASGI
+application, and its life.
+
+The cluster follows events, those of an API server too; given nodes can stand in for its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Self, TypeVar
 
 import attrs
+import numpy as np
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from ...api.objects import KubeObject
+from ...api.controlplane.admission import admit
+from ...api.controlplane.defaults import with_defaults
+from ...api.objects import KubeObject, Node, Pod, PriorityClass
 from ...api.wire.ownfields import compact_json
+from ...core.arrays.types import Ints, Mask, Rows, Scores
+from ...core.cluster.listings import LISTED
+from ...core.decision.decision import Details
+from ...core.decision.preemptionplan import Victims
+from ...core.decision.score import ScoreError
+from ...core.decision.verdict import Verdict
+from ...core.driver import SchedulingState
+from ...core.engine import Engine, FilterError
+from ...core.queue.backoff import Clock
 from ...exceptions import KubeclassicError
+from ...simulation.scenario import Scenario
 from ..client.api import PODS, Api, Transport
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..informers.informers import Informers, informers_of
 from ..process.logs import Log, to_standard_error
-from ..scheduler.following import end_at_signals, follow, unless
+from ..scheduler.following import follow
 from ..scheduler.writes import binding
-from .bodies import BindingArgs, RequestError
-from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, ServerLimits
-from .served import ServedCluster
-from .serving import METRICS_TYPE, SAFE, Listening, Worker, served
+from .bodies import (
+    UNPROCESSABLE,
+    BindingArgs,
+    NodesAsked,
+    RequestError,
+    binding_args,
+    extender_args,
+    filter_result,
+    preemption_args,
+    preemption_result,
+    read_object,
+)
+from .serving import (
+    METRICS_TYPE,
+    SAFE,
+    TOO_MANY,
+    UNAVAILABLE,
+    ConnectionGuard,
+    Listening,
+    Metrics,
+    ServerLimits,
+    Worker,
+    until_signal,
+)
+
+MOST_ASKED = 2_000
+"""Pods of earlier questions that are remembered, so that they can be bound."""
+CONFLICT = 409
+
+
+@attrs.define(eq=False)
+class ServedCluster(SchedulingState):
+    """The objects of a cluster, and the engine that knows them. Not safe for threads: one thread has to own
+    it.
+
+    *defaults*: pods and nodes of requests get the defaults of the API server.
+    """
+
+    defaults: bool = True
+    _given: dict[str, tuple[Node, Node | None]] = attrs.Factory(dict)
+    """Name -> a node of the latest request that stands in now, and the cluster's own."""
+    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.Factory(dict)
+    """Name -> a node's JSON form and what it says, of the latest request."""
+    _asked: dict[str, Pod] = attrs.Factory(dict)
+    """UID -> pod of an earlier question."""
+    _classes: dict[str, PriorityClass] = attrs.Factory(dict)
+
+    def __attrs_post_init__(self) -> None:
+        # Pods of all schedulers wait here: their nominations count, whichever of them tries the pod.
+        self.begin(Clock(), None)
+
+    @classmethod
+    def of(cls, scenario: Scenario, engine: Engine, defaults: bool) -> Self:
+        """The cluster of *scenario*."""
+        made = cls(engine, defaults)
+        for item in (*scenario.objects, *scenario.pending):
+            made.put(item)
+        engine.warm()
+        return made
+
+    @property
+    def object_count(self) -> int:
+        """How many objects there are."""
+        listed = sum(len(getattr(self.listings, name)) for name in LISTED.values())
+        return self.engine.node_count + len(self.router.pods) + listed + len(self._classes)
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or updated. Finished pods leave; a pod of another UID, or on another node, is
+        another pod."""
+        if isinstance(item, PriorityClass):
+            self._classes[item.key] = item
+        elif isinstance(item, Node):
+            self._given.pop(item.name, None)
+        elif isinstance(item, Pod):
+            known = self.pod(item.key)
+            if known is not None and known.spec.node_name not in ("", item.spec.node_name):
+                self.router.delete(known)
+        self.router.put(item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted; only its kind and key matter. An unknown object is ignored."""
+        if isinstance(item, PriorityClass):
+            self._classes.pop(item.key, None)
+        elif isinstance(item, Node):
+            self._given.pop(item.name, None)
+        self.router.delete(item)
+
+    # --- what a request names -------------------------------------------------------------------------------
+
+    def completed(self, pod: Pod) -> Pod:
+        """The pod of a request with defaults and its priority, as the API server would have it; it is
+        remembered, not added."""
+        if self.defaults:
+            admitted = admit([with_defaults(pod)], self._classes.values())
+            if admitted.refused:
+                raise RequestError(
+                    "Pod",
+                    f"a pod that the API server would refuse ({admitted.refused[0][1]})",
+                    "another",
+                    UNPROCESSABLE,
+                )
+            pod = next(found for found in admitted.objects if isinstance(found, Pod))
+        while len(self._asked) >= MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
+        self._asked[pod.uid] = pod
+        return pod
+
+    def node(self, name: str) -> Node | None:
+        """The cluster's own node called *name*; None if there is none."""
+        return self._given[name][1] if name in self._given else self.engine.node(name)
+
+    def rows(self, asked: NodesAsked) -> Rows:
+        """The rows of the nodes *asked* for, which are as they were given. Raises :class:`RequestError` for
+        an unknown one."""
+        read: dict[str, tuple[Mapping[str, Any], Node]] = {}
+        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=False)):
+            # What is as it was in the last request is not read again.
+            last = self._read.get(name)
+            if last is None or last[0] != manifest:
+                node = read_object("Node", manifest, f"Nodes.items[{i}]")
+                last = manifest, with_defaults(node) if self.defaults else node
+            read[name] = last
+        if asked.manifests is not None:
+            self._read = read
+        differing = {name: node for name, (_, node) in read.items() if not _is_same(self.node(name), node)}
+        feed = self.router.feed
+        for name in [name for name in self._given if name not in differing]:
+            given, own = self._given.pop(name)
+            if own is None:
+                feed.delete(given)
+            else:
+                feed.put(own)
+        for name, node in differing.items():
+            if name not in self._given or self._given[name][0] != node:
+                self._given[name] = node, self.node(name)
+                feed.put(node)
+        table = self.engine.fresh_table()
+        found = np.array([table.row_of.get(name, -1) for name in asked.names], np.intp)
+        is_known = found >= 0
+        is_known[is_known] = table.has_node[found[is_known]]
+        if table.deleted_rows:
+            is_known &= ~np.isin(found, list(table.deleted_rows))
+        if not is_known.all():
+            i = int((~is_known).argmax())
+            got = f'"{asked.names[i][:200]}", which the cluster does not have'
+            raise RequestError(
+                f"{asked.field}[{i}]", got, f"one of its {self.engine.node_count} nodes", UNPROCESSABLE
+            )
+        return found
+
+    def bindable(self, key: str, uid: str) -> Pod:
+        """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""
+        known = self.pod(key)
+        for pod in (known, self._asked.get(uid or key)):
+            if pod is not None and pod.key == key and uid in ("", pod.uid):
+                return pod
+        if known is not None:
+            raise RequestError("PodUID", f'"{uid}"', f'"{known.uid}", which {key} has', CONFLICT)
+        raise RequestError(
+            "PodName", f'"{key}", which the cluster does not have', "one of its pods", UNPROCESSABLE
+        )
+
+    # --- the verbs of an extender ---------------------------------------------------------------------------
+
+    @property
+    def verbs(self) -> dict[str, Callable[[bytes], bytes]]:
+        """The verbs that only ask, by the path that asks for them."""
+        return {"filter": self.filter, "prioritize": self.prioritize, "preemption": self.preempt}
+
+    @contextmanager
+    def filtered(self, pod: Pod) -> Iterator[tuple[Any, Details]]:
+        """A context with a cycle for *pod* after its filter step; nothing of it stays. Raises
+        :class:`CannotDecide`."""
+        flow = self.engine.flow
+        with self.engine.preserving_state(pod):
+            if (refused := flow.pre_check(pod)) is not None:
+                raise CannotDecide(refused.error or "the pod may not be tried")
+            cycle = self.engine.begin(pod)
+            try:
+                details = flow.filter(cycle)
+            except FilterError as error:
+                raise CannotDecide(str(error)) from None
+            yield cycle, details
+
+    def filter(self, body: bytes) -> bytes:
+        """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
+        pod, asked = extender_args(body)
+        rows = self.rows(asked)
+        pod = self.completed(pod)
+        if not len(rows):
+            return compact_json(filter_result(asked))
+        try:
+            with self.filtered(pod) as (_, details):
+                fits, unresolvable, texts = _judged(self.engine, details, rows)
+        except CannotDecide as error:
+            return compact_json(filter_result(asked, error=str(error)))
+        names = asked.names
+        failed = np.flatnonzero(~fits)
+        why, lasting = (
+            {names[at]: texts[at] for at in found.tolist()}
+            for found in (failed, failed[unresolvable[failed]])
+        )
+        return compact_json(filter_result(asked, np.flatnonzero(fits).tolist(), why, lasting))
+
+    def prioritize(self, body: bytes) -> bytes:
+        """The scores of the nodes, 0 to 10, as if they were those that fit; see :func:`scaled`."""
+        pod, asked = extender_args(body)
+        rows = self.rows(asked)
+        pod = self.completed(pod)
+        if not len(rows):
+            return compact_json([])
+        try:
+            with self.filtered(pod) as (cycle, _):
+                scores = scaled(self.engine.flow.score(cycle, rows).totals).tolist()
+        except (CannotDecide, ScoreError) as error:
+            # The answer of this verb has no field for an error; a scheduler goes on without these scores.
+            raise RequestError(
+                "Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE
+            ) from None
+        return compact_json(
+            [{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)]
+        )
+
+    def preempt(self, body: bytes) -> bytes:
+        """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's
+        own rules want them gone."""
+        pod, asked, victims = preemption_args(body)
+        rows = self.rows(asked)
+        pod = self.completed(pod)
+        candidates: Mapping[str, Victims] = {}
+        if not len(rows):
+            return compact_json(preemption_result(candidates, {}))
+        try:
+            with self.filtered(pod) as (cycle, details):
+                if details.search is not None:
+                    unresolvable = details.search.verdict.unresolvable()
+                    unresolvable[details.outside] = True
+                    wanted = {uid for uids in victims.values() for uid in uids}
+                    candidates = self.engine.flow.victims(cycle, rows, unresolvable, wanted)
+        except CannotDecide as error:
+            raise RequestError(
+                "Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE
+            ) from None
+        unknown = {}
+        for name, uids in victims.items():
+            there = {pod.uid for pod in self.engine.pods_on(name)}
+            unknown[name] = [uid for uid in uids if uid not in there]
+        return compact_json(preemption_result(candidates, unknown))
+
+    def checked_binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
+        """The binding that a request asks for, and why it cannot be; None if it can.
+
+        With *checks* the pod has to be known and without a node; else an API server judges.
+        """
+        args = binding_args(body)
+        if self.node(args.node) is None:
+            got = f'"{args.node[:200]}", which the cluster does not have'
+            raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
+        host = self.bindable(args.key, args.uid).spec.node_name if checks else ""
+        return args, f"pod {args.key} is already assigned to node {host}" if host else None
+
+    def bound(self, args: BindingArgs) -> None:
+        """The pod is bound: its node counts it from now on, if it is known."""
+        with suppress(RequestError):
+            pod = self.bindable(args.key, args.uid)
+            if not pod.spec.node_name:
+                self.put(pod.bound_to(args.node))
+
+
+def _is_same(own: Node | None, node: Node) -> bool:
+    """Whether the cluster's *own* node is as the given one, but for its version and the like."""
+    if own is None:
+        return False
+    return (
+        own.spec == node.spec
+        and own.status == node.status
+        and own.labels == node.labels
+        and own.annotations == node.annotations
+    )
+
+
+# --- verbs --------------------------------------------------------------------------------------------------
+
+MAX_EXTENDER_PRIORITY = 10
+"""The highest score that an extender gives. Upstream: MaxExtenderPriority."""
+UNSCHEDULABLE = "Unschedulable"
+"""The code of a plugin's status where the removal of pods may help."""
+
+
+class CannotDecide(KubeclassicError):
+    """The scheduler's cycle ends in an error, with this text."""
+
+
+def scaled(totals: Scores) -> Ints:
+    """Totals as scores of an extender, 0 to 10: the lowest total becomes 0, the highest 10, others in
+    proportion, rounded down.
+
+    So 10 has who has the highest total, and no other. Where all totals are equal each gets 10.
+
+    >>> scaled(np.array([100_007, 100_012, 100_019, 100_020])).tolist()
+    [0, 3, 9, 10]
+    """
+    if not len(totals):
+        return totals
+    low = int(totals.min())
+    high = int(totals.max())
+    if low == high:
+        return np.full(len(totals), MAX_EXTENDER_PRIORITY, np.int64)
+    # In Python's numbers: a weight of a Policy may be so large that ten times a total is none of 64 bits.
+    return np.array(
+        [(total - low) * MAX_EXTENDER_PRIORITY // (high - low) for total in totals.tolist()], np.int64
+    )
+
+
+def _judged(engine: Engine, details: Details, rows: Rows) -> tuple[Mask, Mask, list[str]]:
+    """Which of *rows* fit, bool[k]; on which the removal of pods cannot help, bool[k]; and why they do not
+    fit, empty where they do."""
+    if details.search is None:
+        refusal = details.refusal(engine.flow.node_list()[0])
+        is_final = refusal is not None and refusal.code != UNSCHEDULABLE
+        why = "" if refusal is None else ", ".join(refusal.reasons)
+        return np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [why] * len(rows)
+    verdict = details.search.verdict
+    texts = [""] * len(rows)
+    outside = np.isin(rows, details.outside)
+    fits = verdict.fits[rows] & ~outside
+    unresolvable = verdict.unresolvable()[rows] | outside
+    failed = np.flatnonzero(~fits & ~outside)
+    # Upstream: an error of a predicate on any node ends the cycle.
+    for row in rows[failed].tolist() if verdict.has_errors else ():
+        error = verdict.error(row)
+        if error is not None:
+            raise CannotDecide(error)
+    for at, text in zip(failed.tolist(), _texts(verdict, rows[failed]), strict=True):
+        texts[at] = text
+    away = np.flatnonzero(outside).tolist()
+    for at in away:
+        refusal = details.refusal(int(rows[away[0]]))
+        texts[at] = "" if refusal is None else ", ".join(refusal.reasons)
+    return fits, unresolvable, texts
+
+
+def _texts(verdict: Verdict, rows: Rows) -> list[str]:
+    """Why each of *rows* fails; nodes with the same findings share the text."""
+    if not len(rows):
+        return []
+    keys = np.zeros(len(rows), np.int64)
+    for _, failures in verdict.plain.findings:
+        codes = failures.codes[rows]
+        keys = np.unique(keys * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    shared = [
+        ", ".join(reason.text for reason in verdict.plain.reasons(int(rows[i]))) for i in first.tolist()
+    ]
+    texts = [shared[i] for i in which.reshape(-1).tolist()]
+    for at, row in enumerate(rows.tolist() if verdict.place else ()):
+        if row in verdict.place:  # With nominated pods a node has findings of its own.
+            texts[at] = ", ".join(reason.text for reason in verdict.reasons(row))
+    return texts
+
 
 T = TypeVar("T")
 TOLERATED = 10.0
@@ -65,7 +440,14 @@ class ExtenderApp:
             Route(f"/{verb}", self._asking(answer), methods=["POST"])
             for verb, answer in self.cluster.verbs.items()
         ]
-        told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
+
+        async def live(request: Request) -> Response:
+            return PlainTextResponse("ok")
+
+        async def measured(request: Request) -> Response:
+            return Response(self.metrics.text(), media_type=METRICS_TYPE)
+
+        told = {"/livez": live, "/healthz": live, "/readyz": self.ready, "/metrics": measured}
         shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
@@ -87,10 +469,6 @@ class ExtenderApp:
             "Questions that wait for the engine, and the one that it answers.",
             lambda: self.worker.waiting,
         )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        await self.gate(scope, receive, send)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         behind = self._behind()
@@ -164,10 +542,6 @@ class ExtenderApp:
 
     # --- the server itself ----------------------------------------------------------------------------------
 
-    async def live(self, request: Request) -> Response:
-        """Whether the server answers."""
-        return PlainTextResponse("ok")
-
     async def ready(self, request: Request) -> Response:
         """Whether the cluster is complete and up to date, so that answers count."""
         if not self.is_ready:
@@ -176,20 +550,14 @@ class ExtenderApp:
             return PlainTextResponse(f"the API server has not answered for {behind} s", UNAVAILABLE)
         return PlainTextResponse("ok")
 
-    async def measured(self, request: Request) -> Response:
-        """The metrics."""
-        return Response(self.metrics.text(), media_type=METRICS_TYPE)
-
     # --- an API server --------------------------------------------------------------------------------------
 
     async def follow(self, transport: Transport, on_complete: Callable[[], None] = lambda: None) -> None:
         """Let the cluster follow the API server at the end of *transport*, and write bindings there, until
         this is cancelled."""
         engine = self.cluster.engine
-        self.is_ready, self.informers = (
-            False,
-            informers_of(engine.release, engine.gates, transport, self, self.log.again),
-        )
+        self.is_ready = False
+        self.informers = informers_of(engine.release, engine.gates, transport, self, self.log.again)
 
         async def write_binding(wanted: BindingArgs) -> str | None:
             body = binding(wanted.name, wanted.namespace, wanted.uid, wanted.node)
@@ -247,9 +615,8 @@ async def serve_cluster(
     """Serve until a signal ends it, and answer which one. With *access* the *cluster* follows the API server
     there."""
     app = ExtenderApp(cluster=cluster, limits=limits, is_ready=access is None, log=log)
-    end, ended_by = end_at_signals()
 
-    async def ready(url: str) -> None:
+    async def ready(url: str, end: asyncio.Event) -> None:
         if access is None:
             log.info(f"listening on {url}")
             await end.wait()
@@ -257,9 +624,4 @@ async def serve_cluster(
         async with HttpTransport(access) as transport:
             await app.follow(transport, lambda: log.info(f"listening on {url}"))
 
-    try:
-        async with served(app, listening) as url:
-            await unless(end, ready(url))
-    finally:
-        app.worker.close()
-    return ended_by[0]
+    return await until_signal(app.gate, listening, app.worker, ready)

@@ -27,9 +27,16 @@ from ...questions.whatif.suggestion import Suggestion
 from ...simulation.edits import without_flag
 from ...simulation.input import Observer
 from ..process.logs import Log, to_standard_error
-from ..scheduler.following import end_at_signals
-from .limits import DEFECT_TEXT, ConnectionGuard, Metrics, ServerLimits, defect_at
-from .serving import Listening, Worker, served
+from .serving import (
+    DEFECT_TEXT,
+    ConnectionGuard,
+    Listening,
+    Metrics,
+    ServerLimits,
+    Worker,
+    defect_at,
+    until_signal,
+)
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
@@ -72,19 +79,12 @@ class LabApp:
 
     async def serve(self, port: int, on_ready: Callable[[str], None]) -> int:
         """Serve until a signal ends it, and answer which one; *on_ready* gets the address of the page."""
-        end, ended_by = end_at_signals()
-        try:
-            async with served(self, Listening(port=port)) as url:
-                on_ready(f"{url}/{self.token}/")
-                await end.wait()
-        finally:
-            self.worker.close()
-        return ended_by[0]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, unless it calls the server by another name, comes from another page, or is too
-        large."""
-        await self.gate(scope, receive, send)
+        async def ready(url: str, end: asyncio.Event) -> None:
+            on_ready(f"{url}/{self.token}/")
+            await end.wait()
+
+        return await until_signal(self.gate, Listening(port=port), self.worker, ready)
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path

@@ -94,11 +94,9 @@ def template_of(
 
 def _name(document: Mapping[str, Any]) -> str:
     metadata = document.get("metadata")
-    return (
-        str(metadata.get("name") or metadata.get("generateName") or "")
-        if isinstance(metadata, Mapping)
-        else ""
-    )
+    if isinstance(metadata, Mapping):
+        return str(metadata.get("name") or metadata.get("generateName") or "")
+    return ""
 
 
 # --- pods ---------------------------------------------------------------------------------------------------

@@ -174,11 +174,9 @@ def with_newer_labels(scenario: Scenario) -> Scenario:
             for older, name in NEWER_LABELS.items()
             if older in labels and name not in labels
         }
-        return (
-            replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer})))
-            if newer
-            else node
-        )
+        if newer:
+            return replace(node, metadata=replace(node.metadata, labels=type(labels)({**labels, **newer})))
+        return node
 
     return attrs.evolve(
         scenario,
@@ -193,8 +191,6 @@ def zones_warning(scenario: Scenario) -> str | None:
     newer = TOPOLOGY_ZONE
     count = sum(older in node.labels and newer not in node.labels for node in scenario.nodes)
     nodes = "1 node has" if count == 1 else f"{count} nodes have"
-    return (
-        f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well"
-        if count
-        else None
-    )
+    if count:
+        return f"{nodes} label {older} and not {newer}, which newer releases add: try --newer-labels as well"
+    return None

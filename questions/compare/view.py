@@ -112,11 +112,10 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
                 ],
             )
         )
-    unchanged = (
-        ""
-        if any(one.lost.pods or one.gained.pods for one in found.against)
-        else "No pod loses its place, and none gains one."
-    )
+    if any(one.lost.pods or one.gained.pods for one in found.against):
+        unchanged = ""
+    else:
+        unchanged = "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
     has_fragments = any(one.fragmentation for one in with_own_cluster(found))
     meanings = (
@@ -578,11 +577,10 @@ class PodList:
                 rules = tuple((rule, score.weight) for rule, score in node.scores.items())
                 number = self._rules.setdefault(rules, len(self._rules))
                 told = "; ".join(node.reasons)
-                state = (
-                    f"{node.state} by {', '.join(node.rules)}: {told}"
-                    if node.rules
-                    else ": ".join(filter(None, [node.state, told]))
-                )
+                if node.rules:
+                    state = f"{node.state} by {', '.join(node.rules)}: {told}"
+                else:
+                    state = ": ".join(filter(None, [node.state, told]))
                 scores = [score.score for score in node.scores.values()]
                 nodes.append([self._place(node.node), self._place(state), number, scores, node.total])
             sides.append([*side, nodes])
@@ -617,9 +615,7 @@ def outcome_of(
     if GATED in verdicts:
         return GATED
     if ends[0] != ends[at]:
-        return (
-            OTHER_NODE
-            if None not in (ends[0], ends[at])
-            else alone(names[0] if ends[at] is None else names[at])
-        )
+        if None not in (ends[0], ends[at]):
+            return OTHER_NODE
+        return alone(names[0] if ends[at] is None else names[at])
     return (SAME_NODE if ends[0] else NO_NODE) if verdicts else None

@@ -131,13 +131,12 @@ class DrainResult(Result):
             elif one.waits:
                 found["waits"].append((one.pod, one.reason or one.why or ""))
         found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
-        title = (
-            "Who waits, who moves"
-            if found["waits"]
-            else "Who leaves for good, who moves"
-            if found["evicted"]
-            else "Who moves"
-        )
+        if found["waits"]:
+            title = "Who waits, who moves"
+        elif found["evicted"]:
+            title = "Who leaves for good, who moves"
+        else:
+            title = "Who moves"
         pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
         return View(
             title=type(self).__name__,

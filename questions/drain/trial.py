@@ -258,11 +258,10 @@ VOLUMES = " (volume "
 
 
 def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
-    what = (
-        f"{decision.pod.key}, made in place of {eviction.pod.key},"
-        if decision.pod.key != eviction.pod.key
-        else eviction.pod.key
-    )
+    if decision.pod.key != eviction.pod.key:
+        what = f"{decision.pod.key}, made in place of {eviction.pod.key},"
+    else:
+        what = eviction.pod.key
     if decision.is_waiting:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:

@@ -177,11 +177,10 @@ def explanation_parts(found: Explanation, every: bool) -> list[Section]:
     if found.causes:
         table = causes_table(found)
         rows = table.rows if every else table.rows[:MOST_CAUSES]
-        told = (
-            f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)"
-            if len(rows) < len(table.rows)
-            else ""
-        )
+        if len(rows) < len(table.rows):
+            told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)"
+        else:
+            told = ""
         causes = [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
     parts: list[Part] = [
         [*paragraphs(head), *error],
@@ -203,9 +202,10 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
     host = found.decision.host or ""
     if choice is not None:
         same = ", ".join(map(rule_name, choice.constant))
-        constant = (
-            f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
-        )
+        if same:
+            constant = f"These rules give every node the same score, so they decide nothing: {same}."
+        else:
+            constant = ""
         leads = leads_table(choice.leads, host, choice.against or "")
         yield Section(
             "What decided",
@@ -292,11 +292,10 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
     waiting = question.workload_waiting or ()
     nodes = question.waiting_nodes or ()
     if waiting:
-        which = (
-            f"{quoted(pod.name)} waits"
-            if len(waiting) == 1
-            else f"{quoted(pod.name)} is the first without a node"
-        )
+        if len(waiting) == 1:
+            which = f"{quoted(pod.name)} waits"
+        else:
+            which = f"{quoted(pod.name)} is the first without a node"
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
         return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
     others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
@@ -414,11 +413,10 @@ def _fitting(found: Explanation, every: bool) -> Part:
         else []
     )
     told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
-    same = (
-        f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})"
-        if constant
-        else ""
-    )
+    if constant:
+        same = f"(the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told})"
+    else:
+        same = ""
     return [
         Table("fitting", columns, rows),
         *paragraphs([note], WIDE),
@@ -465,20 +463,18 @@ def _nearest(found: Explanation, every: bool) -> Part:
             f" (and, not checked any more: {'; '.join(hidden)})" if hidden else ""
         )
         if node.fits:
-            reasons = (
-                "fits"
-                if node.visited
-                else "fits, but the search found enough nodes before it reached this one"
-            )
+            if node.visited:
+                reasons = "fits"
+            else:
+                reasons = "fits, but the search found enough nodes before it reached this one"
         elif not node.visited:
             reasons = f"{reasons} (not reached by the search)"
         lacks = "; ".join(map(short_of, node.shortages))
         rows.append([node.name, node.rules, node.code or None, reasons, "; ".join(node.causes), lacks])
-    told = (
-        f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
-        if len(shown) < len(others)
-        else ""
-    )
+    if len(shown) < len(others):
+        told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)"
+    else:
+        told = ""
     return [Table("nearest", columns, rows), *paragraphs([told])]
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 
+from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
-from .rows import (
-    PODS_PER_NODE,
-    Manifest,
-    PathLike,
-    Trace,
-    TraceRow,
-    columns_of,
-    filled_once,
-    node,
-    read_rows,
-    timed,
-    told,
-)
+from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, node, opened, read_rows, timed, told
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
@@ -48,7 +38,8 @@ def read(nodes: PathLike, pods: PathLike) -> Trace:
 
 def listed_in(path: PathLike) -> str:
     """What a file of the trace lists, judged by its columns: ``nodes`` or ``pods``."""
-    header = columns_of(path)
+    with opened(path) as file:
+        header = [column.strip() for column in next(csv.reader(file), [])]
     for kind, columns in (("nodes", NODE_COLUMNS), ("pods", POD_COLUMNS)):
         if columns[0] in header:
             return kind
@@ -58,7 +49,19 @@ def listed_in(path: PathLike) -> str:
 
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
-    return filled_once(read_rows(path, columns), columns)
+    """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
+    seen = set[str]()
+    for row in read_rows(path, columns):
+        for column in columns:
+            if not row.text(column):
+                raise row.error(column, "a value")
+        name = row.text(columns[0])
+        if name in seen:
+            raise ManifestError(
+                f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again"
+            )
+        seen.add(name)
+        yield row
 
 
 def _node(row: TraceRow) -> Manifest:

@@ -7,7 +7,7 @@ import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import IO, Any
@@ -260,33 +260,6 @@ def told(columns: Sequence[str]) -> str:
     """The names of columns, as messages say them."""
     text = ",".join(columns) or "none"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]}..."
-
-
-def columns_of(path: PathLike) -> list[str]:
-    """The columns that the first line of a CSV file names. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`."""
-    with opened(path) as file:
-        return [column.strip() for column in next(csv.reader(file), [])]
-
-
-def filled_once(rows: Iterable[TraceRow], columns: Sequence[str]) -> Iterator[TraceRow]:
-    """*rows*, none of which may be empty in one of *columns*, nor have a name in the first of these that
-    another has.
-
-    Raises :class:`~kubeclassic.exceptions.ManifestError`.
-    """
-    seen: set[str] = set()
-    for row in rows:
-        for column in columns:
-            if not row.text(column):
-                raise row.error(column, "a value")
-        name = row.text(columns[0])
-        if name in seen:
-            raise ManifestError(
-                f"{row.where}: {columns[0]}: expected each name once, got {shown(name)} again"
-            )
-        seen.add(name)
-        yield row
 
 
 @contextmanager

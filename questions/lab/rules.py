@@ -61,9 +61,9 @@ def scheduler_of(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> 
                 raise KubeclassicError(told)
         given: Any = getattr(options, "profile", None) or options.config
         found |= {"percentage_of_nodes_to_score": options.percentage_of_nodes_to_score, HARD_WEIGHT: None}
-        return (
-            found if given is None else {**found, "profile": dict(configuration_document(Path(given)).data)}
-        )
+        if given is None:
+            return found
+        return {**found, "profile": dict(configuration_document(Path(given)).data)}
     found["preemption"] = spec.preemption and not config.disable_preemption
     found |= {
         "percentage_of_nodes_to_score": config.percentage or None,

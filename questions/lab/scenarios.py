@@ -195,9 +195,9 @@ def _warned_of(item: KubeObject | None) -> object:
     if isinstance(item, Node):
         return item.labels if has_newer_zone_alone(item) else None
     if isinstance(item, Pod):
-        return (
-            (fields_of(item), item.spec.rule_volumes) if item.spec.rule_volumes or fields_of(item) else None
-        )
+        if item.spec.rule_volumes or fields_of(item):
+            return (fields_of(item), item.spec.rule_volumes)
+        return None
     return None if item is None else object()
 
 

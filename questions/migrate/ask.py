@@ -348,9 +348,10 @@ def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | No
     if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
         release, to = DEFAULT_RELEASE, release
     target = target_release(to, options.called("to"))
-    before = (
-        release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
-    )
+    if profile is None:
+        before = release_with_policies(release)
+    else:
+        before = release_with_profiles(options.release, profile)
     if options.selector_spread and not before.predicates:
         text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
         raise UnknownNameError(f"selector spread: got it for release {before.version}, {text}")
@@ -500,11 +501,10 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     if not report.newer_labels:
         yield "Check again with --newer-labels if the upgrade adds the newer node labels."
     if report.profile.get("extenders"):
-        how = (
-            "the check did not call them"
-            if report.left_out
-            else "the check called them, or took their kept answers"
-        )
+        if report.left_out:
+            how = "the check did not call them"
+        else:
+            how = "the check called them, or took their kept answers"
         yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
     yield f"Compare it with the running scheduler before you replace that: {shadow}"

@@ -143,11 +143,10 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
         part = with_defaults(part) if isinstance(part, KubeObject) and given.defaults else part
         nodes.append(loaded_of(f"node {number}", part, given, observer))
     costs = options.costs
-    prices = (
-        {name: read_cost(name, value) for name, value in costs.items()}
-        if isinstance(costs, Mapping)
-        else read_costs(costs)
-    )
+    if isinstance(costs, Mapping):
+        prices = {name: read_cost(name, value) for name, value in costs.items()}
+    else:
+        prices = read_costs(costs)
     given = given.with_pods(question.pods)
     observer.ready(given)
     if options.has("pod"):
@@ -176,11 +175,10 @@ def _verdict(found: NewNodesDocument) -> str:
     left = found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
-    add = (
-        f"Add {in_words({one.node: one.count for one in found.added})}{cost}"
-        if found.added
-        else "No new node is needed"
-    )
+    if found.added:
+        add = f"Add {in_words({one.node: one.count for one in found.added})}{cost}"
+    else:
+        add = "No new node is needed"
     if found.placed:
         return (
             f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."

@@ -158,11 +158,10 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
             ("extender", "may be ignored"),
             [[one.name, "yes" if one.ignorable else "no"] for one in extenders],
         )
-    everything = (
-        "all predicates are checked"
-        if report.check_all
-        else "the first predicate that fails ends a node's check"
-    )
+    if report.check_all:
+        everything = "all predicates are checked"
+    else:
+        everything = "the first predicate that fails ends a node's check"
     yield f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"
 
 

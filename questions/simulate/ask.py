@@ -344,11 +344,10 @@ class SimulationResult(Result):
             yield Section("Why pods find no node", [table, *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms=REST)
-        some = (
-            "The lists show some of the pods alone; the numbers above are of all."
-            if len(self.outcomes) > len(outcome.pods)
-            else ""
-        )
+        if len(self.outcomes) > len(outcome.pods):
+            some = "The lists show some of the pods alone; the numbers above are of all."
+        else:
+            some = ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         refused = [[one.pod, one.node, "; ".join(one.reasons)] for one in self.refused]

@@ -339,9 +339,14 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
     rows: list[list[Any]] = []
     for at, cycle in enumerate(cycles, 1):
         room = None if cycle.preemption is None else cycle.preemption.node
-        result = (
-            "waiting" if cycle.waiting is True else "placed" if cycle.host else MADE_ROOM if room else NO_NODE
-        )
+        if cycle.waiting is True:
+            result = "waiting"
+        elif cycle.host:
+            result = "placed"
+        elif room:
+            result = MADE_ROOM
+        else:
+            result = NO_NODE
         victims = list(cycle.preemption.victims) if cycle.preemption is not None and room else []
         reason = next(iter(reasons_in(cycle.error))) if cycle.error else None
         rows.append(

@@ -174,11 +174,10 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
         name="steps",
         forms=REST,
     )
-    fixed = (
-        "Some of these were bugs, which a later release took back."
-        if any(fact.fixed for fact in found.facts)
-        else ""
-    )
+    if any(fact.fixed for fact in found.facts):
+        fixed = "Some of these were bugs, which a later release took back."
+    else:
+        fixed = ""
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
     yield Section(parts=[_ways(found)])
@@ -210,9 +209,14 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
         step = steps[pod]
         room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
         if first != last:
-            change = (
-                "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
-            )
+            if room:
+                change = "makes room"
+            elif last is None:
+                change = "lost"
+            elif first is None:
+                change = "gained"
+            else:
+                change = "moved"
             text = [
                 word
                 for word in (
@@ -273,11 +277,10 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
-            room = (
-                f", {WORDS[MAKES_ROOM]} on {its.new}"
-                if its.new and its.change in (MAKES_ROOM, OTHER_ROOM)
-                else ""
-            )
+            if its.new and its.change in (MAKES_ROOM, OTHER_ROOM):
+                room = f", {WORDS[MAKES_ROOM]} on {its.new}"
+            else:
+                room = ""
         now = host or f"{NO_NODE}{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
@@ -321,11 +324,12 @@ def _causes(found: UpgradeDocument) -> Table:
     for step in found.steps:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
-            told = (
-                fact.sentence
-                if fact
-                else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
-            )
+            if fact:
+                told = fact.sentence
+            elif cause.effect == EARLIER:
+                told = "an earlier decision differs"
+            else:
+                told = "not known"
             rows.append(
                 [cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None]
             )
@@ -347,11 +351,10 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     ]
     rows = list[list[Any]]()
     for one in moved:
-        told = (
-            f"no longer {WORDS[MAKES_ROOM]}"
-            if one.change == GAINED and one.old
-            else WORDS.get(one.change, one.change)
-        )
+        if one.change == GAINED and one.old:
+            told = f"no longer {WORDS[MAKES_ROOM]}"
+        else:
+            told = WORDS.get(one.change, one.change)
         rows.append(
             [one.after, one.pod, told, one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
         )

@@ -385,11 +385,9 @@ def _effect(decision: Decision) -> Decision:
 
 def _plain(steps: Steps, strips: bool) -> Steps:
     """*steps* as another process gets them: without decisions, which are larger than all the rest."""
-    return (
-        attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each])
-        if strips
-        else steps
-    )
+    if strips:
+        return attrs.evolve(steps, each=[attrs.evolve(one, decision=None) for one in steps.each])
+    return steps
 
 
 def _steps(

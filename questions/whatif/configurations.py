@@ -125,11 +125,10 @@ class Configurations:
             for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
                 rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
                 told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{f' ({WITHOUT[part]})' if part in WITHOUT else ''}"
-                patch = (
-                    f"policy: {', '.join(rest)} in place of {GENERAL}"
-                    if rest
-                    else f"policy: without predicate {rule}"
-                )
+                if rest:
+                    patch = f"policy: {', '.join(rest)} in place of {GENERAL}"
+                else:
+                    patch = f"policy: without predicate {rule}"
                 spec = attrs.evolve(
                     self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest)))
                 )

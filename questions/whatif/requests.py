@@ -104,11 +104,9 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
         target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
-        return (
-            None
-            if target < 0
-            else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
-        )
+        if target < 0:
+            return None
+        return [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
     pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
     knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(
         context.engine, PodSpec(init_containers=(_PROBE,)), CPU

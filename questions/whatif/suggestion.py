@@ -192,9 +192,10 @@ class Suggestion(Record, kw_only=True):
     def is_costly(self) -> bool:
         """Whether it costs more of the others their node than it spares, or does not last."""
         effect = self.effect
-        harms = (
-            len(effect.without_node + effect.evicted) > len(effect.spared) if effect else bool(self.victims)
-        )
+        if effect:
+            harms = len(effect.without_node + effect.evicted) > len(effect.spared)
+        else:
+            harms = bool(self.victims)
         return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
 
     @property
@@ -353,11 +354,9 @@ class WhatIfContext:
         """The value of the label by which a nodeSelector means the wanted node alone; None if there is none."""
         node = None if self.want is None else self.engine.node(self.want)
         value = None if node is None else node.labels.get(HOSTNAME)
-        return (
-            value
-            if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1
-            else None
-        )
+        if value and sum(other.labels.get(HOSTNAME) == value for other in self.nodes()) == 1:
+            return value
+        return None
 
     # --- changes --------------------------------------------------------------------------------------------
 

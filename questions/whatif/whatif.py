@@ -275,11 +275,10 @@ def _pairs(
         (change for change in family(context) if change.disturbs < DISTURBS["uncordon"])
         for family in families
     )
-    firsts = (
-        wrong
-        if found
-        else list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
-    )
+    if found:
+        firsts = wrong
+    else:
+        firsts = list(islice(chain.from_iterable(islice(changes, 1) for changes in of_the_pod), FIRSTS))
     if firsts:
         tell("two changes together")
     yield from islice(chain.from_iterable(together(context, first, families) for first in firsts), SHOWN)

@@ -99,11 +99,9 @@ class LabelFacts:
         'no node has the label zne; there is zone'
         """
         near = near_keys(key, self.counts)
-        return (
-            ""
-            if key in self.counts
-            else f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
-        )
+        if key in self.counts:
+            return ""
+        return f"no {self.noun} has the label {key}" + (f"; there is {near[0]}" if near else "")
 
     def note_of(self, expression: Requirement) -> str:
         """The same of an expression over labels; empty where it is about their absence."""
@@ -128,11 +126,10 @@ class LabelFacts:
 
     def _values(self, key: str) -> str:
         values = self.counts[key].most_common(MOST_VALUES)
-        more = (
-            f" and {len(self.counts[key]) - MOST_VALUES:,} other values"
-            if len(self.counts[key]) > MOST_VALUES
-            else ""
-        )
+        if len(self.counts[key]) > MOST_VALUES:
+            more = f" and {len(self.counts[key]) - MOST_VALUES:,} other values"
+        else:
+            more = ""
         return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
 
 

@@ -268,11 +268,9 @@ class JudgedNodes:
             eviction=eviction_for(self.cycle, self.decision, others),
             **rules,
         )
-        return (
-            explanation
-            if node is None
-            else attrs.evolve(explanation, close_up=self._close_up(node, explanation))
-        )
+        if node is None:
+            return explanation
+        return attrs.evolve(explanation, close_up=self._close_up(node, explanation))
 
     # --- one node -------------------------------------------------------------------------------------------
 
@@ -444,13 +442,12 @@ def refused(
             decision = engine.schedule(freed(pod))
             row = engine.table.row_of.get(pod.spec.node_name)
             failure = None if row is None else decision.details.refusal(row)
-            reasons = (
-                failure.reasons
-                if failure
-                else ()
-                if decision.has_details
-                else tuple(reasons_in(decision.error or ""))
-            )
+            if failure:
+                reasons = failure.reasons
+            elif decision.has_details:
+                reasons = ()
+            else:
+                reasons = tuple(reasons_in(decision.error or ""))
         if reasons:
             yield pod, reasons
 

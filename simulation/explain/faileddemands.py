@@ -91,11 +91,10 @@ class SpreadCounts:
             closed = [any(not tolerates(pod.spec.tolerations, one) for one in taints) for taints in hard]
             tainted += [domain] if closed and all(closed) else []
         though = f"; {tainted[0]} counts though the pod does not tolerate its taints" if tainted else ""
-        few = (
-            f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
-            if len(self.counts) < self.min_domains
-            else ""
-        )
+        if len(self.counts) < self.min_domains:
+            few = f"; fewer than {self.min_domains:,} domains, so the smallest counts as 0"
+        else:
+            few = ""
         full = min((self.counts[domain] for domain in failing if domain in self.counts), default=None)
         return f"{told}{though}{few}" + (
             "" if full is None else f"; {full:,} + {self.own} - {self.least:,} > {self.max_skew:,}"
@@ -418,11 +417,10 @@ class Causes:
             accounts = report.devices or ()
             few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
             for one in few or accounts:
-                there = (
-                    f"{len(one.usable):,} of {count_of(one.wanted, 'device')}"
-                    if few
-                    else "devices, but not for all requests together,"
-                )
+                if few:
+                    there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}"
+                else:
+                    there = "devices, but not for all requests together,"
                 self._add(
                     FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""),
                     report,
@@ -614,9 +612,9 @@ def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
 def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     """The terms of the pod's required affinity to other pods."""
     affinity = pod.spec.affinity
-    return (
-        affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
-    )
+    if affinity is not None and affinity.pod_affinity is not None:
+        return affinity.pod_affinity.required
+    return ()
 
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:

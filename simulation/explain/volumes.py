@@ -53,11 +53,10 @@ def unbound(engine: Engine, claims: Iterable[PersistentVolumeClaim], node: Node)
                 key=lambda size: size.nanos,
             )
             if not here:
-                note = (
-                    f"no free volume of the class here, {len(there):,} elsewhere"
-                    if there
-                    else "no free volume of the class"
-                )
+                if there:
+                    note = f"no free volume of the class here, {len(there):,} elsewhere"
+                else:
+                    note = "no free volume of the class"
             elif sizes and wanted is not None and sizes[-1].nanos < wanted.nanos:
                 note = f"the largest free volume here has {sizes[-1]}"
         elif terms and not any(
@@ -100,11 +99,9 @@ def _needs(volume: PersistentVolume, node: Node) -> str:
 
 def _text(key: str, operator: str, values: Sequence[str]) -> str:
     """``key value`` for one value, else the whole."""
-    return (
-        f"{key} {values[0]}"
-        if operator == "In" and len(values) == 1
-        else f"{key} {operator} [{', '.join(values)}]"
-    )
+    if operator == "In" and len(values) == 1:
+        return f"{key} {values[0]}"
+    return f"{key} {operator} [{', '.join(values)}]"
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

@@ -62,7 +62,7 @@ class Running:
 def running_lab():
     """A lab on the example cluster, while the block runs."""
     app = lab_app()
-    with serving(app) as address:
+    with serving(app.gate) as address:
         yield Running(app, f"{address}/token/")
     app.worker.close()
 

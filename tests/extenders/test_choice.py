@@ -13,8 +13,14 @@ from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.extenders import choice
-from kubeclassic.extenders.overhttp import PostError, PostReply
-from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
+from kubeclassic.extenders.overhttp import (
+    PostError,
+    PostReply,
+    Recorded,
+    RecordError,
+    RecordingPost,
+    Replayed,
+)
 from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside, ran
 

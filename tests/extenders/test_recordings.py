@@ -15,9 +15,8 @@ from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.extender import Bodies, HttpExtender
+from kubeclassic.extenders.extender import FAULT, Bodies, HttpExtender
 from kubeclassic.extenders.overhttp import PostReply
-from kubeclassic.extenders.replies import FAULT
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import as_decoded
 

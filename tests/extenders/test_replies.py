@@ -3,7 +3,7 @@
 import pytest
 
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.replies import (
+from kubeclassic.extenders.extender import (
     FAULT,
     Chosen,
     FilterAnswer,

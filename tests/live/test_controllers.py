@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.live.client.api import Request, TransportError
 from tests.apiserver.cluster import Refused, User, pod_manifest
@@ -77,22 +78,18 @@ def bound_pods(user: User, *pods: dict[str, Any], **size: str) -> Watcher:
     return watcher
 
 
+ROOM = yaml.safe_load("""
+- [[{cpu: "1"}, {cpu: "1"}], {cpu: "2"}, null]
+- [[{cpu: "1"}, {cpu: 1001m}], {cpu: "2"}, "default/pod-1 on node-0: cpu 2001 of 2000"]
+- [[{memory: 1Gi}, {memory: 1Gi}], {memory: 2047Mi}, "default/pod-1 on node-0: memory 2147483648 of 2146435072"]
+- [[{}, {}], {pods: "1"}, "default/pod-1 on node-0: pods 2 of 1"]
+- [[{host_port: 80}, {host_port: 81}], {}, null]
+- [[{host_port: 80}, {host_port: 80}], {}, "default/pod-1 on node-0: a port is taken"]
+""")
+
+
 class TestWatcher:
-    @pytest.mark.parametrize(
-        ("pods", "size", "fault"),
-        [
-            ([{"cpu": "1"}, {"cpu": "1"}], {"cpu": "2"}, None),
-            ([{"cpu": "1"}, {"cpu": "1001m"}], {"cpu": "2"}, "default/pod-1 on node-0: cpu 2001 of 2000"),
-            (
-                [{"memory": "1Gi"}, {"memory": "1Gi"}],
-                {"memory": "2047Mi"},
-                "default/pod-1 on node-0: memory 2147483648 of 2146435072",
-            ),
-            ([{}, {}], {"pods": "1"}, "default/pod-1 on node-0: pods 2 of 1"),
-            ([{"host_port": 80}, {"host_port": 81}], {}, None),
-            ([{"host_port": 80}, {"host_port": 80}], {}, "default/pod-1 on node-0: a port is taken"),
-        ],
-    )
+    @pytest.mark.parametrize(("pods", "size", "fault"), ROOM)
     def test_capacity(self, user: User, pods: list[Any], size: dict[str, str], fault: str | None) -> None:
         """More on a node than it has is found, whatever it is."""
         assert bound_pods(user, *pods, **size).faults == ([] if fault is None else [fault])

@@ -9,8 +9,7 @@ from typing import Any
 import attrs
 import httpx
 
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
@@ -105,7 +104,7 @@ class Caller:
         return asyncio.run(self._call(method, path, **options))
 
     async def _call(self, method, path, **options):
-        transport = httpx.ASGITransport(app=self.app)  # type: ignore[arg-type]  # httpx has types of its own
+        transport = httpx.ASGITransport(app=self.app.gate)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, **options)
 

@@ -64,11 +64,9 @@ def list_data(table: Table) -> dict[str, Any]:
         "columns": columns,
         "sort": table.sort,
     }
-    return (
-        found
-        if table.details is None
-        else {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
-    )
+    if table.details is None:
+        return found
+    return {**found, "shows": table.shows, "details": list(table.details), "shared": table.shared}
 
 
 def written(value: Any, kind: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import attrs
@@ -33,34 +33,38 @@ from ....simulation.sides import (
     refusal_of,
 )
 
-_PODS = "MatchInterPodAffinity InterPodAffinity"
-_BY_SUBJECT: Mapping[str, str] = {
-    "spread constraint": "EvenPodsSpread PodTopologySpread",
-    "pod anti-affinity": _PODS,
-    "pod affinity": _PODS,
-    "service affinity": "CheckServiceAffinity ServiceAffinity",
-    "taints": "PodToleratesNodeTaints TaintToleration",
-    "cordoned nodes": "CheckNodeUnschedulable NodeUnschedulable",
-    "host ports": "GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts",
-    "volumes": "CheckVolumeBinding VolumeBinding",
-    "node conditions": "CheckNodeCondition",
-    "node affinity": "GeneralPredicates MatchNodeSelector NodeAffinity",
-    "node name": "GeneralPredicates HostName NodeName",
-    "node labels": "CheckNodeLabelPresence NodeLabel",
-}
-"""What a reason is about -> the rules that say so in one release or another."""
-_CLOSER = tuple(
-    (re.compile(pattern), names)
-    for pattern, names in (
-        (r"ReadWriteOncePod|no available disk", "NoDiskConflict VolumeRestrictions"),
-        (r"volume zone", "NoVolumeZoneConflict VolumeZone"),
-        (r"max volume count", "MaxCSIVolumeCountPred MaxEBSVolumeCount MaxGCEPDVolumeCount NodeVolumeLimits"),
-        (r"memory pressure", "CheckNodeMemoryPressure"),
-        (r"disk pressure", "CheckNodeDiskPressure"),
-        (r"pid pressure", "CheckNodePIDPressure"),
-        (r"out of disk", "CheckNodeCondition"),
-        (r"resourceclaim|allocate all claims", "DynamicResources"),
+_BY_SUBJECT = dict(
+    re.findall(
+        r"(.+): (.+)",
+        """
+spread constraint: EvenPodsSpread PodTopologySpread
+pod anti-affinity: MatchInterPodAffinity InterPodAffinity
+pod affinity: MatchInterPodAffinity InterPodAffinity
+service affinity: CheckServiceAffinity ServiceAffinity
+taints: PodToleratesNodeTaints TaintToleration
+cordoned nodes: CheckNodeUnschedulable NodeUnschedulable
+host ports: GeneralPredicates PodFitsHostPorts PodFitsPorts NodePorts
+volumes: CheckVolumeBinding VolumeBinding
+node conditions: CheckNodeCondition
+node affinity: GeneralPredicates MatchNodeSelector NodeAffinity
+node name: GeneralPredicates HostName NodeName
+node labels: CheckNodeLabelPresence NodeLabel
+""",
     )
+)
+"""What a reason is about -> the rules that say so in one release or another."""
+_CLOSER = re.findall(
+    r"(.+): (.+)",
+    """
+ReadWriteOncePod|no available disk: NoDiskConflict VolumeRestrictions
+volume zone: NoVolumeZoneConflict VolumeZone
+max volume count: MaxCSIVolumeCountPred MaxEBSVolumeCount MaxGCEPDVolumeCount NodeVolumeLimits
+memory pressure: CheckNodeMemoryPressure
+disk pressure: CheckNodeDiskPressure
+pid pressure: CheckNodePIDPressure
+out of disk: CheckNodeCondition
+resourceclaim|allocate all claims: DynamicResources
+""",
 )
 """Where several rules say something about the same: what the reason has in it besides."""
 _RESOURCES = "GeneralPredicates PodFitsResources NodeResourcesFit"
@@ -84,9 +88,9 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     def rules_of(reason: str) -> str:
         if shortage_of(reason) is not None:
             return _RESOURCES
-        return next((names for pattern, names in _CLOSER if pattern.search(reason)), "") or _BY_SUBJECT.get(
-            about(reason), ""
-        )
+        return next(
+            (names for pattern, names in _CLOSER if re.search(pattern, reason)), ""
+        ) or _BY_SUBJECT.get(about(reason), "")
 
     # Their names, oldest first, with blanks between them; empty: unknown.
     rules = [

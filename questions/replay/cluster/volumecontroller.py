@@ -109,11 +109,9 @@ def _source(provisioner: str, name: str) -> dict[str, Any]:
             return {"azure_disk": AzureDisk(disk_name=name)}
         case "kubernetes.io/cinder":
             return {"cinder": Cinder(volume_id=name)}
-    return (
-        {}
-        if provisioner.startswith("kubernetes.io/")
-        else {"csi": CSI(driver=provisioner, volume_handle=name)}
-    )
+    if provisioner.startswith("kubernetes.io/"):
+        return {}
+    return {"csi": CSI(driver=provisioner, volume_handle=name)}
 
 
 DELAYED = "WaitForFirstConsumer"
@@ -214,11 +212,9 @@ class VolumeController:
         volumes = self.cluster.listings.volumes
         if claim.spec.volume_name:
             named = volumes.get(claim.spec.volume_name)
-            return (
-                named
-                if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim))
-                else None
-            )
+            if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)):
+                return named
+            return None
         return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:

@@ -28,7 +28,7 @@ class Page:
 
     async def request(self, method, path, headers=None, body=None):
         """The answer to a request."""
-        transport = httpx.ASGITransport(app=self.app)
+        transport = httpx.ASGITransport(app=self.app.gate)
         async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
             return await client.request(method, path, headers=headers or {}, content=body)
 

@@ -25,7 +25,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.status import Status, unresolvable, unschedulable
-from kubeclassic.live.scheduler.failures import ClassicConsequences
+from kubeclassic.live.scheduler.scheduler import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj

@@ -12,8 +12,8 @@ import pytest
 import trustme
 
 from kubeclassic.live.process.process import endpoints, serving
-from kubeclassic.live.scheduler.flags import LOOPBACK, Listener
-from kubeclassic.live.server.serving import PatientProtocol, ServeError
+from kubeclassic.live.scheduler.flags import LOOPBACK
+from kubeclassic.live.server.serving import Listening, PatientProtocol, ServeError
 
 Story = Callable[[str], Awaitable[None]]
 
@@ -29,7 +29,7 @@ def ill() -> str:
 
 
 def served(
-    story: Story, listener: Listener, leads: Callable[[], str] = well, listed: Callable[[], str] = well
+    story: Story, listener: Listening, leads: Callable[[], str] = well, listed: Callable[[], str] = well
 ) -> None:
     """Run *story* with the URL of served endpoints."""
 
@@ -51,7 +51,7 @@ async def raw(url: str, text: bytes) -> bytes:
         writer.close()
 
 
-PLAIN = Listener(port=0)
+PLAIN = Listening(port=0)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ def test_over_tls(tmp_path: Path) -> None:
         async with httpx.AsyncClient(base_url=url, verify=context, timeout=60) as client:
             assert (await client.get("/healthz")).text == "ok"
 
-    served(story, Listener(port=0, certificate=str(certificate), key=str(key)))
+    served(story, Listening(port=0, certificate=str(certificate), key=str(key)))
     with pytest.raises(ServeError, match="got no certificate with its key"):
-        served(story, Listener(port=0, certificate=str(key), key=str(tmp_path / "none")))
+        served(story, Listening(port=0, certificate=str(key), key=str(tmp_path / "none")))

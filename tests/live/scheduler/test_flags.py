@@ -9,7 +9,8 @@ import pytest
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.credentials import KubeconfigError
 from kubeclassic.live.scheduler.election import LeaseTimes
-from kubeclassic.live.scheduler.flags import FlagError, Listener, RunSettings, access_of, read_settings
+from kubeclassic.live.scheduler.flags import FlagError, RunSettings, access_of, read_settings
+from kubeclassic.live.server.serving import Listening
 from kubeclassic.live.settings.flagtable import REFUSED
 from tests.support.program import inside
 
@@ -60,7 +61,7 @@ class TestFlags:
         assert found.election is not None
         assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
         assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
-        assert found.listeners == (Listener(address="127.0.0.1", port=10251),)
+        assert found.listeners == (Listening("127.0.0.1", 10251, insecure=True),)
         assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
 
     def test_leader_election(self) -> None:
@@ -97,7 +98,9 @@ class TestFlags:
     )
     def test_where_it_listens(self, flags: dict[str, str], places: list[tuple[str, int, str]]) -> None:
         """Plain HTTP where there is no certificate, else HTTPS; both where both are asked for."""
-        assert [(one.address, one.port, one.certificate) for one in settings(**flags).listeners] == places
+        assert [
+            (one.address, one.port, one.certificate or "") for one in settings(**flags).listeners
+        ] == places
 
     def test_a_dry_run(self) -> None:
         """It elects nobody, and listens where a flag says so."""
@@ -131,7 +134,7 @@ class TestConfiguration:
         assert found.election is not None
         assert (found.election.namespace, found.election.name) == ("ours", "mine")
         assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
-        assert found.listeners == (Listener(address="0.0.0.0", port=1234),)
+        assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
 
     @pytest.mark.parametrize(
         ("change", "said"),

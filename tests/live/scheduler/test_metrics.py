@@ -10,8 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubeclassic.live.client.api import MeasuredRequest, Request
-from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed
-from kubeclassic.live.scheduler.metrics import SchedulerMetrics
+from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed, SchedulerMetrics
 from tests.live.scheduler.worlds import Site, at, numbers
 from tests.support.recordings import recorded
 
@@ -21,7 +20,7 @@ LABELS = dict.fromkeys((label for metric in (*SHARED, *NEWER, *CLASSIC) for labe
 
 def of(release: str) -> SchedulerMetrics:
     """The metrics of a release, without those of this process."""
-    return SchedulerMetrics(has_profiles=release not in CLASSICS, with_process=False)
+    return SchedulerMetrics(has_profiles=release not in CLASSICS)
 
 
 class TestTables:

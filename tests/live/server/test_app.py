@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from kubeclassic.live.server.bodies import MOST_VALUES
-from kubeclassic.live.server.limits import ServerLimits
+from kubeclassic.live.server.serving import ServerLimits
 from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, Json, pod_json, three_nodes
 
@@ -94,7 +94,7 @@ class TestRefusals:
             raise ZeroDivisionError("oh")
 
         with monkeypatch.context() as patched:
-            patched.setattr("kubeclassic.live.server.served.filter_result", fail)
+            patched.setattr("kubeclassic.live.server.app.filter_result", fail)
             found = caller.post("/filter", ASK)
         assert (found.status_code, "Traceback" in found.text) == (500, False)
         line = LINE.fullmatch(capsys.readouterr().err.rstrip("\n"))
@@ -140,7 +140,7 @@ class TestLimits:
         caller.app.worker.submit(gate.wait, 60)
 
         async def many() -> list[int]:
-            transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
+            transport = httpx.ASGITransport(app=caller.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost", headers=JSON
             ) as client:

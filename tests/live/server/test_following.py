@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from kubeclassic.live.client.api import Request
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
@@ -85,7 +84,7 @@ async def following(
     said = list[str]()
     app = ExtenderApp(cluster=ServedCluster(engine_for(release, {})), is_ready=False, log=log_to(said))
     task = asyncio.create_task(app.follow(transport))
-    asgi = httpx.ASGITransport(app=app)  # type: ignore[arg-type]  # httpx has types of its own
+    asgi = httpx.ASGITransport(app=app.gate)  # type: ignore[arg-type]  # httpx has types of its own
     async with httpx.AsyncClient(transport=asgi, base_url="http://localhost") as client:
         try:
             yield There(transport, app, client, said)

@@ -21,8 +21,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.extenders.overhttp import PostReply, http_post
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.server.app import ExtenderApp
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import (
     Family,
     build,
@@ -97,7 +96,7 @@ def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iter
     """A server of *cluster* on a free port."""
     app = ExtenderApp(cluster=cluster)
     statuses = dict[tuple[str, int], int]()
-    with serving(app) as url:
+    with serving(app.gate) as url:
         config = ExtenderConfig(
             url,
             filter_verb="filter",

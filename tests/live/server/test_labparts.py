@@ -54,7 +54,7 @@ class Caller:
             "headers": headers,
         }
         await asyncio.wait_for(
-            app({**scope, "asgi": {"version": "3.0", "spec_version": "2.3"}}, receive, send), 30
+            app.gate({**scope, "asgi": {"version": "3.0", "spec_version": "2.3"}}, receive, send), 30
         )
         assert app.gate.inside == 0
         app.worker.close()

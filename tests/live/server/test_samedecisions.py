@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.app import ServedCluster
 from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
 from tests.support.serverbuild import Json, first_and_last, mismatches, node_names, of_case
 

@@ -4,7 +4,8 @@ import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.importing import columnmap, simkube, simulatorexport
+from kubeclassic.questions.importing import columnmap, simkube
+from kubeclassic.questions.importing.ask import read_export
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, RUNS, requests, write
 
@@ -109,7 +110,7 @@ def test_other_wrong_inputs_are_told(tmp_path):
         ),
         (lambda: simkube.read(nodes), "expected a trace of SimKube, got bytes that are no msgpack"),
         (
-            lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')),
+            lambda: read_export(write(tmp_path, "e.json", '{"pods": []}')),
             "got no export of kube-scheduler-simulator",
         ),
     ]

@@ -12,7 +12,8 @@ import yaml
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.options import Framework
-from kubeclassic.questions.importing import simkube, simulatorexport
+from kubeclassic.questions.importing import simkube
+from kubeclassic.questions.importing.ask import read_export
 from kubeclassic.questions.importing.rows import Manifest
 from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
@@ -136,7 +137,7 @@ schedulerConfig: {profiles: [{schedulerName: default-scheduler}]}
 
     def test_its_configuration_is_a_profile(self, tmp_path):
         """The objects with their kinds, and the configuration as a file that --profile takes."""
-        trace = simulatorexport.read(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
+        trace = read_export(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
         configuration = trace.configuration
         assert [item["kind"] for item in trace.document()["items"]] == [
             "Namespace",

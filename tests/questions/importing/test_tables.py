@@ -5,6 +5,7 @@ import csv
 import sqlite3
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
@@ -23,10 +24,10 @@ def read(folder, text, name):
 
 
 def selected(folder, name, tables):
-    """The manifests of what the query of that name selects of *tables*: columns and rows by name. Fields of
-    records are flat there."""
+    """The manifests of what the query of that name selects of *tables*, in YAML: rows by name, the first one
+    of columns. Fields of records are flat there."""
     with sqlite3.connect(":memory:") as database:
-        for table, (columns, rows) in tables.items():
+        for table, (columns, *rows) in yaml.safe_load(tables).items():
             database.execute(f"create table {table} ({', '.join(columns)})")
             database.executemany(f"insert into {table} values ({', '.join('?' * len(columns))})", rows)
         query = (
@@ -105,21 +106,18 @@ def test_azure(tmp_path):
     pods = selected(
         tmp_path,
         "azure-2020",
-        {
-            "vmType": (
-                ("id", "vmTypeId", "machineId", "core", "memory", "hdd", "ssd", "nic"),
-                [(0, 0, 0, 0.5, 0.25, 0.0, 0.1, 0.01), (1, 1, 2, 1.0, 1.0, 1.0, 1.0, 1.0)],
-            ),
-            "vm": (
-                ("vmId", "tenantId", "vmTypeId", "priority", "starttime", "endtime"),
-                [
-                    (10, 7, 0, 0, -1.5, 0.5),
-                    (11, 7, 0, 1, 0.25, None),
-                    (12, 8, 1, 0, 0.1, 0.2),
-                    (13, 8, 0, 0, 9.0, 9.5),
-                ],
-            ),
-        },
+        """
+vmType:
+- [id, vmTypeId, machineId, core, memory, hdd, ssd, nic]
+- [0, 0, 0, 0.5, 0.25, 0.0, 0.1, 0.01]
+- [1, 1, 2, 1.0, 1.0, 1.0, 1.0, 1.0]
+vm:
+- [vmId, tenantId, vmTypeId, priority, starttime, endtime]
+- [10, 7, 0, 0, -1.5, 0.5]
+- [11, 7, 0, 1, 0.25, null]
+- [12, 8, 1, 0, 0.1, 0.2]
+- [13, 8, 0, 0, 9.0, 9.5]
+""",
     )
     assert [(pod["metadata"]["name"], pod["spec"]["priority"]) for pod in pods] == [
         ("vm-10", 1000),
@@ -137,53 +135,37 @@ def test_azure(tmp_path):
 def test_google(tmp_path):
     """An instance is created when it was submitted, and runs from its last schedule to its end; machines come
     and go."""
-    instances = (
-        "time",
-        "type",
-        "collection_id",
-        "instance_index",
-        "priority",
-        "request_cpus",
-        "request_memory",
-    )
     pods = selected(
         tmp_path,
         "google-2019-instances",
-        {
-            "instance_events": (
-                instances,
-                [
-                    (2_000_000, 0, 77, 0, 200, 0.25, 0.125),
-                    (4_000_000, 3, 77, 0, 200, 0.25, 0.125),
-                    (7_500_000, 6, 77, 0, 200, 0.25, 0.125),
-                    (0, 0, 78, 1, 0, 0.1, 0.1),
-                    (1_000_000, 3, 78, 1, 0, 0.1, 0.1),
-                    (2_000_000, 4, 78, 1, 0, 0.1, 0.1),
-                    (2**63 - 1, 6, 78, 1, 0, 0.1, 0.1),
-                ],
-            )
-        },
+        """
+instance_events:
+- [time, type, collection_id, instance_index, priority, request_cpus, request_memory]
+- [2000000, 0, 77, 0, 200, 0.25, 0.125]
+- [4000000, 3, 77, 0, 200, 0.25, 0.125]
+- [7500000, 6, 77, 0, 200, 0.25, 0.125]
+- [0, 0, 78, 1, 0, 0.1, 0.1]
+- [1000000, 3, 78, 1, 0, 0.1, 0.1]
+- [2000000, 4, 78, 1, 0, 0.1, 0.1]
+- [9223372036854775807, 6, 78, 1, 0, 0.1, 0.1]
+""",
     )
     assert [(pod["metadata"]["name"], times(pod)) for pod in pods] == [
         ("78-1", {CREATED: "0"}),
         ("77-0", {CREATED: "2", RUNS: "3.5"}),
     ]
     assert requests(pods[1]) == {"cpu": "250", "memory": "125000Ki"}
-    machines = ("time", "machine_id", "type", "capacity_cpus", "capacity_memory", "platform_id")
     nodes = selected(
         tmp_path,
         "google-2019-machines",
-        {
-            "machine_events": (
-                machines,
-                [
-                    (0, 5, 1, 0.5, 0.25, "p1"),
-                    (3_000_000, 6, 1, 1.0, 1.0, None),
-                    (9_000_000, 6, 2, None, None, None),
-                    (5_000_000, 5, 3, 0.5, 0.25, "p1"),
-                ],
-            )
-        },
+        """
+machine_events:
+- [time, machine_id, type, capacity_cpus, capacity_memory, platform_id]
+- [0, 5, 1, 0.5, 0.25, p1]
+- [3000000, 6, 1, 1.0, 1.0, null]
+- [9000000, 6, 2, null, null, null]
+- [5000000, 5, 3, 0.5, 0.25, p1]
+""",
     )
     assert [times(node) for node in nodes] == [{CREATED: "0"}, {CREATED: "3", DELETED: "9"}]
     assert nodes[0]["metadata"]["labels"] == {"kubernetes.io/hostname": "5", "platform": "p1"}
