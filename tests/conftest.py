@@ -1,15 +1,12 @@
 """What all tests share: the package, from a bare checkout too, the helpers as ``tests.*``, Hypothesis
 profiles, the larger data."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import itertools
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -40,7 +37,7 @@ os.environ.setdefault(
 os.environ.pop("KUBECONFIG", None)  # no test looks at a cluster of its user
 
 
-def _keep_compiled() -> None:
+def _keep_compiled():
     """Where Python is told to write no compiled files, let the tests and the processes that they start share
     some in ``build``."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -48,14 +45,12 @@ def _keep_compiled() -> None:
         sys.dont_write_bytecode = False
 
 
-def _alias_checkout() -> None:
+def _alias_checkout():
     """Make the root of the repository importable as ``kubeclassic`` where the package is not installed."""
     if importlib.util.find_spec("kubeclassic") is None:
         spec = importlib.util.spec_from_file_location(
             "kubeclassic", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
         )
-        assert spec is not None
-        assert spec.loader is not None
         sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         link = ROOT / "build" / "bare" / "kubeclassic"  # processes of a pool look for the package by its name
@@ -65,7 +60,7 @@ def _alias_checkout() -> None:
         sys.path.append(str(link.parent))
 
 
-def pytest_configure() -> None:
+def pytest_configure():
     """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be
     tested."""
     if CONFORMANCE not in ("sample", "full"):
@@ -113,12 +108,12 @@ MANY_RELEASES = 20
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Mark what README's run leaves out as ``whole``; conformance begins, as it takes longest and processes
     are to end together."""
     from tests.support.examples import ENDS
 
-    tests = defaultdict[str, list[pytest.Item]](list)
+    tests = defaultdict(list)
     for item in items:
         tests[item.nodeid.split("[")[0]].append(item)
     for name, rows in tests.items():
@@ -137,7 +132,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [*cases[::2], *others[:half], *cases[1::2], *others[half:]]
 
 
-def _differing(found: Path) -> Iterator[str]:
+def _differing(found):
     """The files of the package that are not in the copy *found* as they are here."""
     parts = [ROOT / part.name for part in found.iterdir() if not part.name.startswith((".", "__pycache__"))]
     for file in itertools.chain(*(part.rglob("*") if part.is_dir() else [part] for part in parts)):
@@ -148,7 +143,7 @@ def _differing(found: Path) -> Iterator[str]:
             yield str(name)
 
 
-def _alias_tests() -> None:
+def _alias_tests():
     """Make the helpers beside the tests importable as ``tests.support.build`` and so on, whatever else is
     called ``tests``."""
     package = ModuleType("tests")
@@ -168,7 +163,7 @@ _modules = itertools.count(1)
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _garbage_goes() -> Iterator[None]:
+def _garbage_goes():
     """Nothing stays frozen; after each 64 modules all is collected, which Python puts off while commands
     freeze what there is."""
     yield
@@ -180,13 +175,13 @@ def _garbage_goes() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def root() -> Path:
+def root():
     """The repository's root."""
     return ROOT
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The folder of the larger data, ``KUBECLASSIC_SHARED`` (default ``../shared``); who needs it is skipped
     only where it is absent."""
     if not SHARED.is_dir():

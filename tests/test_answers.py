@@ -11,6 +11,7 @@ import kubeclassic
 from kubeclassic import Classic, Framework
 from tests.conftest import ROOT
 from tests.support.golden import COMMANDS, kept, printed
+from tests.support.manifests import manifest
 from tests.support.program import inside
 
 CLUSTER = "examples/cluster"
@@ -22,16 +23,14 @@ TWO = "examples/profiles/two-profiles.yaml"
 PACKING = "examples/policies/bin-packing.json"
 OLD = Classic(release="1.12", gates="PodPriority=false")
 GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang"
-LOW = {
-    "kind": "Pod",
-    "metadata": {
-        "name": "low",
-        "ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}],
-    },
-    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
-}
+LOW = manifest(
+    "Pod",
+    "low",
+    metadata=yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: low, uid: u, controller: true}]}"),
+    spec=yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '2'}}}]}"),
+)
 EVICTING = [
-    {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "3", "pods": "10"}}},
+    manifest("Node", "a", status={"allocatable": {"cpu": "3", "pods": "10"}}),
     {**LOW, "spec": {**LOW["spec"], "nodeName": "a"}},
     {**LOW, "metadata": {"name": "high"}, "spec": {**LOW["spec"], "priority": 5}},
 ]

@@ -1,15 +1,11 @@
 """Every code block of the documentation: commands print what the pages say, Python runs, files are read."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
-import click
 import pytest
 import yaml
 
@@ -22,7 +18,7 @@ from kubeclassic.questions.replay.inputs.churn import read_operations
 from kubeclassic.questions.sweep.spec import read_spec
 from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of
-from tests.support.pageblocks import KINDS, Block, blocks_of, commands_of, files_of
+from tests.support.pageblocks import KINDS, blocks_of, commands_of, files_of
 
 DOCS = ROOT / "docs"
 TEXTS = {
@@ -40,7 +36,7 @@ PYTHON_ELSEWHERE = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder with the examples and the conformance cases, in which the commands of a page run."""
     for name in ("examples", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -53,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("page", [name for name, examples in PAGES.items() if examples])
-def test_the_examples_of_a_page_run(page: str, folder: Path) -> None:
+def test_the_examples_of_a_page_run(page, folder):
     """Each command of a page, one after the other, ends with 0 or 1 and prints what the page says."""
     for name, text in files_of(TEXTS[page]).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -63,13 +59,13 @@ def test_the_examples_of_a_page_run(page: str, folder: Path) -> None:
         assert example.fits(text), (example.command, text)
 
 
-def test_there_are_examples() -> None:
+def test_there_are_examples():
     """The pages about questions have examples, and those with a test of their own are there."""
     assert all(PAGES[page] for page in TEXTS if page.startswith("guides/"))
     assert all(page in TEXTS and (ROOT / "tests" / test).is_file() for page, test in PYTHON_ELSEWHERE.items())
 
 
-def test_the_python_of_other_pages_runs(folder: Path) -> None:
+def test_the_python_of_other_pages_runs(folder):
     """The Python of each page that no other test runs gives what it says."""
     for page in TEXTS.keys() - PYTHON_ELSEWHERE.keys():
         texts = [block.text for block in blocks_of(TEXTS[page]) if block.kind == "python"]
@@ -82,16 +78,16 @@ YAML = [(page, block) for page, text in TEXTS.items() for block in blocks_of(tex
 
 
 @pytest.mark.parametrize(("page", "block"), YAML, ids=[f"{page}:{block.title}" for page, block in YAML])
-def test_a_file_is_read(page: str, block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_read(page, block, tmp_path, monkeypatch):
     """Each file that a page shows is one that its reader takes, without a warning."""
     monkeypatch.chdir(ROOT / "examples")
     read_file(block.text, tmp_path)
 
 
-def read_file(text: str, folder: Path) -> None:
+def read_file(text, folder):
     """Read *text* as what it is: a Policy, a configuration, a sweep, a scenario or manifests; raise an error
     for what nobody reads."""
-    documents: list[Any] = list(yaml.safe_load_all(text))
+    documents = list(yaml.safe_load_all(text))
     if isinstance(documents[0], list):
         assert list(read_operations((Document(step, "step") for step in documents[0]), folder))
         return
@@ -110,7 +106,7 @@ def read_file(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if commands_of(text)])
-def test_commands_name_what_is_there(page: str) -> None:
+def test_commands_name_what_is_there(page):
     """Each command that no test can run as it stands is one of ours, with options that it has."""
     for line in commands_of(TEXTS[page]):
         words = shlex.split(line.rpartition("&&")[2])
@@ -122,16 +118,16 @@ def test_commands_name_what_is_there(page: str) -> None:
             ] == [], line
 
 
-def named(words: list[str]) -> tuple[click.Command, list[str]]:
+def named(words):
     """The command that the first words name, and the others."""
-    command: click.Command = cli
+    command = cli
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]  # type: ignore[attr-defined]  # a group has them
     assert command is not cli, words
     return command, words
 
 
-def test_one_line_dumps_a_cluster() -> None:
+def test_one_line_dumps_a_cluster():
     """The line for kubectl is the same on every page, and that of README."""
     lines = {
         line
@@ -143,6 +139,6 @@ def test_one_line_dumps_a_cluster() -> None:
 
 
 @pytest.mark.parametrize("page", TEXTS)
-def test_each_block_says_what_it_is(page: str) -> None:
+def test_each_block_says_what_it_is(page):
     """The word of each block is one that tests know."""
     assert {block.kind for block in blocks_of(TEXTS[page])} <= set(KINDS)

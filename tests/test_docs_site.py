@@ -1,15 +1,12 @@
 """The site of the documentation is built without a warning, leads nowhere that is not there, and fetches
 nothing from elsewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -32,15 +29,15 @@ class Page(HTMLParser):
     """A page: where it leads, what it fetches, which places in it have a name, and how often it has each
     heading."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.leads: list[str] = []
-        self.fetches: list[str] = []
-        self.places: set[str] = set()
-        self.tags: Counter[str] = Counter()
+        self.leads = []
+        self.fetches = []
+        self.places = set()
+        self.tags = Counter()
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         """Note what an element leads to."""
         found = {name: value or "" for name, value in attrs}
         self.tags[tag] += 1
@@ -52,7 +49,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """The folder of the site without its index for searches, built in a process of its own; a warning is an
     error."""
     folder = tmp_path_factory.mktemp("site")
@@ -71,7 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(site: Path) -> dict[str, Page]:
+def pages(site):
     """Every page by its path."""
     return {
         path.relative_to(site).as_posix(): Page(path.read_text(encoding="utf-8"))
@@ -79,7 +76,7 @@ def pages(site: Path) -> dict[str, Page]:
     }
 
 
-def test_every_rule_command_schema_and_release_has_a_page(pages: dict[str, Page]) -> None:
+def test_every_rule_command_schema_and_release_has_a_page(pages):
     """The pages that are made from the code are there, and each file of docs has its page."""
     wanted = {f"reference/predicates/{name}.html" for name in PREDICATES} | {
         f"reference/priorities/{name}.html" for name in PRIORITIES
@@ -96,7 +93,7 @@ def test_every_rule_command_schema_and_release_has_a_page(pages: dict[str, Page]
     assert wanted - pages.keys() == set()
 
 
-def test_every_link_leads_somewhere(site: Path, pages: dict[str, Page]) -> None:
+def test_every_link_leads_somewhere(site, pages):
     """Each link within the site leads to a page that is there, and to a place that this page has."""
     lost = []
     for path, page in pages.items():
@@ -116,7 +113,7 @@ def test_every_link_leads_somewhere(site: Path, pages: dict[str, Page]) -> None:
     assert lost == []
 
 
-def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[str, Page]) -> None:
+def test_nothing_is_fetched_from_elsewhere(site, pages):
     """Scripts, styles, pictures and fonts come from the site itself."""
     assert [
         (path, address)
@@ -130,7 +127,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[str, Page]) -
     ] == []
 
 
-def test_every_page_has_one_title(pages: dict[str, Page]) -> None:
+def test_every_page_has_one_title(pages):
     """Each page has one heading of the first level."""
     assert {
         path: page.tags["h1"]
@@ -139,6 +136,6 @@ def test_every_page_has_one_title(pages: dict[str, Page]) -> None:
     } == {}
 
 
-def test_no_page_is_large(site: Path) -> None:
+def test_no_page_is_large(site):
     """No page is larger than two megabytes."""
     assert [path.name for path in site.rglob("*.html") if path.stat().st_size > SMALL] == []

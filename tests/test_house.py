@@ -54,27 +54,24 @@ def messages(module):
             yield node.lineno, node.value
 
 
-class TestNames:
-    def test_no_two_classes_share_a_name(self):
-        """A public class has a name that no other class has."""
-        assert shared(classes()) == {}
-
-    def test_few_modules_share_a_name(self):
-        """No module name is in more than two folders, but for files that are named after a rule or a command."""
-        assert shared(stems(sources()), MAX_FOLDERS) == {}
+def test_no_two_classes_share_a_name():
+    """A public class has a name that no other class has."""
+    assert shared(classes()) == {}
 
 
-class TestTexts:
-    def test_messages_are_plain(self):
-        """No text that a user may read has a quaint word."""
-        quaint = [
-            f"{path}:{line}"
-            for path in sources()
-            for line, said in messages(tree(path))
-            if QUAINT.search(said)
-        ]
-        assert quaint == []
+def test_few_modules_share_a_name():
+    """No module name is in more than two folders, but for files that are named after a rule or a command."""
+    assert shared(stems(sources()), MAX_FOLDERS) == {}
 
-    def test_comments_are_plain(self):
-        """No comment or docstring has a quaint word."""
-        assert [path for path in sources() if QUAINT.search(text(path))] == []
+
+def test_messages_are_plain():
+    """No text that a user may read has a quaint word."""
+    quaint = [
+        f"{path}:{line}" for path in sources() for line, said in messages(tree(path)) if QUAINT.search(said)
+    ]
+    assert quaint == []
+
+
+def test_comments_are_plain():
+    """No comment or docstring has a quaint word."""
+    assert [path for path in sources() if QUAINT.search(text(path))] == []

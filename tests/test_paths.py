@@ -22,6 +22,7 @@ from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.worldforms import REGION, ZONE, pod_form
 from tests.support.worlds import (
     COUNTING,
@@ -46,9 +47,7 @@ from tests.support.worlds import (
 
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
 SOME_RELEASES = st.sampled_from(("1.12", "1.14", "1.16"))
-SERVICE = obj(
-    {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}
-)
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "x"}}))
 ELSEWHERE = Reads.VOLUMES | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
 
 
@@ -391,39 +390,39 @@ class TestSchedules:
                 assert records[:1] == records[1:], f"step {number} of {between}"
 
 
-class TestWhatNoRowShows:
-    def test_a_pass_that_visits_a_node_twice(self):
-        """A pod that fits on no node of such a pass is told of all nodes when the next pass visits each once."""
-        world = World.of(
-            engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150
-        )
-        refused = []
-        for step in (
-            *beginning(0, SCHEDULING, 6, 150),
-            *[("schedule", 0, 28), ("node", 0, 0)],
-            *[("schedule", 0, 28)] * 2,
-        ):
-            records = [decision.record() for decision in world.take(step)]
-            assert records[:1] == records[1:]
-            refused += [record["error"] for record in records[:1] if step == ("schedule", 0, 28)]
-        assert " 92 node(s) " in refused[1]
-        assert " 93 node(s) " in refused[2]
+def test_a_pass_that_visits_a_node_twice():
+    """A pod that fits on no node of such a pass is told of all nodes when the next pass visits each once."""
+    world = World.of(
+        engine_of("1.16 adaptive", 4000), engine_of("1.16 adaptive", 0), details=(False, True), nodes=150
+    )
+    refused = []
+    for step in (
+        *beginning(0, SCHEDULING, 6, 150),
+        *[("schedule", 0, 28), ("node", 0, 0)],
+        *[("schedule", 0, 28)] * 2,
+    ):
+        records = [decision.record() for decision in world.take(step)]
+        assert records[:1] == records[1:]
+        refused += [record["error"] for record in records[:1] if step == ("schedule", 0, 28)]
+    assert " 92 node(s) " in refused[1]
+    assert " 93 node(s) " in refused[2]
 
-    @pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
-    def test_a_peer_on_a_name_without_node(self, release):
-        """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for
-        all nodes."""
-        rule = RULES["ServiceAffinity"]
-        made = engine(
-            node("a", labels={REGION: "r1"}),
-            node("b"),
-            pod("1", on="b", labels={"app": "x"}),
-            SERVICE,
-            release=release,
-        )
-        incoming = pod("new", labels={"app": "x"})
-        before = remembered(rule, made.begin(incoming), [0, 1])
-        EventFeed(made).put(pod("2", on="absent", labels={"app": "x"}))
-        cycle = made.begin(incoming)
-        if cycle.has_metadata:
-            assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before
+
+@pytest.mark.parametrize("release", ["1.12", "1.14", "1.16"])
+def test_a_peer_on_a_name_without_node(release):
+    """A pod that is told of on a node that is not there changes the answer of CheckServiceAffinity for
+    all nodes."""
+    rule = RULES["ServiceAffinity"]
+    made = engine(
+        node("a", labels={REGION: "r1"}),
+        node("b"),
+        pod("1", on="b", labels={"app": "x"}),
+        SERVICE,
+        release=release,
+    )
+    incoming = pod("new", labels={"app": "x"})
+    before = remembered(rule, made.begin(incoming), [0, 1])
+    EventFeed(made).put(pod("2", on="absent", labels={"app": "x"}))
+    cycle = made.begin(incoming)
+    if cycle.has_metadata:
+        assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

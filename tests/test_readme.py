@@ -1,7 +1,5 @@
 """README's commands do what it says, it is short, and no example warns of itself."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -17,7 +15,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 MOST_LINES = 120
 
 
-def blocks(heading: str) -> list[str]:
+def blocks(heading):
     """The code blocks without a word under a heading of README: commands to type."""
     section = re.split(r"^## ", README, flags=re.MULTILINE)
     found = next(part for part in section if part.startswith(heading + "\n"))
@@ -29,7 +27,7 @@ SOME_UNSCHEDULABLE = 1
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_runs(line, monkeypatch):
     """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes
     part unaided."""
     monkeypatch.chdir(ROOT)
@@ -40,14 +38,14 @@ def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran(*arguments, status=0 if placed else SOME_UNSCHEDULABLE).out
 
 
-def test_the_commands_for_live_clusters_are_run_elsewhere() -> None:
+def test_the_commands_for_live_clusters_are_run_elsewhere():
     """Each command for a live cluster is one of docs/live/beside.md, which ``tests/live/test_pages.py`` runs."""
     lines = [line for line in commands_of(README) if line.startswith("kubeclassic ")]
     assert len(lines) == 2
     assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text(encoding="utf-8")))
 
 
-def test_it_opens_with_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_opens_with_what_it_is_for(monkeypatch):
     """The first thing on the page is a pod that waits and what would help it; the command prints just that."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", WIDTH)
@@ -61,7 +59,7 @@ def test_it_opens_with_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert example.fits(text), text
 
 
-def test_it_leads_to_five_pages() -> None:
+def test_it_leads_to_five_pages():
     """The index of the documentation begins with the same five pages as the end of README, and so does the
     page of first steps."""
     begin = "five pages are enough to begin"
@@ -79,29 +77,27 @@ def test_it_leads_to_five_pages() -> None:
 
 
 @pytest.mark.parametrize("heading", ["Try it", "Test it"])
-def test_the_first_commands_are_one_line(heading: str) -> None:
+def test_the_first_commands_are_one_line(heading):
     """The commands that do all the set-up are one line each, and make their own environment."""
     (block,) = blocks(heading)
     assert len(block.splitlines()) == 1
     assert block.startswith("python3 -m venv .venv && ")
 
 
-def run_python(text: str) -> None:
+def run_python(text):
     """Run the Python blocks of a page, one after the other."""
     program = "\n".join(block.text for block in blocks_of(text) if block.kind == "python")
     exec(compile(program, "page", "exec"), {"__name__": "page"})
 
 
-def test_its_python_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_python_runs(monkeypatch, capsys):
     """The Python code runs at the repository's root."""
     monkeypatch.chdir(ROOT)
     run_python(README)
     assert re.fullmatch(r"database-\w\d\n", capsys.readouterr().out)
 
 
-def test_the_first_steps_in_python_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_steps_in_python_run(monkeypatch, capsys):
     """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has
     its say."""
     monkeypatch.chdir(ROOT)
@@ -116,7 +112,7 @@ def test_the_first_steps_in_python_run(
     assert plugin == "NodeResourcesFit"
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     """Every relative link of README leads to a file or folder that is there."""
     targets = [target for target in re.findall(r"\]\(([^)]+)\)", README) if "://" not in target]
     assert targets
@@ -133,9 +129,7 @@ CLASSIC = ("examples/classic/cluster.yaml", "--policy", "examples/classic/policy
 @pytest.mark.parametrize(
     "question", ["simulate", "capacity --pod examples/capacity/small-pod.yaml", "drain --auto"]
 )
-def test_no_example_warns_of_itself(
-    question: str, cluster: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_example_warns_of_itself(question, cluster, monkeypatch):
     """Each example is a cluster of its release: nothing in it is missing, or unknown there."""
     monkeypatch.chdir(ROOT)
     command, *options = question.split()
@@ -143,7 +137,7 @@ def test_no_example_warns_of_itself(
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
-def test_developers_pages_name_what_is_there(name: str) -> None:
+def test_developers_pages_name_what_is_there(name):
     """Each path to a file that these pages name, made-up ones apart, leads to one."""
     paths = re.findall(r"`((?:[a-z]+|\.ci)/[\w./-]+)`", (ROOT / name).read_text(encoding="utf-8"))
     assert [path for path in paths if not (ROOT / path).exists()] == ["core/release/facts/1.37.txt"] * (
@@ -151,13 +145,13 @@ def test_developers_pages_name_what_is_there(name: str) -> None:
     )
 
 
-def test_it_is_short() -> None:
+def test_it_is_short():
     """README has 120 lines at most, and a picture."""
     assert README.count("\n") <= MOST_LINES
     assert len(re.findall(r"^!\[.+\]\(docs/pictures/\w+\.svg\)$", README, flags=re.MULTILINE)) == 1
 
 
-def test_every_extra_is_named() -> None:
+def test_every_extra_is_named():
     """The tables of extras, here and on the page of first steps, have each extra that setup.cfg declares."""
     section = (
         (ROOT / "setup.cfg")

@@ -71,13 +71,12 @@ def citation(root):
     return yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
 
 
-class TestCitation:
-    def test_it_speaks_of_this_version(self, citation, root):
-        """Version and licence are the package's."""
-        config = ConfigParser()
-        config.read(root / "setup.cfg")
-        assert citation["version"] == kubeclassic.__version__
-        assert citation["license"] == config["metadata"]["license"]
+def test_it_speaks_of_this_version(citation, root):
+    """Version and licence are the package's."""
+    config = ConfigParser()
+    config.read(root / "setup.cfg")
+    assert citation["version"] == kubeclassic.__version__
+    assert citation["license"] == config["metadata"]["license"]
 
 
 def test_the_command_says_the_version():

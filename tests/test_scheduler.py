@@ -6,6 +6,7 @@ import json
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Pod, Scheduler
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -21,6 +22,7 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, pod
 from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 NEW = DEFAULT_FRAMEWORK
@@ -48,24 +50,18 @@ class TestSchedule:
         assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
         assert [item.name for item in ours.waiting] == ["q"]
 
-    @pytest.mark.parametrize(
-        "given", ["p", "default/p", pod("p"), {"kind": "Pod", "metadata": {"name": "p"}}]
-    )
+    @pytest.mark.parametrize("given", ["p", "default/p", pod("p"), manifest("Pod", "p")])
     def test_which_pod(self, given):
         """A pod may be given by name, as a value or as a manifest."""
         assert scheduler(node("a"), pod("p")).schedule(given).host == "a"
 
     def test_a_pod_of_no_cluster(self):
         """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
-        classes = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        classes = manifest("PriorityClass", "high", value=7)
         limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
         ours = scheduler(node("a", cpu="2"), classes)
         decision = ours.schedule(
-            {
-                "kind": "Pod",
-                "metadata": {"name": "p"},
-                "spec": {"priorityClassName": "high", "containers": [limited]},
-            }
+            manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]})
         )
         assert (decision.host, decision.pod.priority) == ("a", 7)
         assert not ours.cluster.pods
@@ -77,8 +73,6 @@ class TestSchedule:
             node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})
         ).schedule("p")
         details = decision.details
-        assert details is not None
-        assert details.totals is not None
         assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
         assert details.totals.tolist() == list(decision.scores.values())
         assert decision.failed == {"c": ["Insufficient cpu"]}
@@ -112,7 +106,7 @@ class TestSchedule:
                 pod("bound", on="a"),
                 'pod: expected a pod without a node, got "default/bound", which is on node a',
             ),
-            ({"kind": "Node", "metadata": {"name": "b"}}, "pod: expected one Pod, got Node b"),
+            (manifest("Node", "b"), "pod: expected one Pod, got Node b"),
             (
                 pod("p", priorityClassName="x"),
                 "Pod default/p: refused by the API server: no PriorityClass with name x was found",
@@ -175,7 +169,6 @@ class TestRun:
             pod("high", requests={"cpu": 2}, priority=5),
         )
         decision = ours.schedule("high")
-        assert decision.preemption is not None
         assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
             "a",
             ["low"],
@@ -192,27 +185,27 @@ class TestRun:
         ] == ["theirs"]
 
 
-class TestExplain:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_nothing_moves(self, release):
-        """An explanation is the decision to come, however often it is asked for."""
-        nodes = [node(f"n{number}") for number in range(130)]
-        ours = scheduler(
-            *nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5
-        )
-        for name in "pqrst":
-            asked = [ours.explain(name).record(details=True) for _ in range(3)]
-            assert asked == [ours.schedule(name).record(details=True)] * 3
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_nothing_moves(release):
+    """An explanation is the decision to come, however often it is asked for."""
+    nodes = [node(f"n{number}") for number in range(130)]
+    ours = scheduler(
+        *nodes, *(pod(name) for name in "pqrst"), release=release, percentage_of_nodes_to_score=5
+    )
+    for name in "pqrst":
+        asked = [ours.explain(name).record(details=True) for _ in range(3)]
+        assert asked == [ours.schedule(name).record(details=True)] * 3
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
-    def test_volumes_stay_free(self, release, root):
-        """Explaining a pod with volumes decides nothing about them."""
-        cluster = Cluster.load(root / "examples" / "cluster")
-        asked = Scheduler(cluster, release)
-        told = Scheduler(cluster, release)
-        for item in told.waiting:
-            asked.explain(item)
-        assert hosts(asked.run()) == hosts(told.run())
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", DEFAULT_FRAMEWORK])
+def test_volumes_stay_free(release, root):
+    """Explaining a pod with volumes decides nothing about them."""
+    cluster = Cluster.load(root / "examples" / "cluster")
+    asked = Scheduler(cluster, release)
+    told = Scheduler(cluster, release)
+    for item in told.waiting:
+        asked.explain(item)
+    assert hosts(asked.run()) == hosts(told.run())
 
 
 class TestTheCluster:
@@ -300,15 +293,21 @@ class TestProfiles:
     """Releases with the framework."""
 
     NODES = (node("a", cpu="8"), node("b"), node("c", cpu="2"))
-    PACKING: ClassVar[Any] = {
-        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
-        "pluginConfig": [
-            {
-                "name": "NodeResourcesFit",
-                "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}},
-            }
-        ],
-    }
+    PACKING: ClassVar[Any] = yaml.safe_load("""
+    plugins:
+      score:
+        disabled:
+        - {name: '*'}
+        enabled:
+        - {name: NodeResourcesFit}
+    pluginConfig:
+    - name: NodeResourcesFit
+      args:
+        scoringStrategy:
+          type: MostAllocated
+          resources:
+          - {name: cpu}
+    """)
 
     def test_the_default_profile(self):
         """The release alone runs it; details have plugins, and statuses with their codes."""
@@ -369,7 +368,6 @@ class TestProfiles:
         ]
         assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
         found = scheduler(*full, release=NEW).schedule("high").preemption
-        assert found is not None
         assert found.node == "a"
 
     def test_plugins_of_ones_own(self):
@@ -378,7 +376,7 @@ class TestProfiles:
         decision = scheduler(*self.NODES, pod("p"), release=NEW, plugins=[OnlyLast]).schedule("p")
         assert (decision.host, decision.failed["a"]) == ("c", ["node(s) were not last"])
         assert OnlyLast.reserved == ["p on c"]
-        profile = document({"plugins": {"reserve": {"enabled": [{"name": "OnlyLast"}]}}})
+        profile = document(yaml.safe_load("{plugins: {reserve: {enabled: [{name: OnlyLast}]}}}"))
         assert scheduler(*self.NODES, pod("q"), profile=profile, plugins=[OnlyLast]).schedule("q").host == "a"
         assert OnlyLast.reserved == ["p on c", "q on a"]
 
@@ -407,7 +405,6 @@ class TestConfiguration:
         given, nodes, cycle = ours.batch("q")
         assert (nodes.n, given.requests, cycle.pod.name) == (3, {}, "q")
         failures = not_at_work.check(given, nodes, cycle)
-        assert failures is not None
         assert failures.passed.tolist() == [True, False, True]
         host = ours.explain("p").host
         assert ours.schedule("p").host == host

@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.config import (
@@ -13,21 +14,18 @@ from kubeclassic.algorithmprovider.config import (
     read_configuration,
 )
 from kubeclassic.exceptions import PolicyError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
 FIRST = RELEASES["1.12"]
-POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}]}
+POLICY = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: GeneralPredicates}]}")
 YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
 
 def config_map(text, name="p", namespace="kube-system"):
     """A ConfigMap that holds a Policy's text."""
-    return {
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": namespace},
-        "data": {"policy.cfg": text},
-    }
+    return manifest("ConfigMap", name, namespace=namespace, data={"policy.cfg": text})
 
 
 class TestDefaults:
@@ -79,33 +77,30 @@ class TestDefaults:
         )
 
 
-class TestRefusals:
-    def test_numbers_out_of_range(self):
-        """Both numbers are 0 to 100, and both are said in one text."""
-        written = read_configuration({"hardPodAffinitySymmetricWeight": 101, "percentageOfNodesToScore": -1})
-        assert refusal_text(PolicyError, written.resolve, LAST) == (
-            "[hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range 0-100, "
-            "percentageOfNodesToScore: Invalid value: -1: not in valid range 0-100]"
-        )
-
-    @pytest.mark.parametrize(
-        ("document", "message"),
-        [
-            ({"kind": "Policy"}, 'conf: kind: expected KubeSchedulerConfiguration, got "Policy"'),
-            (
-                {"apiVersion": "v1"},
-                'conf: apiVersion: expected kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1, got "v1"',
-            ),
-            (
-                {"algorithmSource": {"provider": 1}},
-                "conf: algorithmSource.provider: expected a string, got 1",
-            ),
-            ({"featureGates": {"A": "on"}}, 'conf: featureGates: expected true or false, got "on"'),
-        ],
+def test_numbers_out_of_range():
+    """Both numbers are 0 to 100, and both are said in one text."""
+    written = read_configuration({"hardPodAffinitySymmetricWeight": 101, "percentageOfNodesToScore": -1})
+    assert refusal_text(PolicyError, written.resolve, LAST) == (
+        "[hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range 0-100, "
+        "percentageOfNodesToScore: Invalid value: -1: not in valid range 0-100]"
     )
-    def test_unreadable(self, document, message):
-        """What is not as wanted is refused with its place."""
-        assert refusal_text(PolicyError, read_configuration, document, "conf") == message
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"kind": "Policy"}, 'conf: kind: expected KubeSchedulerConfiguration, got "Policy"'),
+        (
+            {"apiVersion": "v1"},
+            'conf: apiVersion: expected kubescheduler.config.k8s.io/v1alpha1 or componentconfig/v1alpha1, got "v1"',
+        ),
+        ({"algorithmSource": {"provider": 1}}, "conf: algorithmSource.provider: expected a string, got 1"),
+        ({"featureGates": {"A": "on"}}, 'conf: featureGates: expected true or false, got "on"'),
+    ],
+)
+def test_unreadable(document, message):
+    """What is not as wanted is refused with its place."""
+    assert refusal_text(PolicyError, read_configuration, document, "conf") == message
 
 
 class TestPolicyFiles:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+import yaml
 
 from kubeclassic import Classic, Cluster, Framework, Scheduler
 from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
@@ -51,33 +52,30 @@ class TestReadPolicy:
     @pytest.mark.parametrize(
         ("document", "message"),
         [
-            ({"predicates": {}}, "invalid policy: predicates: expected a list, got an empty object"),
-            ({"predicates": [{"name": 3}]}, "invalid policy: predicates[0].name: expected a string, got 3"),
+            ("predicates: {}", "invalid policy: predicates: expected a list, got an empty object"),
+            ("predicates: [{name: 3}]", "invalid policy: predicates[0].name: expected a string, got 3"),
             (
-                {"priorities": [{"weight": "1"}]},
+                "priorities: [{weight: '1'}]",
                 'invalid policy: priorities[0].weight: expected a whole number, got "1"',
             ),
             (
-                {"extenders": [{"httpTimeout": "5s"}]},
+                "extenders: [{httpTimeout: 5s}]",
                 'invalid policy: extenders[0].httpTimeout: expected a whole number, got "5s"',
             ),
+            ("{kind: Pod, apiVersion: v1}", 'invalid policy: no kind "Pod" is registered for version "v1"'),
             (
-                {"kind": "Pod", "apiVersion": "v1"},
-                'invalid policy: no kind "Pod" is registered for version "v1"',
-            ),
-            (
-                {"kind": "Policy", "apiVersion": "v2"},
+                "{kind: Policy, apiVersion: v2}",
                 'invalid policy: no kind "Policy" is registered for version "v2"',
             ),
         ],
     )
     def test_unreadable(self, document, message):
         """What cannot be read is refused with the path to it."""
-        assert refusal_text(PolicyError, read_policy, document) == message
+        assert refusal_text(PolicyError, read_policy, yaml.safe_load(document)) == message
 
     def test_unknown_keys(self):
         """Unknown keys are found wherever they are; those of extenders may be written in any case."""
-        entry = {"name": "A1", "args": 1, "argument": {"serviceAffinity": {"label": 1}}}
+        entry = yaml.safe_load("{name: A1, args: 1, argument: {serviceAffinity: {label: 1}}}")
         document = {"Kind": "Policy", "predicates": [entry], "extenders": [{"x": 1, "URLPREFIX": "http://a"}]}
         assert list(unknown_keys(document)) == [
             "Kind",
@@ -124,25 +122,23 @@ class TestExtenderConfig:
         assert "secret" not in repr(TlsConfig(key_data=b"secret"))
 
 
-class TestExtendersInTheAlgorithm:
-    def test_order(self):
-        """From 1.15 on extenders that may be ignored come last."""
-        written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
-        called = {
-            version: resolve(release, policy=written).extenders for version, release in RELEASES.items()
-        }
-        order = {
-            version: "".join(extender.url_prefix for extender in extenders)
-            for version, extenders in called.items()
-        }
-        assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
+def test_order():
+    """From 1.15 on extenders that may be ignored come last."""
+    written = {"extenders": [{"urlPrefix": name, "ignorable": name in "ac"} for name in "abcd"]}
+    called = {version: resolve(release, policy=written).extenders for version, release in RELEASES.items()}
+    order = {
+        version: "".join(extender.url_prefix for extender in extenders)
+        for version, extenders in called.items()
+    }
+    assert order == {"1.12": "abcd", "1.13": "abcd", "1.14": "abcd", "1.15": "bdac", "1.16": "bdac"}
 
-    def test_ignored_resources(self):
-        """What extenders manage with ignoredByScheduler is collected over all of them."""
-        managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
-        more = [{"name": "example.com/z", "ignoredByScheduler": True}]
-        written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
-        assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
+
+def test_ignored_resources():
+    """What extenders manage with ignoredByScheduler is collected over all of them."""
+    managed = [{"name": "example.com/x", "ignoredByScheduler": True}, {"name": "example.com/y"}]
+    more = [{"name": "example.com/z", "ignoredByScheduler": True}]
+    written = {"extenders": [{"managedResources": managed}, {"managedResources": more}]}
+    assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
 
 
 class TestVersions:

@@ -35,15 +35,15 @@ class TestEachRelease:
         assert {effect.gate for effect in release.gate_effects} <= set(release.gates)
 
 
-class TestFindRelease:
-    @pytest.mark.parametrize("name", ["1.14", "v1.14", "1.14.0", "v1.14.9-rc.1"])
-    def test_any_spelling(self, name):
-        """A release is found with a v in front and with any patch level."""
-        assert find_release(name).version == "1.14"
+@pytest.mark.parametrize("name", ["1.14", "v1.14", "1.14.0", "v1.14.9-rc.1"])
+def test_any_spelling(name):
+    """A release is found with a v in front and with any patch level."""
+    assert find_release(name).version == "1.14"
 
-    def test_unknown(self):
-        """Another release is refused, with the list of those that there are."""
-        with pytest.raises(
-            UnknownNameError, match=r'release: expected 1\.12, 1\.13, 1\.14, 1\.15, 1\.16, got "1.9"'
-        ):
-            find_release("1.9")
+
+def test_unknown():
+    """Another release is refused, with the list of those that there are."""
+    with pytest.raises(
+        UnknownNameError, match=r'release: expected 1\.12, 1\.13, 1\.14, 1\.15, 1\.16, got "1.9"'
+    ):
+        find_release("1.9")

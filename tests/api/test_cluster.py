@@ -7,16 +7,13 @@ import json
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.objects import Node, ObjectMeta, Pod, PriorityClass
 from kubeclassic.exceptions import KubeclassicError, ManifestError, UnknownNameError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
-
-
-def manifest(kind, name, **fields):
-    """An object's JSON form."""
-    return {"kind": kind, "metadata": {"name": name}, **fields}
 
 
 def pod(name, **spec):
@@ -79,7 +76,7 @@ class TestWhatIsThere:
     def test_api_defaults(self):
         """Objects get the API server's defaults, whether given as manifests or as values; without *defaults*
         they stay as they are."""
-        limited = pod("p", containers=[{"name": "c", "resources": {"limits": {"cpu": 1}}}])
+        limited = pod("p", containers=yaml.safe_load("[{name: c, resources: {limits: {cpu: 1}}}]"))
         (plain,) = Cluster([limited], defaults=False).pods
         assert not plain.spec.containers[0].requests
         assert Cluster([limited]).pods == Cluster([plain]).pods

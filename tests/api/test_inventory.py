@@ -1,35 +1,39 @@
 """Pods that wait, and how they are found by name. (What files come to: tests/simulation/test_scenario.py.)"""
 
 import pytest
+import yaml
 
 from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
 from kubeclassic.api.load import Loaded
-from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.api.objects import KINDS, Node
+from kubeclassic.api.words import SHORT, kind_of
+from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 
-class TestWhoWaits:
-    @pytest.mark.parametrize(
-        ("options", "why"),
-        [
-            ({}, None),
-            ({"schedulerName": "default-scheduler"}, None),
-            ({"schedulerName": "other"}, "for another scheduler"),
-            ({"on": "a"}, "on a node"),
-            ({"on": "a", "metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "on a node"),
-            ({"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}, "being deleted"),
-            ({"on": "a", "status": {"phase": "Succeeded"}}, "finished"),
-            ({"status": {"phase": "Failed"}}, "finished"),
-        ],
-    )
-    def test_why_not(self, options, why):
-        """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
-        assert why_not_waiting(pod("p", **options), "default-scheduler") == why
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("{}", None),
+        ("schedulerName: default-scheduler", None),
+        ("schedulerName: other", "for another scheduler"),
+        ("'on': a", "on a node"),
+        ("{'on': a, metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}}", "on a node"),
+        ("metadata: {deletionTimestamp: '2020-01-01T00:00:00Z'}", "being deleted"),
+        ("{'on': a, status: {phase: Succeeded}}", "finished"),
+        ("status: {phase: Failed}", "finished"),
+    ],
+)
+def test_why_not(options, why):
+    """A pod waits unless it has finished, has a node, is being deleted, or asks for another scheduler."""
+    assert why_not_waiting(pod("p", **yaml.safe_load(options)), "default-scheduler") == why
 
-    def test_whichever_scheduler(self):
-        """Where no scheduler is named a pod waits whichever it asks for."""
-        assert why_not_waiting(pod("p", schedulerName="other")) is None
+
+def test_whichever_scheduler():
+    """Where no scheduler is named a pod waits whichever it asks for."""
+    assert why_not_waiting(pod("p", schedulerName="other")) is None
 
 
 class TestFinding:
@@ -61,6 +65,36 @@ class TestFinding:
 def test_what_is_there_counts_for_workloads():
     """A DaemonSet makes a pod for each node that the cluster has already."""
     template = {"spec": {"containers": [{"name": "c"}]}}
-    daemon_set = {"kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}
+    daemon_set = manifest("DaemonSet", "logs", spec={"template": template})
     found = take_in([Loaded(raw={"DaemonSet": (daemon_set,)})], [node("a"), node("b")])
     assert [item.kind for item in found.objects] == ["Pod", "Pod"]
+
+
+# --- The words for kinds, as kubectl takes them -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_known_by_its_names(kind):
+    """Each kind is known by itself in any case, and by its class."""
+    assert kind_of(kind) is kind_of(kind.upper()) is kind_of(KINDS[kind]) is KINDS[kind]
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [*SHORT.items(), ("storageclasses.storage.k8s.io", "StorageClass"), ("services", "Service")],
+)
+def test_plurals_and_short_names(word, kind):
+    """Plurals and kubectl's short names are known too, also with the API group behind."""
+    assert kind_of(word) is KINDS[kind]
+
+
+def test_other_words():
+    """An unknown word is refused with near ones, anything else with what is wanted."""
+    with pytest.raises(
+        UnknownNameError,
+        match=r'^kind: expected one such as pod, node or pvc, got "nodse"; did you mean "node"',
+    ):
+        kind_of("nodse")
+    with pytest.raises(WrongTypeError, match=r"^kind: expected a class such as Pod, .*, got 7 \(int\)"):
+        kind_of(7)
+    assert kind_of(Node) is Node

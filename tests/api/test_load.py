@@ -5,16 +5,18 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
-NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
+NODE = manifest("Node", "n1", apiVersion="v1")
+POD = manifest("Pod", "p1", apiVersion="v1", spec={"containers": [{"name": "c"}]})
 POD_YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: p1, creationTimestamp: 2020-01-01T00:00:00Z}\n"
 
 
@@ -115,82 +117,72 @@ class TestFormats:
         assert len(calls) == 2
 
 
-class TestGroups:
-    """An object is its group and kind."""
+@pytest.mark.parametrize(
+    ("item", "ignored"),
+    [
+        (manifest("Node", "n1", apiVersion="longhorn.io/v1beta2"), "Node (longhorn.io)"),
+        (
+            {
+                "apiVersion": "longhorn.io/v1beta2",
+                "kind": "NodeList",
+                "items": [{"metadata": {"name": "n1"}}],
+            },
+            "Node (longhorn.io)",
+        ),
+        (
+            {"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"},
+            "Node (longhorn.io)",
+        ),
+        ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
+        (manifest("Pod", "p2", apiVersion="v2"), "Pod (v2)"),
+        ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
+        (
+            {"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"},
+            "ResourceClaim (resource.k8s.io/v1alpha2)",
+        ),
+        ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
+    ],
+)
+@pytest.mark.parametrize("padding", [0, 1 << 19])
+def test_objects_of_other_groups_are_ignored(tmp_path, item, ignored, padding):
+    """Objects of other groups and versions are counted, also in long lists, whose items take their
+    apiVersion from the list."""
+    written(tmp_path, "core/n1.json", json.dumps(NODE))
+    written(tmp_path, "others/n1.json", json.dumps(item) + " " * padding)
+    loaded = load(tmp_path)
+    assert (names(loaded), loaded.ignored) == (["Node n1"], {ignored: 1})
 
-    @pytest.mark.parametrize(
-        ("item", "ignored"),
-        [
-            (
-                {"apiVersion": "longhorn.io/v1beta2", "kind": "Node", "metadata": {"name": "n1"}},
-                "Node (longhorn.io)",
-            ),
-            (
-                {
-                    "apiVersion": "longhorn.io/v1beta2",
-                    "kind": "NodeList",
-                    "items": [{"metadata": {"name": "n1"}}],
-                },
-                "Node (longhorn.io)",
-            ),
-            (
-                {"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"},
-                "Node (longhorn.io)",
-            ),
-            (
-                {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}},
-                "Job (batch.volcano.sh)",
-            ),
-            ({"apiVersion": "v2", "kind": "Pod", "metadata": {"name": "p2"}}, "Pod (v2)"),
-            ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
-            (
-                {"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"},
-                "ResourceClaim (resource.k8s.io/v1alpha2)",
-            ),
-            ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
-        ],
+
+@pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None])
+def test_old_groups_count(tmp_path, version):
+    """A Deployment is one in each group that had it."""
+    loaded = load(
+        written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"}))
     )
-    @pytest.mark.parametrize("padding", [0, 1 << 19])
-    def test_objects_of_other_groups_are_ignored(self, tmp_path, item, ignored, padding):
-        """Objects of other groups and versions are counted, also in long lists, whose items take their
-        apiVersion from the list."""
-        written(tmp_path, "core/n1.json", json.dumps(NODE))
-        written(tmp_path, "others/n1.json", json.dumps(item) + " " * padding)
-        loaded = load(tmp_path)
-        assert (names(loaded), loaded.ignored) == (["Node n1"], {ignored: 1})
+    assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
 
-    @pytest.mark.parametrize(
-        "version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None]
+
+def test_dates_and_times_of_day_are_texts(tmp_path):
+    """Dates, times of day and equals signs stay texts; numbers are numbers."""
+    metadata = (
+        "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
     )
-    def test_old_groups_count(self, tmp_path, version):
-        """A Deployment is one in each group that had it."""
-        loaded = load(
-            written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"}))
-        )
-        assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
+    text = f"kind: Pod\nmetadata: {metadata}\nspec: {{priority: 10}}\n"
+    (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
+    assert pod.metadata.creation_timestamp == "2020-01-01T00:00:00Z"
+    assert pod.annotations == {"a": "12:30", "b": "2020-01-01", "c": "="}
+    assert pod.spec.priority == 10
 
 
-class TestYamlScalars:
-    def test_dates_and_times_of_day_are_texts(self, tmp_path):
-        """Dates, times of day and equals signs stay texts; numbers are numbers."""
-        metadata = (
-            "{name: p, creationTimestamp: 2020-01-01T00:00:00Z, annotations: {a: 12:30, b: 2020-01-01, c: =}}"
-        )
-        text = f"kind: Pod\nmetadata: {metadata}\nspec: {{priority: 10}}\n"
-        (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
-        assert pod.metadata.creation_timestamp == "2020-01-01T00:00:00Z"
-        assert pod.annotations == {"a": "12:30", "b": "2020-01-01", "c": "="}
-        assert pod.spec.priority == 10
-
-    def test_quantities_may_be_numbers(self, tmp_path):
-        """Requests written as bare numbers, with exponents too, are read."""
-        text = "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {requests: {cpu: 1.5, memory: 1e9, x.com/y: 2}}}]}\n"
-        (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
-        assert {name: amount.milli_value() for name, amount in pod.spec.containers[0].requests.items()} == {
-            "cpu": 1500,
-            "memory": 10**12,
-            "x.com/y": 2000,
-        }
+def test_quantities_may_be_numbers(tmp_path):
+    """Requests written as bare numbers, with exponents too, are read."""
+    text = "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{resources: {requests: {cpu: 1.5, memory: 1e9, x.com/y: 2}}}]}\n"
+    (pod,) = load(written(tmp_path, "a.yaml", text)).of(Pod)
+    assert {name: amount.milli_value() for name, amount in pod.spec.containers[0].requests.items()} == {
+        "cpu": 1500,
+        "memory": 10**12,
+        "x.com/y": 2000,
+    }
 
 
 class TestErrors:
@@ -319,7 +311,7 @@ class TestWhatIsKept:
     def test_raw_documents(self, tmp_path):
         """ConfigMaps and workloads are kept undecoded, ReplicaSets both ways; other kinds are counted."""
         config = {"kind": "ConfigMap", "data": {"policy.cfg": "{}"}}
-        replica_set = {"kind": "ReplicaSet", "metadata": {"name": "r"}}
+        replica_set = manifest("ReplicaSet", "r")
         service_account = {"kind": "ServiceAccount"}
         path = written(
             tmp_path, "a.json", json.dumps([config, replica_set, service_account, service_account])
@@ -335,7 +327,7 @@ class TestWhatIsKept:
             written(
                 tmp_path,
                 "a.json",
-                json.dumps({"kind": "DeploymentList", "items": [{"metadata": {"name": "d"}}]}),
+                json.dumps(yaml.safe_load("{kind: DeploymentList, items: [{metadata: {name: d}}]}")),
             )
         )
         assert loaded.raw["Deployment"][0]["kind"] == "Deployment"

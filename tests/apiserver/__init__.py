@@ -3,13 +3,11 @@ servers do.
 
 The map:
 
-* :mod:`.store`: requests in, answers out; pure and synchronous
+* :mod:`.store`: requests in, answers out; pure and synchronous; what the verbs do
 * :mod:`.storage`: the objects, their revisions, what changed, and those who follow
-* :mod:`.reads`, :mod:`.writes`, :mod:`.discovery`: what the verbs do
-* :mod:`.forms`, :mod:`.validation`, :mod:`.patches`: what happens to objects
+* :mod:`.forms`: what happens to objects: defaults, refusals, patches
 * :mod:`.resources`: which resources a version has, and in what the versions differ
 * :mod:`.transport`: the server as a transport of ``kubeclassic.live``, with faults; :mod:`.app`: over HTTP
 * :mod:`.cluster`: nodes, pods, and what kubelets would do
-* :mod:`.replay`: recorded requests, held against its answers
 * :mod:`.watcher`: an independent count of pods bound twice, lost, or over capacity
 """

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 if TYPE_CHECKING:
     from .storage import Watch
 
-Json: TypeAlias = Any
-Object: TypeAlias = dict[str, Any]
+Json = Any
+Object = dict[str, Any]
 """A Kubernetes object as JSON. Stored ones are never changed in place."""
 
 JSON_HEADERS = {"content-type": "application/json"}
@@ -32,7 +32,7 @@ class Answer:
     headers: Mapping[str, str] = JSON_HEADERS
     watch: Watch | None = None
 
-    def encoded(self) -> bytes:
+    def encoded(self):
         """The body as bytes; text stays as it is."""
         if self.body is None:
             return b""
@@ -42,14 +42,14 @@ class Answer:
 class ApiFault(Exception):
     """An error answer."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer):
         super().__init__(answer.body)
         self.answer = answer
 
 
-def status_body(code: int, reason: str, message: str, details: Json = None, metadata: Json = None) -> Object:
+def status_body(code, reason, message, details=None, metadata=None):
     """The Status of a failure. An empty *reason* and absent *details* are left out."""
-    body: Object = {
+    body = {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": metadata or {},
@@ -63,33 +63,33 @@ def status_body(code: int, reason: str, message: str, details: Json = None, meta
     return {**body, "code": code}
 
 
-def fault(code: int, reason: str, message: str, details: Json = None, metadata: Json = None) -> ApiFault:
+def fault(code, reason, message, details=None, metadata=None):
     """A fault with the Status body of a failure."""
     return ApiFault(Answer(code, status_body(code, reason, message, details, metadata)))
 
 
-def success(code: int, details: Json = None) -> Answer:
+def success(code, details=None):
     """The Status of a success. Upstream: that of a deletion has details and no code."""
-    body: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return Answer(code, {**body, "code": code} if details is None else {**body, "details": details})
 
 
-def text(code: int, message: str) -> Answer:
+def text(code, message):
     """A plain text."""
     return Answer(code, message, TEXT_HEADERS)
 
 
-def bad_request(message: str) -> ApiFault:
+def bad_request(message):
     """400."""
     return fault(400, "BadRequest", message)
 
 
-def not_served() -> ApiFault:
+def not_served():
     """404 for a resource that this version does not have."""
     return fault(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def not_allowed() -> ApiFault:
+def not_allowed():
     """405."""
     return fault(
         405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}

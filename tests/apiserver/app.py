@@ -1,37 +1,31 @@
 """The server over HTTP: a starlette application over a transport, and a server for it in a thread."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request as HttpRequest
 from starlette.responses import Response as HttpResponse
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from kubeclassic.live.client.api import Request, Transport
+from kubeclassic.live.client.api import Request
 
-from .store import Store
-from .transport import NO_FAULT, Decide, StoreTransport
+from .transport import NO_FAULT, StoreTransport
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-def make_app(transport: Transport, seen: list[Mapping[str, str]] | None = None, token: str = "") -> Starlette:
+def make_app(transport, seen=None, token=""):
     """An application that asks *transport*. A broken connection there breaks this one, or is a 500 if no
     answer has begun.
 
     It keeps the headers of all requests in *seen*; with *token* requests without it get 401.
     """
 
-    async def answer(http: HttpRequest) -> HttpResponse:
+    async def answer(http):
         if seen is not None:
             seen.append(dict(http.headers))
         if token and http.headers.get("authorization") != f"Bearer {token}":
@@ -48,11 +42,11 @@ def make_app(transport: Transport, seen: list[Mapping[str, str]] | None = None, 
 REFUSAL = b'{"kind":"Status","status":"Failure","reason":"Unauthorized","message":"Unauthorized","code":401}'
 
 
-async def _streamed(transport: Transport, request: Request) -> StreamingResponse:
+async def _streamed(transport, request):
     context = transport.stream(request)
     stream = await context.__aenter__()
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines():
         try:
             async for line in stream.lines:
                 yield line + b"\n"
@@ -66,12 +60,12 @@ class Server(uvicorn.Server):
     """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are
     connected."""
 
-    async def main_loop(self) -> None:
+    async def main_loop(self):
         """Run until it is told to end."""
         while not await self.on_tick(0):
             await asyncio.sleep(0.005)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+    async def shutdown(self, sockets=None):
         """Take no one in any more, and let those go that are idle; who is still answered is cut off with the
         loop."""
         for server in self.servers:
@@ -81,7 +75,7 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(app: Any, **options: Any) -> Iterator[str]:
+def serving(app, **options):
     """A context with the address of a server for *app* on a free port of this machine; *options* are
     uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -99,9 +93,7 @@ def serving(app: Any, **options: Any) -> Iterator[str]:
 
 
 @contextmanager
-def serving_store(
-    store: Store, token: str = "", faults: Decide = lambda request: NO_FAULT, **options: Any
-) -> Iterator[str]:
+def serving_store(store, token="", faults=lambda request: NO_FAULT, **options):
     """The address of an API server over *store*; *options* as for :func:`serving`."""
     with serving(make_app(StoreTransport(store, faults), token=token), **options) as address:
         yield address

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 
 import attrs
 
-from .answers import Json, Object
-from .resources import Resource
 from .storage import Watch
 from .store import Store
 
@@ -26,14 +23,12 @@ CONDITIONS = (
 class Refused(Exception):
     """The server answered with a failure; ``status`` is its code."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status, message):
         super().__init__(f"{status}: {message}")
         self.status = status
 
 
-def node_manifest(
-    name: str, *, cpu: str = "4", memory: str = "8Gi", pods: str = "110", **more: str
-) -> Object:
+def node_manifest(name, *, cpu="4", memory="8Gi", pods="110", **more):
     """A node that is ready; *more* are further resources."""
     capacity = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "100Gi", **more}
     conditions = [
@@ -54,17 +49,9 @@ def node_manifest(
     }
 
 
-def pod_manifest(
-    name: str,
-    *,
-    cpu: str = "100m",
-    memory: str = "64Mi",
-    host_port: int = 0,
-    labels: Mapping[str, str] | None = None,
-    **spec: Json,
-) -> Object:
+def pod_manifest(name, *, cpu="100m", memory="64Mi", host_port=0, labels=None, **spec):
     """A pod with one container; *spec* are further fields of its spec."""
-    container: Object = {
+    container = {
         "name": "c",
         "image": "registry.example/pause:3",
         "resources": {"requests": {"cpu": cpu, "memory": memory}},
@@ -83,9 +70,7 @@ class User:
 
     store: Store
 
-    def ask(
-        self, method: str, path: str, body: Json = None, *, query: str = "", kind: str = "application/json"
-    ) -> Json:
+    def ask(self, method, path, body=None, *, query="", kind="application/json"):
         """The JSON of an answer."""
         data = b"" if body is None else json.dumps(body).encode()
         answer = self.store.handle(method, path, query, data, {"content-type": kind})
@@ -94,38 +79,33 @@ class User:
             raise Refused(answer.status, message)
         return answer.body
 
-    def path(self, plural: str, name: str = "", namespace: str = "default") -> str:
+    def path(self, plural, name="", namespace="default"):
         """The path of a collection or of one object."""
         resource = self.resource(plural)
         return resource.path(namespace if resource.is_namespaced else "", name)
 
-    def resource(self, plural: str) -> Resource:
+    def resource(self, plural):
         """The resource with that plural."""
         return self.store.flavour.resource(plural)
 
-    def create(self, plural: str, manifest: Object, *, namespace: str = "default") -> Object:
+    def create(self, plural, manifest, *, namespace="default"):
         """A new object."""
-        created: Object = self.ask("POST", self.path(plural, namespace=namespace), manifest)
-        return created
+        return self.ask("POST", self.path(plural, namespace=namespace), manifest)
 
-    def get(self, plural: str, name: str, *, namespace: str = "default") -> Object:
+    def get(self, plural, name, *, namespace="default"):
         """An object."""
-        found: Object = self.ask("GET", self.path(plural, name, namespace))
-        return found
+        return self.ask("GET", self.path(plural, name, namespace))
 
-    def all(self, plural: str) -> list[Object]:
+    def all(self, plural):
         """All objects of a resource."""
         return list(self.store.storage.of(plural).values())
 
-    def patch(
-        self, plural: str, name: str, change: Object, *, namespace: str = "default", part: str = ""
-    ) -> Object:
+    def patch(self, plural, name, change, *, namespace="default", part=""):
         """A strategic merge patch of an object, or of its *part* ``status``."""
         path = self.path(plural, name, namespace) + (f"/{part}" if part else "")
-        changed: Object = self.ask("PATCH", path, change, kind=STRATEGIC)
-        return changed
+        return self.ask("PATCH", path, change, kind=STRATEGIC)
 
-    def delete(self, plural: str, name: str, *, namespace: str = "default", grace: int | None = None) -> None:
+    def delete(self, plural, name, *, namespace="default", grace=None):
         """Delete an object; *grace* in seconds."""
         self.ask(
             "DELETE",
@@ -133,7 +113,7 @@ class User:
             {} if grace is None else {"gracePeriodSeconds": grace},
         )
 
-    def bind(self, name: str, node: str, *, namespace: str = "default") -> None:
+    def bind(self, name, node, *, namespace="default"):
         """Bind a pod."""
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
         self.ask(
@@ -142,21 +122,21 @@ class User:
             {"metadata": {"name": name}, "target": target},
         )
 
-    def watch(self, plural: str) -> Watch:
+    def watch(self, plural):
         """A watch of all objects of a resource, which come first."""
         resource = self.resource(plural)
         watch = self.store.handle("GET", resource.path(""), "watch=true&resourceVersion=0").watch
         assert watch is not None
         return watch
 
-    def add_nodes(self, count: int, *, prefix: str = "node-", **size: str) -> list[str]:
+    def add_nodes(self, count, *, prefix="node-", **size):
         """So many ready nodes of one size, without the taint that new nodes get; their names."""
         names = [f"{prefix}{number}" for number in range(count)]
         for name in names:
             self.add_node(node_manifest(name, **size))
         return names
 
-    def add_node(self, manifest: Object) -> None:
+    def add_node(self, manifest):
         """A node, without the taint that new nodes get."""
         name = manifest["metadata"]["name"]
         self.create("nodes", manifest)
@@ -167,7 +147,7 @@ class User:
             kind=MERGE,
         )
 
-    def add_pods(self, count: int, *, prefix: str = "pod-", **pod: Json) -> list[str]:
+    def add_pods(self, count, *, prefix="pod-", **pod):
         """So many pods of one kind; their names."""
         names = [f"{prefix}{number}" for number in range(count)]
         for name in names:
@@ -182,7 +162,7 @@ class Kubelets:
     user: User
     _watch: Watch | None = None
 
-    def step(self) -> int:
+    def step(self):
         """Look at all pods that have changed since; how many those were. What another has done already is
         left so."""
         count = 0
@@ -200,7 +180,7 @@ class Kubelets:
                     raise
         return count
 
-    async def run(self) -> None:
+    async def run(self):
         """Step whenever something changes, until cancelled."""
         awake = asyncio.Event()
         while True:
@@ -209,7 +189,7 @@ class Kubelets:
                 self._watch.on_event = awake.set
                 await awake.wait()
 
-    def care(self, pod: Object) -> None:
+    def care(self, pod):
         """Run a pod that is bound, or end it."""
         name = pod["metadata"]["name"]
         namespace = pod["metadata"]["namespace"]

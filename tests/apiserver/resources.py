@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 
 import attrs
 
-from .answers import Json, Object
+from .answers import Json
 
 
 @attrs.frozen(slots=False)
@@ -27,32 +26,32 @@ class Resource:
     """Reads with a resourceVersion come from the watch cache, not from etcd."""
 
     @cached_property
-    def api_version(self) -> str:
+    def api_version(self):
         """``v1``, ``apps/v1``."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @cached_property
-    def qualified(self) -> str:
+    def qualified(self):
         """``pods``, ``leases.coordination.k8s.io``: how messages name the resource."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @cached_property
-    def base(self) -> str:
+    def base(self):
         """The path before the resource or its namespace."""
         return f"/apis/{self.group}/{self.version}" if self.group else "/api/v1"
 
-    def path(self, namespace: str, name: str = "") -> str:
+    def path(self, namespace, name=""):
         """The path of the collection or of one object."""
         scope = f"/namespaces/{namespace}" if namespace else ""
         return f"{self.base}{scope}/{self.plural}{'/' + name if name else ''}"
 
-    def details(self, name: str, kind: str | None = None) -> Object:
+    def details(self, name, kind=None):
         """The details of a Status about an object."""
         named = {"name": name} if name else {}
         return {**named, **({"group": self.group} if self.group else {}), "kind": kind or self.plural}
 
 
-def resources_of(table: str) -> tuple[Resource, ...]:
+def resources_of(table):
     """The resources of a table: API version, plural, kind, and words for what is particular."""
     found = []
     for api_version, plural, kind, *words in map(str.split, table.strip().splitlines()):
@@ -138,19 +137,19 @@ class Flavour:
     pod_defaults: Json
 
     @cached_property
-    def by_path(self) -> Mapping[tuple[str, str, str], Resource]:
+    def by_path(self):
         """(group, version, plural) -> resource."""
         return {(resource.group, resource.version, resource.plural): resource for resource in self.resources}
 
     @cached_property
-    def groups(self) -> Mapping[str, tuple[str, ...]]:
+    def groups(self):
         """Group -> its versions; the core group is the empty one."""
-        found: dict[str, dict[str, None]] = {}
+        found = {}
         for resource in self.resources:
             found.setdefault(resource.group, {})[resource.version] = None
         return {group: tuple(versions) for group, versions in found.items()}
 
-    def resource(self, plural: str) -> Resource:
+    def resource(self, plural):
         """The resource with that plural; of ``events``, that of the core group."""
         return next(resource for resource in self.resources if resource.plural == plural)
 

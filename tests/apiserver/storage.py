@@ -6,18 +6,13 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import attrs
 
 from .answers import Object, encode_text
-from .resources import Resource
-
-if TYPE_CHECKING:
-    from .reads import Matcher
 
 
 @attrs.frozen
@@ -47,7 +42,7 @@ class Event:
     """The frame as JSON, without a line end."""
 
 
-def event(type_: str, item: Object) -> Event:
+def event(type_, item):
     """A frame that is no change: the first ones of a watch, bookmarks, errors."""
     return Event(type_, item, encode_text({"type": type_, "object": item}).encode())
 
@@ -57,7 +52,7 @@ class Watch:
     """One watch; ``events`` is its queue."""
 
     namespace: str
-    matches: Matcher | None
+    matches: Callable[[Object], bool] | None
     api_version: str
     after: int = 0
     """Changes up to this revision are not sent."""
@@ -73,35 +68,35 @@ class Watch:
     """Called when there is something new to read."""
     _leave: Callable[[Watch], None] = lambda watch: None
 
-    def offer(self, change: Change) -> None:
+    def offer(self, change):
         """Queue what this watch sees of a change, if anything."""
         if change.revision <= self.after or (self.namespace and change.key[0] != self.namespace):
             return
         if (seen := self._type(change)) is not None:
             self.send(self._event(seen, change))
 
-    def send(self, frame: Event) -> None:
+    def send(self, frame):
         """Queue a frame."""
         self.events.append(frame)
         self.on_event()
 
-    def close(self) -> None:
+    def close(self):
         """End the watch from the server's side."""
         self.is_closed = True
         self.on_event()
 
-    def leave(self) -> None:
+    def leave(self):
         """End the watch from the client's side: nothing is queued any more."""
         self.is_closed = True
         self._leave(self)
 
-    def _type(self, change: Change) -> str | None:
+    def _type(self, change):
         """The type of the event; an object that begins or ceases to match is added or deleted."""
         was = change.before is not None and (self.matches is None or self.matches(change.before))
         is_ = not change.is_deletion and (self.matches is None or self.matches(change.after))
         return ("MODIFIED" if was else "ADDED") if is_ else ("DELETED" if was else None)
 
-    def _event(self, type_: str, change: Change) -> Event:
+    def _event(self, type_, change):
         item = change.after
         # Upstream: an object that no longer matches is sent as it was, with the revision of the change.
         if type_ == "DELETED" and not change.is_deletion and change.before is not None:
@@ -141,24 +136,24 @@ class Storage:
     """Called after each change."""
     _random: random.Random = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         self._random = random.Random(self.seed)
 
-    def of(self, plural: str) -> dict[Key, Object]:
+    def of(self, plural):
         """The objects of one resource."""
         return self.objects.setdefault(plural, {})
 
     # --- changes --------------------------------------------------------------------------------------------
 
-    def put(self, resource: Resource, new: Object) -> Object:
+    def put(self, resource, new):
         """Store an object in place of the one before, if any; the answer is the object with its revision."""
         return self._commit(resource, new, is_deletion=False)
 
-    def remove(self, resource: Resource, last: Object) -> Object:
+    def remove(self, resource, last):
         """Remove an object whose last state is *last*; the answer has the revision of the removal."""
         return self._commit(resource, last, is_deletion=True)
 
-    def _commit(self, resource: Resource, new: Object, *, is_deletion: bool) -> Object:
+    def _commit(self, resource, new, *, is_deletion):
         self.revision += 1
         metadata = {**new["metadata"], "resourceVersion": str(self.revision)}
         stored = {**new, "metadata": metadata}
@@ -172,7 +167,7 @@ class Storage:
         self._note(Change(self.revision, resource.plural, key, before, stored, is_deletion))
         return stored
 
-    def _note(self, change: Change) -> None:
+    def _note(self, change):
         self.log.append(change)
         if len(self.log) > self.history:
             self.compacted = self.log.popleft().revision
@@ -184,13 +179,13 @@ class Storage:
 
     # --- the past -------------------------------------------------------------------------------------------
 
-    def compact(self, revision: int | None = None) -> None:
+    def compact(self, revision=None):
         """Forget changes up to *revision*, default all."""
         self.compacted = self.revision if revision is None else revision
         while self.log and self.log[0].revision <= self.compacted:
             self.log.popleft()
 
-    def restart(self) -> None:
+    def restart(self):
         """What a restart of the server does: all watches end, and the watch cache begins at the present
         revision."""
         self.cache_start = self.revision
@@ -198,11 +193,11 @@ class Storage:
             watch.close()
         self.watches.clear()
 
-    def since(self, revision: int) -> Iterator[Change]:
+    def since(self, revision):
         """The changes after *revision*, newest first."""
         return takewhile(lambda change: change.revision > revision, reversed(self.log))
 
-    def at(self, plural: str, revision: int) -> dict[Key, Object]:
+    def at(self, plural, revision):
         """The objects of one resource as they were at *revision*, which must not be compacted."""
         if revision >= self.revision:
             return self.of(plural)
@@ -218,11 +213,11 @@ class Storage:
 
     # --- names and times ------------------------------------------------------------------------------------
 
-    def now(self, later: float = 0) -> str:
+    def now(self, later=0):
         """The time as objects have it, so many seconds *later*."""
         return datetime.fromtimestamp(int(self.clock() + later), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    def uid(self) -> str:
+    def uid(self):
         """A new UID."""
         text = f"{self._random.getrandbits(128):032x}"
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"

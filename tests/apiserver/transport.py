@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 
 import attrs
@@ -11,7 +11,6 @@ import attrs
 from kubeclassic.live.client.api import Request, Response, Stream, TransportError
 
 from .answers import Answer, encode_text, status_body
-from .storage import Watch
 from .store import Store
 
 BOOKMARK_PERIOD = 60.0
@@ -46,16 +45,12 @@ NO_FAULT = Fault()
 Decide = Callable[[Request], Fault]
 
 
-def refused(code: int, reason: str = "", message: str = "made up") -> Fault:
+def refused(code, reason="", message="made up"):
     """A fault that is an answer with a Status body."""
     return Fault(answer=Answer(code, status_body(code, reason, message)))
 
 
-def timed_out(
-    code: int = 504,
-    reason: str = "Timeout",
-    message: str = "request did not complete within requested timeout",
-) -> Fault:
+def timed_out(code=504, reason="Timeout", message="request did not complete within requested timeout"):
     """A request that is carried out while the server says that it took too long."""
     return Fault(slow=1.0, after=Answer(code, status_body(code, reason, message)))
 
@@ -71,7 +66,7 @@ class StoreTransport:
     """All requests, if ``records`` is true, in order."""
     records: bool = False
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         """The answer to *request*."""
         fault = self._noted(request)
         answer = await self._answered(request, fault)
@@ -81,7 +76,7 @@ class StoreTransport:
         return Response(answer.status, answer.encoded(), answer.headers)
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """A context with the answer to *request*, line by line."""
         fault = self._noted(request)
         answer = await self._answered(request, fault)
@@ -94,12 +89,12 @@ class StoreTransport:
         finally:
             answer.watch.leave()
 
-    def _noted(self, request: Request) -> Fault:
+    def _noted(self, request):
         if self.records:
             self.requests.append(request)
         return self.faults(request)
 
-    async def _answered(self, request: Request, fault: Fault) -> Answer:
+    async def _answered(self, request, fault):
         await _wait(fault.delay, request)
         if fault.is_dropped:
             raise TransportError(f"{request.method} {request.path}: the connection broke")
@@ -109,12 +104,12 @@ class StoreTransport:
             raise TransportError(f"{request.method} {request.path}: no answer came")
         return fault.after or answer
 
-    def _handled(self, request: Request) -> Answer:
+    def _handled(self, request):
         headers = {name.lower(): value for name, value in request.headers.items()}
         return self.store.handle(request.method, request.path, request.query, request.body, headers)
 
 
-async def _wait(seconds: float, request: Request) -> None:
+async def _wait(seconds, request):
     """Wait, at most until the request's own time-out is over; a wait of 0 lets others run."""
     if request.timeout is not None and seconds >= request.timeout:
         await asyncio.sleep(request.timeout)
@@ -122,18 +117,18 @@ async def _wait(seconds: float, request: Request) -> None:
     await asyncio.sleep(seconds)
 
 
-async def _lines(body: bytes) -> AsyncIterator[bytes]:
+async def _lines(body):
     for line in body.splitlines():
         yield line
 
 
-async def _expired(store: Store) -> AsyncIterator[bytes]:
+async def _expired(store):
     message = f"too old resource version: 1 ({store.storage.revision})"
     status = status_body(410, store.flavour.too_old_reason, message)
     yield encode_text({"type": "ERROR", "object": status}).encode()
 
 
-async def frames(watch: Watch, cut_after: int | None = None) -> AsyncIterator[bytes]:
+async def frames(watch, cut_after=None):
     """The frames of a watch until its time-out or end, with bookmarks a minute apart and one shortly before
     the end."""
     loop = asyncio.get_running_loop()
@@ -161,7 +156,7 @@ async def frames(watch: Watch, cut_after: int | None = None) -> AsyncIterator[by
         await _until(awake, min((moment for moment in (end, due) if moment is not None), default=None))
 
 
-def _bookmark_times(watch: Watch, start: float, end: float | None) -> Iterator[float]:
+def _bookmark_times(watch, start, end):
     if not watch.has_bookmarks:
         return
     moment = start + BOOKMARK_PERIOD
@@ -172,7 +167,7 @@ def _bookmark_times(watch: Watch, start: float, end: float | None) -> Iterator[f
         yield end - BOOKMARK_BEFORE_END
 
 
-async def _until(awake: asyncio.Event, moment: float | None) -> None:
+async def _until(awake, moment):
     """Wait for something to read, at most until *moment*."""
     if moment is None:
         await awake.wait()

@@ -6,22 +6,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
 import attrs
 
 from .answers import Object
-from .storage import Change, Storage
+from .storage import Storage
 
 _QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+)|([a-zA-Z]*))")
-_UNITS: dict[str, Fraction] = {
-    "": Fraction(1),
-    "n": Fraction(1, 10**9),
-    "u": Fraction(1, 10**6),
-    "m": Fraction(1, 1000),
-}
+_UNITS = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}
 _UNITS |= {letter: Fraction(10 ** (3 * power)) for power, letter in enumerate("kMGTPE", 1)}
 _UNITS |= {
     letter: Fraction(2 ** (10 * power))
@@ -31,7 +25,7 @@ OVER = ("Succeeded", "Failed")
 
 
 @lru_cache(maxsize=1 << 14)
-def amount(text: str, scale: int = 1) -> int:
+def amount(text, scale=1):
     """A quantity as a whole number of its *scale*-th parts, rounded up."""
     found = _QUANTITY.fullmatch(text)
     assert found is not None, text
@@ -39,18 +33,18 @@ def amount(text: str, scale: int = 1) -> int:
     return math.ceil(Fraction(found[1]) * unit * scale)
 
 
-def amounts(resources: Object) -> Counter[str]:
+def amounts(resources):
     """Resource -> amount; cpu in thousandths."""
     return Counter(
         {name: amount(str(text), 1000 if name == "cpu" else 1) for name, text in resources.items()}
     )
 
 
-def requests(pod: Object) -> Counter[str]:
+def requests(pod):
     """What a pod takes of its node: the sum of its containers, at least as much as each init container, and
     one pod."""
     spec = pod["spec"]
-    total: Counter[str] = Counter()
+    total = Counter()
     for container in spec["containers"]:
         total.update(amounts((container.get("resources") or {}).get("requests") or {}))
     for container in spec.get("initContainers") or ():
@@ -59,7 +53,7 @@ def requests(pod: Object) -> Counter[str]:
     return total + Counter(pods=1)
 
 
-def ports(pod: Object) -> set[tuple[str, str, int]]:
+def ports(pod):
     """(address, protocol, port) of each port of the node that a pod takes."""
     given = (port for container in pod["spec"]["containers"] for port in container.get("ports") or ())
     wanted = (
@@ -69,7 +63,7 @@ def ports(pod: Object) -> set[tuple[str, str, int]]:
     return {port for port in wanted if port[2]}
 
 
-def clash(one: set[tuple[str, str, int]], other: set[tuple[str, str, int]]) -> bool:
+def clash(one, other):
     """Whether two pods want the same port; 0.0.0.0 is every address."""
     return any(a[1:] == b[1:] and (a[0] == b[0] or "0.0.0.0" in (a[0], b[0])) for a in one for b in other)
 
@@ -100,35 +94,35 @@ class Watcher:
     deleted: list[str] = attrs.field(factory=list, init=False)
     """Pods that went without ever having been bound."""
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         for pod in self.storage.of("pods").values():
             self._see(None, pod)
         self.storage.observers.append(self.observe)
 
     @property
-    def faults(self) -> list[str]:
+    def faults(self):
         """All that must never happen."""
         return [*self.bound_twice, *self.over_capacity]
 
     @property
-    def bound(self) -> int:
+    def bound(self):
         """How many pods were bound so far."""
         return len(self.hosts)
 
-    def waiting(self) -> list[str]:
+    def waiting(self):
         """The pods that are there, without a node: ``namespace/name``. At the end those are lost, or fit
         nowhere."""
         pods = self.storage.of("pods").items()
         return sorted("/".join(key) for key, pod in pods if _place(pod) is None and not _is_over(pod))
 
-    def observe(self, change: Change) -> None:
+    def observe(self, change):
         """Note a change."""
         if change.plural == "pods":
             self._see(change.before, None if change.is_deletion else change.after)
             if change.is_deletion and not change.after["spec"].get("nodeName"):
                 self.deleted.append("/".join(change.key))
 
-    def _see(self, before: Object | None, after: Object | None) -> None:
+    def _see(self, before, after):
         was = _place(before)
         now = _place(after)
         if after is not None and now is not None:
@@ -140,19 +134,19 @@ class Watcher:
         if after is not None and now is not None and not _is_over(after):
             self._put_on(after, now)
 
-    def _note_host(self, pod: Object, host: str) -> None:
+    def _note_host(self, pod, host):
         first = self.hosts.setdefault(pod["metadata"]["uid"], host)
         if first != host:
             self.bound_twice.append(f"{_name(pod)}: on {first}, then on {host}")
 
-    def _take_off(self, pod: Object, host: str) -> None:
+    def _take_off(self, pod, host):
         load = self.loads.setdefault(host, Load())
         uid = pod["metadata"]["uid"]
         if load.pods.pop(uid, None) is not None:
             load.total.subtract(requests(pod))
             load.with_ports.pop(uid, None)
 
-    def _put_on(self, pod: Object, host: str) -> None:
+    def _put_on(self, pod, host):
         load = self.loads.setdefault(host, Load())
         uid = pod["metadata"]["uid"]
         wanted = ports(pod)
@@ -171,7 +165,7 @@ class Watcher:
             ]
 
 
-def _excess(total: Counter[str], node: Object, wanted: Counter[str]) -> Iterator[str]:
+def _excess(total, node, wanted):
     """Of which resources that a pod wants there is more on the node than it has."""
     room = amounts(node["status"].get("allocatable") or {})
     for name in wanted:
@@ -179,13 +173,13 @@ def _excess(total: Counter[str], node: Object, wanted: Counter[str]) -> Iterator
             yield f"{name} {total[name]} of {room[name]}"
 
 
-def _place(pod: Object | None) -> str | None:
+def _place(pod):
     return None if pod is None else pod["spec"].get("nodeName") or None
 
 
-def _is_over(pod: Object | None) -> bool:
+def _is_over(pod):
     return pod is not None and pod["status"].get("phase") in OVER
 
 
-def _name(pod: Object) -> str:
+def _name(pod):
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

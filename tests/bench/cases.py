@@ -8,21 +8,20 @@ that a cluster of 300,000 pods is never in memory as JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import attrs
+import yaml
 
 from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.api.reading.documents import read_documents
-from kubeclassic.core.release.release import Release
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import find_any_release
 from tests.support.admitted import admitted, owned
-
-Json = dict[str, Any]
+from tests.support.manifests import manifest
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
@@ -40,14 +39,14 @@ LOWER_PODS = 30
 class Documents:
     """Documents that each loop over them generates again."""
 
-    make: Callable[[], Iterator[Json]]
+    make: Callable[[], Iterator[dict]]
     bare: bool
 
-    def __iter__(self) -> Iterator[Json]:
+    def __iter__(self):
         return self.make() if self.bare else map(as_admitted, self.make())
 
 
-def as_admitted(item: Json) -> Json:
+def as_admitted(item):
     """*item*, a pod as it is once a ReplicaSet has made it and admission has let it in."""
     if item.get("kind") != "Pod":
         return item
@@ -68,13 +67,13 @@ class CaseSize:
     templates: int = 1
 
     @property
-    def bound(self) -> int:
+    def bound(self):
         """How many pods are bound at the start."""
         if self.existing is not None:
             return self.existing
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
-    def case(self, release: str, percentage: int = 100, *, bare: bool = False) -> Json:
+    def case(self, release, percentage=100, *, bare=False):
         """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what
         admission adds."""
         known = RELEASES.get(release)
@@ -91,31 +90,33 @@ class CaseSize:
         case = {"name": name, "version": release, "config": config}
         return {**case, "objects": Documents(self._objects, bare), "pending": Documents(self._pending, bare)}
 
-    def _objects(self) -> Iterator[Json]:
+    def _objects(self):
         if self.kind in ("spread", "mixed"):
             yield from (_service(group) for group in range(GROUPS))
         yield from (self._node(number) for number in range(self.nodes))
         yield from (self._bound_pod(number) for number in range(self.bound))
 
-    def _pending(self) -> Iterator[Json]:
+    def _pending(self):
         for number in range(self.pods):
             yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
 
-    def _form(self, number: int) -> Json:
+    def _form(self, number):
         """Labels and spec of a pod of the kind."""
-        form = FORMS[self.kind](number)
+        forms = _forms(number % (3 * GROUPS))
+        mixed = forms["mixed"]
+        form = dict(forms[mixed[number % len(mixed)] if self.kind == "mixed" else self.kind])
         if self.templates > 1:
-            form.setdefault("labels", {})["template"] = f"t{number % self.templates}"
+            form["labels"] = {**form["labels"], "template": f"t{number % self.templates}"}
             form["memory"] = f"{512_000 + number % self.templates}Ki"
         return form
 
-    def _bound_pod(self, number: int) -> Json:
+    def _bound_pod(self, number):
         form = self._form(number)
         if self.kind == "preemption":
             form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
         return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
 
-    def _node(self, number: int) -> Json:
+    def _node(self, number):
         mixed = self.kind == "mixed"
         labels = {ZONE: f"zone-{number % ZONES}", REGION: "region", HOSTNAME: _name(number)}
         if mixed:
@@ -129,34 +130,20 @@ class CaseSize:
             "allocatable": capacity,
             "conditions": [{"type": "Ready", "status": "True"}],
         }
-        return {
-            "kind": "Node",
-            "metadata": {"name": _name(number), "labels": labels},
-            "spec": {"taints": taints},
-            "status": status,
-        }
+        return manifest("Node", _name(number), labels=labels, spec={"taints": taints}, status=status)
 
 
-def _name(number: int) -> str:
+def _name(number):
     return f"node-{number:05}"
 
 
-def _service(group: int) -> Json:
-    return {
-        "kind": "Service",
-        "metadata": {"name": f"svc-{group}", "namespace": "default"},
-        "spec": {"selector": {"group": f"g{group}"}},
-    }
+def _service(group):
+    return manifest("Service", f"svc-{group}", namespace="default", spec={"selector": {"group": f"g{group}"}})
 
 
-def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
+def _pod(name, form, *, on="", priority=0):
+    labels = form.pop("labels")
     requests = {"cpu": form.pop("cpu", "100m"), "memory": form.pop("memory", "500Mi")}
-    metadata = {
-        "name": name,
-        "namespace": "default",
-        "uid": f"uid-{name}",
-        "labels": form.pop("labels", {"app": "basic"}),
-    }
     containers = [{"name": "c", "image": "img", "resources": {"requests": requests}}]
     spec = {
         "nodeName": on,
@@ -165,124 +152,26 @@ def _pod(name: str, form: Json, *, on: str = "", priority: int = 0) -> Json:
         "containers": containers,
         **form,
     }
-    return {"kind": "Pod", "metadata": metadata, "spec": spec}
+    return manifest(
+        "Pod", name, namespace="default", labels=labels, metadata={"uid": f"uid-{name}"}, spec=spec
+    )
 
 
 # --- the kinds ----------------------------------------------------------------------------------------------
 
 
-def _grouped(app: str, number: int) -> tuple[Json, Json]:
-    """The labels of one group's pods, and the selector of them."""
-    group = {"group": f"g{number % GROUPS}"}
-    return {"app": app, **group}, {"matchLabels": group}
-
-
-def _required(affinity: str, selector: Json, key: str) -> Json:
-    return {
-        affinity: {
-            "requiredDuringSchedulingIgnoredDuringExecution": [
-                {"labelSelector": selector, "topologyKey": key}
-            ]
-        }
-    }
-
-
-def _basic(number: int) -> Json:
-    return {"labels": {"app": "basic"}}
-
-
-def _affinity(number: int) -> Json:
-    labels, selector = _grouped("aff", number)
-    return {"labels": labels, "affinity": _required("podAffinity", selector, ZONE)}
-
-
-def _anti_affinity(number: int) -> Json:
-    labels, selector = _grouped("anti", number)
-    return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
-
-
-def _spread(number: int) -> Json:
-    labels, selector = _grouped("spread", number)
-    hard = {
-        "maxSkew": 5,
-        "topologyKey": ZONE,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": selector,
-    }
-    soft = {
-        "maxSkew": 1,
-        "topologyKey": HOSTNAME,
-        "whenUnsatisfiable": "ScheduleAnyway",
-        "labelSelector": selector,
-    }
-    return {"labels": labels, "topologySpreadConstraints": [hard, soft]}
-
-
-def _preemption(number: int) -> Json:
-    return {"labels": {"app": "important"}, "cpu": "1"}
-
-
-def _app(number: int) -> Json:
-    return {"app": ("web", "db", "cache")[number % 3]}
-
-
-def _by_disk(number: int) -> Json:
-    return {"labels": _app(number), "nodeSelector": {"disk": "ssd"}}
-
-
-def _tolerant(number: int) -> Json:
-    return {"labels": _app(number), "tolerations": [{"key": "dedicated", "operator": "Exists"}]}
-
-
-def _preferring_disk(number: int) -> Json:
-    preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["hdd"]}]}
-    preferred = {
-        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": preference}]
-    }
-    return {"labels": _app(number), "affinity": {"nodeAffinity": preferred}}
-
-
-def _preferring_solitude(number: int) -> Json:
-    term = {"labelSelector": {"matchLabels": _app(number)}, "topologyKey": HOSTNAME}
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": term}]}
-    return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
-
-
-def _plain(number: int) -> Json:
-    return {"labels": _app(number)}
-
-
-_EIGHTHS = (
-    _affinity,
-    _anti_affinity,
-    _spread,
-    _by_disk,
-    _tolerant,
-    _preferring_disk,
-    _preferring_solitude,
-    _plain,
-)
-
-
-def _mixed(number: int) -> Json:
-    return _EIGHTHS[number % len(_EIGHTHS)](number)
-
-
-FORMS: Mapping[str, Callable[[int], Json]] = {
-    "basic": _basic,
-    "affinity": _affinity,
-    "antiaffinity": _anti_affinity,
-    "spread": _spread,
-    "preemption": _preemption,
-    "mixed": _mixed,
-}
-"""Kind -> labels and spec of its pod of a number."""
+@cache
+def _forms(turn):
+    """The forms of all kinds, for pods whose number leaves *turn* when it is divided by groups and apps."""
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    app = ("web", "db", "cache")[turn % 3]
+    return yaml.safe_load(text.replace("@GROUP@", f"g{turn % GROUPS}").replace("@APP@", app))
 
 
 # --- a case in a file ---------------------------------------------------------------------------------------
 
 
-def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> Json:
+def read_case(path, release=None, *, bare=False):
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node
     wait.
 
@@ -298,7 +187,7 @@ def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> 
     )
 
 
-def _read(path: Path, release: str | None) -> Json:
+def _read(path, release):
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
         case = {"version": DEFAULT_RELEASE, **documents[0]}
@@ -319,11 +208,11 @@ def _read(path: Path, release: str | None) -> Json:
     }
 
 
-def _waits(item: Json) -> bool:
+def _waits(item):
     return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")
 
 
-def _with_release(case: Json, release: Release) -> Json:
+def _with_release(case, release):
     config = case.get("config") or {}
     gates = {
         name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates

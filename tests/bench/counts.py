@@ -6,16 +6,11 @@ Counts are the same on every machine, so a change that makes decisions dearer is
 --write`` puts today's there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import click
 import numpy as np
@@ -40,7 +35,7 @@ SHAPES = {
 }
 OWN = CaseSize(kind="basic", nodes=300, existing=100, pods=200, templates=200)
 PREEMPTION = CaseSize(kind="preemption", nodes=60, pods=20)
-CASES: Mapping[str, tuple[CaseSize, str, int]] = {
+CASES = {
     **{
         f"{kind} {release}": (shape, release, 100)
         for kind, shape in SHAPES.items()
@@ -55,14 +50,12 @@ CASES: Mapping[str, tuple[CaseSize, str, int]] = {
 }
 """Name -> cluster, release, percentage of nodes to score."""
 
-Counts = dict[str, int]
-"""What is counted -> how often in a case."""
 CALLS = "calls"
 NUMPY_CALLS = "numpy calls"
 ROWS = "rows"
 
 
-def counted(name: str) -> Counts:
+def counted(name):
     """The counts of the decisions of one case, those of loading its cluster left out."""
     shape, release, percentage = CASES[name]
     case = shape.case(release, percentage)
@@ -79,7 +72,7 @@ def counted(name: str) -> Counts:
     return found
 
 
-def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
+def _count(found, frame, event, called):
     code = frame.f_code
     if (
         not code.co_filename.startswith(ROOT)
@@ -99,7 +92,7 @@ def _count(found: Counts, frame: FrameType, event: str, called: Any) -> None:
         found[NUMPY_CALLS] += 1
 
 
-def _is_of_numpy(called: Any) -> bool:
+def _is_of_numpy(called):
     """Whether it is a call of numpy. To look up one element is none, written ``scores.item(row)`` or
     ``scores[row]``."""
     if getattr(called, "__name__", "") == "item":
@@ -110,7 +103,7 @@ def _is_of_numpy(called: Any) -> bool:
     ).startswith("numpy")
 
 
-def main() -> None:
+def main():
     """Print the counts a pod of each case, or write them to the file of figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -1,14 +1,10 @@
 """How cost grows with nodes, bound pods, distinct templates, and with preemption; see README.md beside this
 file."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,7 +14,6 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from tests.bench.cases import CaseSize
 from tests.bench.loop import timed
 
-Json = dict[str, Any]
 RELEASE = "1.16"
 TEXT = """# How cost grows
 
@@ -26,7 +21,7 @@ The cost of one more pod, by cluster size, bound pods and distinct templates: po
 ratio to the smallest size. Release 1.16, default provider, all nodes scored, loop alone. Made by `tests/bench/growth.py`.
 """
 
-SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {
+SERIES = {
     "nodes": (
         "nodes (1,000 bound pods, 1,000 pending)",
         [(n, CaseSize(nodes=n)) for n in (100, 300, 1000, 3000, 5000, 10_000, 20_000, 50_000)],
@@ -61,7 +56,7 @@ KINDS = ("basic", "affinity", "spread", "mixed")
 """The kinds of pods that all releases are measured with."""
 
 
-def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
+def measured(series, repeat, most):
     """One row a case, up to the size *most*."""
     for size, shape in SERIES[series][1]:
         if size <= most:
@@ -71,7 +66,7 @@ def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
             yield {"size": size, "pods_per_s": round(rate, 1), "load_seconds": round(load, 3)}
 
 
-def by_release(repeat: int) -> list[Json]:
+def by_release(repeat):
     """Pods a second of each release, by the kind of the pods that wait."""
     rows = []
     for release in ALL_RELEASES:
@@ -85,7 +80,7 @@ def by_release(repeat: int) -> list[Json]:
     return rows
 
 
-def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: str | None) -> str:
+def as_markdown(results, releases, picture):
     """The same tables as a document, under the picture, and that of the *releases*."""
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
@@ -112,7 +107,7 @@ def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: s
     return "\n".join(lines) + "\n"
 
 
-def draw(results: dict[str, list[Json]], path: Path) -> None:
+def draw(results, path):
     """Pods/s by size, one picture for each thing that grows."""
     import matplotlib as mpl
 
@@ -141,12 +136,12 @@ def draw(results: dict[str, list[Json]], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def given(series: str) -> str:
+def given(series):
     """What all cases of a series have most of: ``10,000 nodes``."""
     return SERIES[series][0].partition("(")[2].split(", ")[0]
 
 
-def main() -> None:
+def main():
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(

@@ -16,10 +16,8 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import attrs
 import click
@@ -51,17 +49,17 @@ class Timing:
     loop_seconds: float
 
     @property
-    def cpu_seconds(self) -> float:
+    def cpu_seconds(self):
         """The loop with the first snapshot."""
         return self.prepare_seconds + self.loop_seconds
 
     @property
-    def rate(self) -> float:
+    def rate(self):
         """Pods a second of the loop alone."""
         return len(self.hosts) / self.loop_seconds
 
 
-def timed(case: dict[str, Any]) -> Timing:
+def timed(case):
     """Load *case* and time its decisions, which are taken without the details of every node."""
     gc.collect()
     begun = time.process_time()
@@ -78,15 +76,15 @@ def timed(case: dict[str, Any]) -> Timing:
     return Timing(hosts, loaded - begun, prepared - began, ended - prepared)
 
 
-def calibration() -> float:
+def calibration():
     """Seconds of processor time for a fixed loop of Python and numpy, best of three: a measure of the
     machine."""
     return round(min(_fixed_loop() for _ in range(3)), 4)
 
 
-def _fixed_loop() -> float:
+def _fixed_loop():
     started = time.process_time()
-    counts: dict[int, int] = {}
+    counts = {}
     for number in range(300_000):
         counts[number % 997] = counts.get(number % 997, 0) + number
     numbers = np.arange(5_000, dtype=np.int64)
@@ -95,7 +93,7 @@ def _fixed_loop() -> float:
     return time.process_time() - started
 
 
-def read_hosts(path: Path, release: str) -> Hosts:
+def read_hosts(path, release):
     """The hosts that pods should get: ``{"pods": [...], "hosts": [...]}``, or hosts by release."""
     try:
         (document,) = parsed(read_file(str(path)), str(path))
@@ -107,7 +105,7 @@ def read_hosts(path: Path, release: str) -> Hosts:
         ) from None
 
 
-def differing(found: Hosts, wanted: Hosts) -> Iterator[str]:
+def differing(found, wanted):
     """Where pods have another host than they should, a line each. A pod may be given by its name without
     namespace."""
     by_name = {key.partition("/")[2]: host for key, host in found.items()}
@@ -121,7 +119,7 @@ def differing(found: Hosts, wanted: Hosts) -> Iterator[str]:
         yield f"expected {len(wanted)}, got {len(found)} pods"
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words=None):
     """Time, check and print; answers the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -13,10 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import attrs
 import click
@@ -25,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.cases import CaseSize
 
-Json = dict[str, Any]
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "speed" / "performance.md"
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", HERE.parents[2] / "shared")).resolve()
@@ -48,11 +45,11 @@ class Beside:
     original: float
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What the table calls it."""
         return self.case or "basic-5000, 1,000 different requests"
 
-    def measure(self, repeat: int) -> Json:
+    def measure(self, repeat):
         """The line that loop.py prints."""
         with tempfile.TemporaryDirectory() as folder:
             path = (
@@ -73,11 +70,10 @@ class Beside:
             run = subprocess.run(words, capture_output=True, text=True, check=False)
         if run.returncode:
             raise click.ClickException(f"{self.name}: {run.stderr.strip()[-500:]}")
-        found: Json = json.loads(run.stdout)
-        return found
+        return json.loads(run.stdout)
 
 
-def made(folder: Path, release: str) -> Path:
+def made(folder, release):
     """A file with the case of MADE."""
     case = MADE.case(release)
     path = folder / "made.json"
@@ -103,7 +99,7 @@ CASES = (
 )
 
 
-def table(found: Mapping[Beside, Sequence[Json]], repeat: int) -> str:
+def table(found, repeat):
     """The figures as Markdown."""
     lines = [HEAD]
     for row, measured in found.items():
@@ -119,7 +115,7 @@ def table(found: Mapping[Beside, Sequence[Json]], repeat: int) -> str:
     return "\n".join([*lines, "", f"Pods a second; {runs} runs a case of ours; `calibration` {between}."])
 
 
-def main() -> None:
+def main():
     """Measure, print the table, and write it where asked."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -128,7 +124,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs a process")
     parser.add_argument("--write", action="store_true", help="put the table into docs/speed/performance.md")
     asked = parser.parse_args()
-    found: dict[Beside, list[Json]] = {row: [] for row in CASES}
+    found = {row: [] for row in CASES}
     for _ in range(asked.processes):
         for row, measured in found.items():
             measured.append(row.measure(asked.repeat))

@@ -15,27 +15,29 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import attrs
 import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import yaml
+
 from tests.bench.realdump import RealDump
+from tests.support.manifests import manifest
 
 JSON = "json.load"
 LOAD = "load"
 LAB = "a step of the lab"
-POD = {
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {"name": "more"},
-    "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
-}
+POD = manifest(
+    "Pod",
+    "more",
+    apiVersion="v1",
+    spec=yaml.safe_load("{containers: [{name: main, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}"),
+)
 """The pod that ``capacity`` asks about."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
 
@@ -51,7 +53,7 @@ class Cost:
     detours: Mapping[str, int]
     """Why decisions were not quick -> how many."""
 
-    def line(self, name: str, base: float) -> str:
+    def line(self, name, base):
         """Its row in the table; *base*: the seconds of ``json.load``."""
         detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
         quick = (
@@ -62,7 +64,7 @@ class Cost:
         return f"| {name} | {self.seconds:.2f} | {ratio:.2f} | {self.megabytes:,.0f} | {told} |"
 
 
-def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]:
+def commands(dump, path, pod):
     """What is measured -> the words of the command, or what else it is."""
     return {
         JSON: [JSON, path],
@@ -88,7 +90,7 @@ def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]
     }
 
 
-def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
+def measured(dump, only):
     """The lines of the table of one dump, as they come."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "dump.json")
@@ -104,7 +106,7 @@ def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
                 yield cost.line(name, base)
 
 
-def cost_of(words: Sequence[str]) -> Cost:
+def cost_of(words):
     """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
     with TemporaryDirectory() as folder:
         notes = Path(folder, "notes")
@@ -128,9 +130,9 @@ def cost_of(words: Sequence[str]) -> Cost:
 # --- in the child -------------------------------------------------------------------------------------------
 
 
-def child(notes: Path, words: Sequence[str]) -> int:
+def child(notes, words):
     """Do what *words* say, and write what is to be noted; answers the exit status."""
-    found: dict[str, Any] = {"decisions": 0, "detours": {}}
+    found = {"decisions": 0, "detours": {}}
     status = 0
     if words[0] == JSON:
         with Path(words[1]).open(encoding="utf-8") as file:
@@ -143,23 +145,23 @@ def child(notes: Path, words: Sequence[str]) -> int:
         found["seconds"] = lab_step(words[1])
     else:
         status, paths = run_command(words)
-        detours = sum((path.detours for path in paths), Counter[Any]())
+        detours = sum((path.detours for path in paths), Counter())
         found["decisions"] = sum(path.taken for path in paths) + detours.total()
         found["detours"] = {why.value: count for why, count in detours.most_common()}
     notes.write_text(json.dumps(found), encoding="utf-8")
     return status
 
 
-def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
+def run_command(words):
     """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that
     were made."""
     from kubeclassic.__main__ import main as program
     from kubeclassic.core.incremental.quick import QuickPath
 
-    paths: list[Any] = []
+    paths = []
     prepared = QuickPath.__init__
 
-    def noted(self: QuickPath, *given: Any, **named: Any) -> None:
+    def noted(self, *given, **named):
         prepared(self, *given, **named)
         paths.append(self)
 
@@ -172,7 +174,7 @@ def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
     return 0, paths
 
 
-def lab_step(path: str) -> float:
+def lab_step(path):
     """The seconds of one step of the lab, a weight that is moved, after its first answer."""
     from resource import RUSAGE_SELF, getrusage
 
@@ -197,7 +199,7 @@ def lab_step(path: str) -> float:
     "--only", default="", help="What is measured, by how its name begins, with commas; by default everything."
 )
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
-def main(nodes: str, waiting: int, only: str, packed: bool) -> None:
+def main(nodes, waiting, only, packed):
     """Measure, and print a table for each size."""
     for size in map(int, nodes.split(",")):
         for line in measured(

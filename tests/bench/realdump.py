@@ -14,11 +14,9 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -28,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.support.admitted import admitted, letters
 
-Json = dict[str, Any]
 ZONES = ("europe-a", "europe-b", "europe-c")
 PODS_A_NODE = 10
 NAME = "@NAME@"
@@ -78,7 +75,7 @@ class Pool:
     """Of a hundred nodes."""
 
     @property
-    def name(self) -> str:
+    def name(self):
         """As nodes have it in a label."""
         return f"pool-{self.number:02}"
 
@@ -106,7 +103,7 @@ TAINTS = {
 }
 
 
-def made(number: int, words: dict[str, object]) -> Any:
+def made(number, words):
     """A template with *words* in place of their marks."""
     text = TEMPLATES[number]
     for word, value in words.items():
@@ -114,7 +111,7 @@ def made(number: int, words: dict[str, object]) -> Any:
     return yaml.safe_load(text)
 
 
-def node(pool: Pool, zone: str) -> Json:
+def node(pool, zone):
     """The template of the nodes of *pool* in *zone*."""
     memory = pool.gibibytes << 20
     amounts = {
@@ -122,7 +119,7 @@ def node(pool: Pool, zone: str) -> Json:
         "CAPACITY": f"{memory - 400_000}Ki",
         "ALLOCATABLE": f"{memory - 1_800_000}Ki",
     }
-    found: Json = made(0, {"ZONE": zone, "POOL": pool.name, "CORES": pool.cores, **amounts})
+    found = made(0, {"ZONE": zone, "POOL": pool.name, "CORES": pool.cores, **amounts})
     if pool in TAINTS:
         found["spec"]["taints"] = [TAINTS[pool]]
     if pool is GPU:
@@ -133,13 +130,13 @@ def node(pool: Pool, zone: str) -> Json:
     return found
 
 
-def _node_image(number: int) -> Json:
+def _node_image(number):
     digest = hashlib.sha256(str(number).encode()).hexdigest()
     name = f"registry.example.com/team-{number % 17}/app-{number}@sha256:{digest}"
     return {"names": [name, _image(number)], "sizeBytes": 20_000_000 + number * 3_000_000}
 
 
-def _image(number: int) -> str:
+def _image(number):
     return f"registry.example.com/team-{number % 17}/app-{number}:v1.{number % 30}.0"
 
 
@@ -152,7 +149,7 @@ class App:
     """Its pods have no nodes."""
 
     @cached_property
-    def words(self) -> dict[str, object]:
+    def words(self):
         """What its objects have in place of marks."""
         name = f"{'waiting' if self.waits else 'bound'}-app-{self.number:05}"
         code = f"{self.number * 7919 % 10**9:09}"
@@ -174,23 +171,23 @@ class App:
         }
 
     @property
-    def key(self) -> str:
+    def key(self):
         """Its namespace and its ReplicaSet, which the keys of its pods begin with."""
         return f"{self.words['NAMESPACE']}/{self.words['OWNER']}"
 
     @property
-    def wish(self) -> str:
+    def wish(self):
         """What its pods ask for."""
         return next(wish for most, wish in WISHES.items() if self.number % 100 < most)
 
     @cached_property
-    def written(self) -> Json:
+    def written(self):
         """The template of its pods, before admission."""
-        found: Json = made(1, self.words)
+        found = made(1, self.words)
         found["spec"] |= made(4, self.words)[self.wish]
         return found
 
-    def pod(self) -> Json:
+    def pod(self):
         """The template of its pods."""
         found = copy.deepcopy(self.written)
         if self.waits:
@@ -198,7 +195,7 @@ class App:
             found["status"] = {}
         return admitted(found, LETTERS, managed=False)
 
-    def workload(self, replicas: int) -> Iterator[Json]:
+    def workload(self, replicas):
         """Its ReplicaSet and Service."""
         found = made(2, self.words)
         spec = {key: value for key, value in self.written["spec"].items() if key != "nodeName"}
@@ -224,7 +221,7 @@ class RealDump:
     packed: bool = False
     """Without kubectl's spaces."""
 
-    def write(self, path: Path) -> None:
+    def write(self, path):
         """Write it to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
         with path.open("w", buffering=1 << 22, encoding="utf-8") as file:
@@ -236,21 +233,21 @@ class RealDump:
             file.write(f"{ends[1]}]}}\n")
 
     @cached_property
-    def pools(self) -> Sequence[Pool]:
+    def pools(self):
         """Of each node."""
         return random.Random(7).choices(POOLS, [pool.share for pool in POOLS], k=self.nodes)
 
-    def node_name(self, number: int) -> str:
+    def node_name(self, number):
         """That of a node."""
         return f"prod-{self.pools[number].name}-{letters(number * 7919)}"
 
     @property
-    def last_pod(self) -> str:
+    def last_pod(self):
         """The key of the last pod that waits."""
         app = App((self.waiting - 1) % self.templates, waits=True)
         return f"{app.key}-{_pod_letters(self.waiting - 1)}"
 
-    def _texts(self) -> Iterator[str]:
+    def _texts(self):
         """The objects."""
         apps = [App(number, waits=False) for number in range(max(200, self.nodes // 10 * PODS_A_NODE // 10))]
         waiting = [App(number, waits=True) for number in range(self.templates)]
@@ -261,14 +258,12 @@ class RealDump:
         yield from self._pod_texts(apps, self.nodes * PODS_A_NODE, self._hosts())
         yield from self._pod_texts(waiting, self.waiting, None)
 
-    def _node_texts(self) -> Iterator[str]:
+    def _node_texts(self):
         zoned = {(pool, zone): self._text(node(pool, zone)) for pool in POOLS for zone in ZONES}
         for number, pool in enumerate(self.pools):
             yield _filled(zoned[pool, ZONES[number % len(ZONES)]], number, {NAME: self.node_name(number)})
 
-    def _pod_texts(
-        self, apps: Sequence[App], count: int, hosts: Iterator[tuple[str, str]] | None
-    ) -> Iterator[str]:
+    def _pod_texts(self, apps, count, hosts):
         texts = [self._text(app.pod()) for app in apps]
         for number in range(count):
             app = apps[number % len(apps)]
@@ -278,7 +273,7 @@ class RealDump:
                 words[NODE] = spot if app.wish == "on spot" else plain
             yield _filled(texts[number % len(apps)], number + 10**8 * (1 + app.waits), words)
 
-    def _hosts(self) -> Iterator[tuple[str, str]]:
+    def _hosts(self):
         """For one bound pod after the other: a node without taints, and one of spot, both drawn by their
         cores."""
         lots = random.Random(11)
@@ -293,17 +288,17 @@ class RealDump:
             )
             yield self.node_name(one), self.node_name(other)
 
-    def _text(self, item: Json) -> str:
+    def _text(self, item):
         if self.packed:
             return json.dumps(item, separators=(",", ":"))
         return " " * 8 + json.dumps(item, indent=4, sort_keys=True).replace("\n", "\n" + " " * 8)
 
 
-def _pod_letters(number: int) -> str:
+def _pod_letters(number):
     return letters(number * 104_729)
 
 
-def _filled(text: str, number: int, words: dict[str, str]) -> str:
+def _filled(text, number, words):
     """The text of a template with what its object *number* has of its own."""
     uid = f"{number:08x}-0000-4000-8000-{number * 2654435761 % 2**48:012x}"
     own = {
@@ -324,7 +319,7 @@ def _filled(text: str, number: int, words: dict[str, str]) -> str:
 @click.option("--waiting", default=RealDump().waiting, show_default=True, help="Pods that wait.")
 @click.option("--templates", default=RealDump().templates, show_default=True, help="Of the pods that wait.")
 @click.option("--packed", is_flag=True, help="Without kubectl's spaces.")
-def main(path: Path, **size: Any) -> None:
+def main(path, **size):
     """Write a dump to PATH."""
     RealDump(**size).write(path)
 

@@ -1,19 +1,12 @@
 """One Chromium for all tests of a process, and what a page did wrong while it was open."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PACKAGES = ("playwright", "axe_playwright_python")
@@ -21,7 +14,7 @@ NOT_OUTGOING = ("file:", "data:", "blob:", "about:")
 REQUIRED = os.environ.get("KUBECLASSIC_BROWSER") == "required"
 READY = "html[data-ready], html:not(:has(#theme))"
 """A page of ours marks itself when its parts are set up; others have no button for light and dark."""
-WINDOW: ViewportSize = {"width": 1280, "height": 800}
+WINDOW = {"width": 1280, "height": 800}
 LONGEST = 180_000
 """Milliseconds that a page may take to show something."""
 ARGUMENTS = (
@@ -35,7 +28,7 @@ ARGUMENTS = (
 machine."""
 
 
-def executable() -> str:
+def executable():
     """The path of a browser; without one, or the packages that drive it, the test is skipped, or fails where
     a browser is required."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
@@ -55,17 +48,17 @@ def executable() -> str:
 class Chromium:
     """A browser that runs, for tests one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         from playwright.sync_api import sync_playwright
 
         self._driver = sync_playwright().start()
         self._loop = asyncio.get_running_loop()
-        self.browser: Browser = self._driver.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+        self.browser = self._driver.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         self.visits = Visits(self.browser)
         self._put_aside()
 
     @contextmanager
-    def in_use(self) -> Iterator[Visits]:
+    def in_use(self):
         """What opens pages; outside of the block other tests of this process may run loops of their own."""
         asyncio._set_running_loop(self._loop)
         self.visits.begin()
@@ -75,14 +68,14 @@ class Chromium:
             self.visits.end()
             self._put_aside()
 
-    def stop(self) -> None:
+    def stop(self):
         """End the browser."""
         with self.in_use():
             self.browser.close()
             self._driver.stop()
 
     @staticmethod
-    def _put_aside() -> None:
+    def _put_aside():
         # Playwright's loop counts as running as long as the browser lives, and asyncio.run refuses to run
         # beside it.
         asyncio._set_running_loop(None)
@@ -91,13 +84,13 @@ class Chromium:
 class Visits:
     """Opens pages, and remembers what went wrong in them."""
 
-    def __init__(self, browser: Browser) -> None:
+    def __init__(self, browser):
         self._browser = browser
-        self._kept: tuple[Page, str] | None = None
-        self._own: list[Page] = []
-        self.faults: list[str] = []
+        self._kept = None
+        self._own = []
+        self.faults = []
 
-    def __call__(self, url: str, *, within: tuple[str, ...] = NOT_OUTGOING, **options: Any) -> Page:
+    def __call__(self, url, *, within=NOT_OUTGOING, **options):
         """The page at *url* in a context of its own, with those *options*, such as ``viewport``.
 
         *within*: how the addresses of all its requests begin.
@@ -109,7 +102,7 @@ class Visits:
             page.wait_for_selector(READY, state="attached")
         return page
 
-    def look(self, url: str) -> Page:
+    def look(self, url):
         """The page at *url* for tests that leave it as it was, which is opened once for all that follow each
         other."""
         if self._kept is None:
@@ -123,16 +116,16 @@ class Visits:
             self._kept = page, url
         return page
 
-    def begin(self) -> None:
+    def begin(self):
         """A new test: nothing went wrong yet."""
         self.faults.clear()
 
-    def end(self) -> None:
+    def end(self):
         """Close every page but the one that is kept."""
         while self._own:
             self._own.pop().context.close()
 
-    def _watched(self, within: tuple[str, ...], options: dict[str, Any]) -> Page:
+    def _watched(self, within, options):
         page = self._browser.new_context(**options).new_page()
         page.set_default_timeout(LONGEST)
         page.on("console", self._on_console)
@@ -140,10 +133,10 @@ class Visits:
         page.on("request", lambda request: self._on_request(request, within))
         return page
 
-    def _on_console(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message):
         if message.type in ("error", "warning", "assert"):
             self.faults.append(f"console {message.type}: {message.text}")
 
-    def _on_request(self, request: Request, within: tuple[str, ...]) -> None:
+    def _on_request(self, request, within):
         if not request.url.startswith(within):
             self.faults.append(f"request for {request.url[:200]}")

@@ -6,19 +6,17 @@ It opens the lab on ``examples/cluster``, moves a weight, asks about a pod that 
 what is in the window.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests import conftest  # noqa: F401  # makes the package and its helpers importable
-from tests.browser.chromium import Chromium, Visits
+from tests.browser.chromium import Chromium
 from tests.browser.runninglab import running_lab
 
 
-def main(file: Path) -> None:
+def main(file):
     """Write the picture."""
     chromium = Chromium()
     with running_lab() as lab, chromium.in_use() as visits:
@@ -26,7 +24,7 @@ def main(file: Path) -> None:
     chromium.stop()
 
 
-def _take(visits: Visits, url: str, file: Path) -> None:
+def _take(visits, url, file):
     page = visits(url, within=(url, "data:"), viewport={"width": 1400, "height": 900}, color_scheme="light")
     page.wait_for_selector("body[data-state]")
     page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 5 })")

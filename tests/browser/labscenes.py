@@ -7,14 +7,10 @@ Each scene is what Chromium shows of the lab on ``examples/cluster``. What is cl
 it.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PIL import Image
 
@@ -23,9 +19,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests import conftest  # noqa: F401  # makes the package and its helpers importable
 from tests.browser.chromium import Chromium
 from tests.browser.runninglab import IDLE, done, opened, running_lab
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 WINDOW = {"width": 1400, "height": 820}
 WIDTH = 1000
@@ -40,7 +33,7 @@ UNFRAME = "one => { one.style.outline = ''; }"
 APPLY = "#why .helps li:not(:has-text('until')) >> text=Apply"
 
 
-def scenes(page: Page) -> Iterator[int]:
+def scenes(page):
     """Each scene in turn, while *page* shows it: for how many milliseconds."""
     page.wait_for_selector("#why .helps li")
     yield LOOK
@@ -57,30 +50,30 @@ def scenes(page: Page) -> Iterator[int]:
     yield LOOK
 
 
-def _framed(page: Page, what: str) -> Iterator[int]:
+def _framed(page, what):
     page.eval_on_selector(what, FRAME)
     yield CLICK
     page.eval_on_selector(what, UNFRAME)
 
 
-def _clicked(page: Page, what: str) -> Iterator[int]:
+def _clicked(page, what):
     yield from _framed(page, what)
     page.click(what)
 
 
-def picture(page: Page) -> Image.Image:
+def picture(page):
     """What the window shows."""
     found = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     return found.resize((WIDTH, round(found.height * WIDTH / found.width)), Image.Resampling.LANCZOS)
 
 
-def palette(frames: list[Image.Image]) -> Image.Image:
+def palette(frames):
     """The most frequent colours of all scenes, as they are; none that is near one before it."""
-    counts: Counter[tuple[int, ...]] = Counter()
+    counts = Counter()
     for frame in frames:
         counts.update({colour: count for count, colour in frame.getcolors(frame.width * frame.height)})
     found = Image.new("P", (1, 1))
-    kept: list[tuple[int, ...]] = []
+    kept = []
     for colour, _ in counts.most_common(MOST_LOOKED_AT):
         if all(
             sum(abs(one - other) for one, other in zip(colour, each, strict=True)) > NEAR for each in kept
@@ -90,11 +83,11 @@ def palette(frames: list[Image.Image]) -> Image.Image:
     return found
 
 
-def main(file: Path) -> None:
+def main(file):
     """Write the animation."""
     chromium = Chromium()
-    frames: list[Image.Image] = []
-    times: list[int] = []
+    frames = []
+    times = []
     with running_lab() as lab, chromium.in_use() as visit:
         page = opened(lab, visit, viewport=WINDOW, color_scheme="light")
         for time in scenes(page):

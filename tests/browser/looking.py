@@ -1,12 +1,6 @@
 """What is looked at in a page: all of it is asked of the browser in one call each."""
 
-from __future__ import annotations
-
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 SERIOUS = ("serious", "critical")
 
@@ -47,36 +41,33 @@ BRIGHTNESS = """() => {
 }"""
 
 
-def outside(page: Page) -> list[str]:
+def outside(page):
     """Texts of *page* that nobody can see without scrolling the page sideways, or at all."""
-    found: list[str] = page.evaluate(OUTSIDE)
-    return found
+    return page.evaluate(OUTSIDE)
 
 
-def headings(page: Page) -> list[tuple[int, str]]:
+def headings(page):
     """Level and text of each heading that shows."""
     return [(level, text) for level, text in page.evaluate(HEADINGS)]
 
 
-def brightness(page: Page) -> tuple[float, float]:
+def brightness(page):
     """How bright the page and its text are, from 0 to 1."""
     behind, text = page.evaluate(BRIGHTNESS)
     return behind, text
 
 
-def serious_faults(page: Page, *, colours_alone: bool = False) -> list[str]:
+def serious_faults(page, *, colours_alone=False):
     """What axe-core finds that keeps people from using *page*; *colours_alone*: whether texts stand out, and
     nothing else."""
     from axe_playwright_python.sync_playwright import Axe
 
     chosen = {"runOnly": ["color-contrast"]} if colours_alone else {}
-    found: list[dict[str, Any]] = (
-        Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
-    )
+    found = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
     return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found if one["impact"] in SERIOUS]
 
 
-def printed(page: Page) -> str:
+def printed(page):
     """The text of *page* on paper (A4), without any white space."""
     from pypdf import PdfReader
 

@@ -3,8 +3,6 @@
 python tests/browser/pagepicture.py docs/page.png
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -21,7 +19,7 @@ WIDTH = 1320
 HEIGHT = 1300
 
 
-def main(file: Path) -> None:
+def main(file):
     """Write the picture."""
     os.environ["SOURCE_DATE_EPOCH"] = "1577836800"
     words = ["simulate", "examples/cluster", "-o", "html"]

@@ -8,10 +8,8 @@ import fcntl
 import json
 import os
 import shlex
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -40,15 +38,15 @@ class Subject:
     status: int = 0
 
     @property
-    def needs_shared(self) -> bool:
+    def needs_shared(self):
         """Whether it is about the larger data."""
         return bool({OPENB, SOME} & {*self.arguments})
 
-    def __str__(self) -> str:
+    def __str__(self):
         return self.name
 
 
-def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
+def _subject(name, line, parts, status=0):
     """The page of a command *line*, in which ``examples/...`` is a path of the repository."""
     words = (str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line))
     return Subject(name, tuple(words), parts.split(), status)
@@ -106,16 +104,15 @@ class Workshop:
 
     folder: Path
 
-    def page(self, subject: Subject, shared: Path | None = None) -> Path:
+    def page(self, subject, shared=None):
         """The HTML file of *subject*; *shared*: the folder of the larger data."""
         return self._made(subject, "html", shared)
 
-    def record(self, subject: Subject, shared: Path | None = None) -> dict[str, Any]:
+    def record(self, subject, shared=None):
         """What ``-o json`` of the same command says."""
-        found: dict[str, Any] = json.loads(self._made(subject, "json", shared).read_text(encoding="utf-8"))
-        return found
+        return json.loads(self._made(subject, "json", shared).read_text(encoding="utf-8"))
 
-    def _made(self, subject: Subject, form: str, shared: Path | None) -> Path:
+    def _made(self, subject, form, shared):
         file = self.folder / f"{subject.name}.{form}"
         with self._alone():
             if not file.exists():
@@ -133,7 +130,7 @@ class Workshop:
                 scratch.rename(file)
         return file
 
-    def _openb(self, shared: Path, name: str) -> Path:
+    def _openb(self, shared, name):
         file = self.folder / f"{name.lower()}.json"
         data = shared / "data" / "openb"
         if not file.exists():
@@ -145,7 +142,7 @@ class Workshop:
         return file
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self):
         with open(self.folder / "lock", "w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

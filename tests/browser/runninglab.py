@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
 
 from kubeclassic.questions.lab.scenarios import LabState
 from tests.apiserver.app import serving
-from tests.browser.chromium import Visits
-from tests.support.labbuild import Fates, answered, fresh, lab_app
+from tests.support.labbuild import answered, fresh, lab_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
     from kubeclassic.live.server.labapp import LabApp
 
 PLACES = """() => {
@@ -35,7 +31,7 @@ IDLE = """() => {
 
 LONELY = "analytics/yearly-report"
 """The pod of the example that finds no node."""
-SIZES: list[Any] = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
+SIZES = [{"width": 390, "height": 844}, {"width": 1400, "height": 900}]
 
 
 @attrs.frozen(eq=False)
@@ -45,25 +41,25 @@ class Running:
     app: LabApp
     url: str
 
-    def state(self, page: Page) -> LabState:
+    def state(self, page):
         """The state that the page shows."""
         return msgspec.convert(page.evaluate("document.lab.state"), LabState)
 
-    def shows(self, page: Page) -> Fates:
+    def shows(self, page):
         """Where the page shows the pods that wait, and the scheduler's message where that is nowhere."""
         return {pod: (node, why) for pod, node, why in page.evaluate(PLACES)}
 
-    def answer(self, page: Page) -> Fates:
+    def answer(self, page):
         """What the lab answers to the state that the page shows."""
         return answered(self.app.lab, self.state(page))
 
-    def simulated(self, page: Page) -> Fates:
+    def simulated(self, page):
         """What ``simulate`` says of it."""
         return fresh(self.app.lab, self.state(page))
 
 
 @contextmanager
-def running_lab() -> Iterator[Running]:
+def running_lab():
     """A lab on the example cluster, while the block runs."""
     app = lab_app()
     with serving(app.gate) as address:
@@ -71,7 +67,7 @@ def running_lab() -> Iterator[Running]:
     app.worker.close()
 
 
-def opened(lab: Running, visit: Visits, **options: Any) -> Page:
+def opened(lab, visit, **options):
     """The lab's page; it may ask the lab and nobody else."""
     page = visit(lab.url, within=(lab.url, "data:"), **options)
     page.wait_for_selector("body[data-state]")
@@ -79,7 +75,7 @@ def opened(lab: Running, visit: Visits, **options: Any) -> Page:
     return page
 
 
-def done(page: Page, number: int) -> None:
+def done(page, number):
     """Wait until *page* shows state *number*, and awaits nothing."""
     page.wait_for_selector(f"body[data-state='{number}']")
     page.wait_for_function(IDLE)

@@ -6,16 +6,14 @@ Writes ``NAME-360-light.png``, ``NAME-1400-dark.png`` and so on, and ``NAME.pdf`
 named; the larger data is where ``KUBECLASSIC_SHARED`` says.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests import conftest  # makes the package and its helpers importable
-from tests.browser.chromium import Chromium, Visits
-from tests.browser.rendering import ALL, Subject, Workshop
+from tests.browser.chromium import Chromium
+from tests.browser.rendering import ALL, Workshop
 
 WIDTHS = (360, 1400)
 SCHEMES = ("light", "dark")
@@ -23,7 +21,7 @@ TALLEST = 6000
 """Pixels of a page that a picture shows at most."""
 
 
-def main(folder: Path, names: list[str]) -> None:
+def main(folder, names):
     """Write pictures of all subjects, or of those named."""
     folder.mkdir(parents=True, exist_ok=True)
     there = [subject for subject in ALL if conftest.SHARED.is_dir() or not subject.needs_shared]
@@ -37,7 +35,7 @@ def main(folder: Path, names: list[str]) -> None:
     chromium.stop()
 
 
-def _take(subject: Subject, file: Path, visits: Visits, folder: Path) -> None:
+def _take(subject, file, visits, folder):
     for scheme in SCHEMES:
         for width in WIDTHS:
             page = visits(file.as_uri(), color_scheme=scheme, viewport={"width": width, "height": 900})

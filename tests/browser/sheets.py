@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 import attrs
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 
 @attrs.define
@@ -23,19 +19,19 @@ class Sheet:
     """Distance from the foot, size and text of each piece, as they come."""
 
     @property
-    def fill(self) -> float:
+    def fill(self):
         """How far down the sheet its text goes: 1 is the foot."""
         return 1 - min(at for at, _, _ in self.lines) / self.height
 
     @property
-    def last(self) -> tuple[float, str]:
+    def last(self):
         """Size and text of the lowest line."""
         lowest = min(at for at, _, _ in self.lines)
         line = [(size, text) for at, size, text in self.lines if at - lowest < 1]
         return max(size for size, _ in line), "".join(text for _, text in line)
 
 
-def sheets_of(page: Page) -> list[Sheet]:
+def sheets_of(page):
     """*page* printed on A4."""
     from pypdf import PdfReader
 
@@ -43,7 +39,7 @@ def sheets_of(page: Page) -> list[Sheet]:
     for paper in PdfReader(BytesIO(page.pdf(format="A4", prefer_css_page_size=True))).pages:
         sheet = Sheet(float(paper.mediabox.height))
 
-        def note(text: str, current: Any, matrix: Any, font: Any, size: float, sheet: Sheet = sheet) -> None:
+        def note(text, current, matrix, font, size, sheet=sheet):
             if text.strip():
                 scale = abs(current[3] * matrix[3]) or 1.0
                 sheet.lines.append((current[3] * matrix[5] + current[5], size * scale, text))

@@ -1,13 +1,6 @@
 """A long list of a page, as people use it, and as its data says that it is."""
 
-from __future__ import annotations
-
 import csv
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
 
 ORDER = "id => { const table = kubeclassic.tables[id], column = table.state.sort.column; return table.rows.map((row) => column.at(row)); }"
 
@@ -15,17 +8,17 @@ ORDER = "id => { const table = kubeclassic.tables[id], column = table.state.sort
 class DataTable:
     """The list in the *at*-th place of *page*."""
 
-    def __init__(self, page: Page, at: int = 0) -> None:
+    def __init__(self, page, at=0):
         self.page = page
-        self.root: Locator = page.locator("[data-part=table]").nth(at)
-        self.name: str = self.root.get_attribute("id") or ""
-        self.data: dict[str, Any] = page.evaluate("id => kubeclassic.tables[id].data", self.name)
-        self.rows: Locator = self.root.locator("tbody tr.row")
-        self.search: Locator = self.root.get_by_role("searchbox")
-        self.heads: Locator = self.root.locator("thead th")
-        self.clear: Locator = self.root.get_by_role("button", name="Show all")
+        self.root = page.locator("[data-part=table]").nth(at)
+        self.name = self.root.get_attribute("id") or ""
+        self.data = page.evaluate("id => kubeclassic.tables[id].data", self.name)
+        self.rows = self.root.locator("tbody tr.row")
+        self.search = self.root.get_by_role("searchbox")
+        self.heads = self.root.locator("thead th")
+        self.clear = self.root.get_by_role("button", name="Show all")
 
-    def reset(self) -> None:
+    def reset(self):
         """Take back what was asked for, and close all rows."""
         if self.clear.is_enabled():
             self.clear.click()
@@ -33,26 +26,25 @@ class DataTable:
             opener.click()
 
     @property
-    def count(self) -> int:
+    def count(self):
         """How many rows are in it."""
-        found: int = self.data["count"]
-        return found
+        return self.data["count"]
 
     @property
-    def matching(self) -> int:
+    def matching(self):
         """How many rows are shown, as it says itself."""
         words = self.root.locator(".count").inner_text().replace(",", "").split()
         assert len(words) < 3 or words[1] != "of" or int(words[2]) == self.count
         return int(words[0])
 
-    def sort(self, at: int, *, by_key: bool = False) -> tuple[str | None, list[Any]]:
+    def sort(self, at, *, by_key=False):
         """Press the header of a column; which way it says that it is sorted, and the values in their order,
         with nothing last."""
         button = self.heads.nth(at).get_by_role("button")
         button.press("Enter") if by_key else button.click()
         return self.heads.nth(at).get_attribute("aria-sort"), self.page.evaluate(ORDER, self.name)
 
-    def saved(self, folder: Path) -> list[dict[str, str]]:
+    def saved(self, folder):
         """What its CSV file holds."""
         with self.page.expect_download() as download:
             self.root.get_by_role("button", name="Save as CSV").click()
@@ -61,13 +53,12 @@ class DataTable:
         with file.open(encoding="utf-8", newline="") as stream:
             return list(csv.DictReader(stream))
 
-    def link(self) -> str:
+    def link(self):
         """The address that holds what is asked for."""
-        found: str = self.root.locator("a.link").evaluate("link => link.href")
-        return found
+        return self.root.locator("a.link").evaluate("link => link.href")
 
 
-def fresh_tables_of(page: Page) -> list[DataTable]:
+def fresh_tables_of(page):
     """As :func:`tables_of`, as they are at first."""
     found = tables_of(page)
     for table in found:
@@ -75,7 +66,7 @@ def fresh_tables_of(page: Page) -> list[DataTable]:
     return found
 
 
-def tables_of(page: Page) -> list[DataTable]:
+def tables_of(page):
     """All long lists of *page* that have a row."""
     found = [DataTable(page, at) for at in range(page.locator("[data-part=table]").count())]
     return [table for table in found if table.count]

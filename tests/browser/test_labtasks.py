@@ -40,99 +40,92 @@ class Clicks:
         return found
 
 
-class TestFixedRules:
-    def test_no_sliders(self, lab, visit):
-        """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no
-        preset that would."""
-        page = opened(lab, visit)
-        page.evaluate("document.lab.act({ do: 'release', value: '1.17' })")
-        done(page, 1)
-        page.click("#filters >> xpath=.. >> summary")
-        for one in ("scorers", "filters"):
-            assert "1.17 runs its default plugins as they are" in page.inner_text(f"#{one} .fixed")
-            assert page.locator(f"#{one} input").count() == 0
-        assert "NodeResourcesFit" in page.inner_text("#filters")
-        assert page.is_disabled("text=Pack")
-        page.evaluate("document.lab.act({ do: 'release', value: '1.18' })")
-        done(page, 2)
-        assert page.locator("#scorers input[type=range]").count() > 0
-        assert page.is_enabled("text=Pack")
-        assert page.locator(".fixed").count() == 0
+def test_no_sliders(lab, visit):
+    """Where no file moves a rule the page says so in a sentence, and has no slider, no switch and no
+    preset that would."""
+    page = opened(lab, visit)
+    page.evaluate("document.lab.act({ do: 'release', value: '1.17' })")
+    done(page, 1)
+    page.click("#filters >> xpath=.. >> summary")
+    for one in ("scorers", "filters"):
+        assert "1.17 runs its default plugins as they are" in page.inner_text(f"#{one} .fixed")
+        assert page.locator(f"#{one} input").count() == 0
+    assert "NodeResourcesFit" in page.inner_text("#filters")
+    assert page.is_disabled("text=Pack")
+    page.evaluate("document.lab.act({ do: 'release', value: '1.18' })")
+    done(page, 2)
+    assert page.locator("#scorers input[type=range]").count() > 0
+    assert page.is_enabled("text=Pack")
+    assert page.locator(".fixed").count() == 0
 
 
-class TestTasks:
-    """What a newcomer wants of the lab, without documentation: each takes six clicks at most, and text typed
-    into a field counts as one."""
+def test_five_tasks(lab, visit):
+    """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the
+    other."""
+    page = opened(lab, visit, viewport=SIZES[1])
+    clicks = Clicks(0)
 
-    def test_five_tasks(self, lab, visit):
-        """Why a pod waits; make it fit; how many more fit; compare two releases; save it all: one after the
-        other."""
-        page = opened(lab, visit, viewport=SIZES[1])
-        clicks = Clicks(0)
+    def click(what):
+        clicks.count += 1
+        page.click(what)
 
-        def click(what):
-            clicks.count += 1
-            page.click(what)
-
-        assert LONELY in page.inner_text("#why .verdict")
-        assert clicks.taken() == 0
-        page.wait_for_selector("#why .helps li")
-        click("#why .helps li:not(:has-text('until')) >> text=Apply")
-        done(page, 1)
-        assert lab.answer(page)[LONELY][0] is not None
-        assert clicks.taken() == 1
-        click("text=How many more of this pod?")
-        page.wait_for_selector("#why .help h4")
-        assert page.inner_text("#why .help h4").endswith("more fit")
-        assert clicks.taken() == 1
-        click("text=Pin as A")
-        page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
-        clicks.count += 2  # the list of releases is opened, and one is chosen
-        page.select_option("#source select >> nth=0", "1.27")
-        done(page, 2)
-        assert page.inner_text(".between h3").endswith("pods differ")
-        assert clicks.taken() == 3
-        click("#saves > summary")
-        with page.expect_download() as saved:
-            click("#saves >> text=Commands that give this placement")
-        assert "--release 1.27" in saved.value.path().read_text()
-        assert clicks.taken() == 2
+    assert LONELY in page.inner_text("#why .verdict")
+    assert clicks.taken() == 0
+    page.wait_for_selector("#why .helps li")
+    click("#why .helps li:not(:has-text('until')) >> text=Apply")
+    done(page, 1)
+    assert lab.answer(page)[LONELY][0] is not None
+    assert clicks.taken() == 1
+    click("text=How many more of this pod?")
+    page.wait_for_selector("#why .help h4")
+    assert page.inner_text("#why .help h4").endswith("more fit")
+    assert clicks.taken() == 1
+    click("text=Pin as A")
+    page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
+    clicks.count += 2  # the list of releases is opened, and one is chosen
+    page.select_option("#source select >> nth=0", "1.27")
+    done(page, 2)
+    assert page.inner_text(".between h3").endswith("pods differ")
+    assert clicks.taken() == 3
+    click("#saves > summary")
+    with page.expect_download() as saved:
+        click("#saves >> text=Commands that give this placement")
+    assert "--release 1.27" in saved.value.path().read_text()
+    assert clicks.taken() == 2
 
 
-class TestWords:
-    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    def test_no_word_is_broken(self, lab, visit, size):
-        """Names of rules go on in the next line where one of their words begins; what helps is not beside a
-        column of letters."""
-        page = opened(lab, visit, viewport=size)
-        page.wait_for_selector("#why .helps li")
-        page.evaluate("document.lab.chooseNode('general-a1')")
-        page.wait_for_selector("#why .note")
-        page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
-        assert page.evaluate(BROKEN) == []
-        assert (
-            page.evaluate(
-                "Math.min(...[...document.querySelectorAll('.helps code')].map((one) => one.clientWidth))"
-            )
-            > 200
+@pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+def test_no_word_is_broken(lab, visit, size):
+    """Names of rules go on in the next line where one of their words begins; what helps is not beside a
+    column of letters."""
+    page = opened(lab, visit, viewport=size)
+    page.wait_for_selector("#why .helps li")
+    page.evaluate("document.lab.chooseNode('general-a1')")
+    page.wait_for_selector("#why .note")
+    page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
+    assert page.evaluate(BROKEN) == []
+    assert (
+        page.evaluate(
+            "Math.min(...[...document.querySelectorAll('.helps code')].map((one) => one.clientWidth))"
         )
+        > 200
+    )
 
 
-class TestNewNodes:
-    def test_they_come_and_go(self, lab, visit):
-        """New nodes join what the page shows, in the map and in the list, and after Undo they are gone."""
-        page = opened(lab, visit)
-        page.evaluate("document.lab.act({ do: 'copy', node: 'gpu-b1', count: 2 })")
-        done(page, 1)
-        assert page.inner_text("#tab-nodes") == "Nodes (13)"
-        assert lab.shows(page) == lab.answer(page)
-        page.evaluate("document.lab.act({ do: 'edit', text: 'node gpu-b1-2 unschedulable=true' })")
-        done(page, 2)
-        latest = page.evaluate("document.lab.model.plot.nodes.at(-1)")
-        assert (latest[0], latest[4]) == ("gpu-b1-2", True)
-        page.click("#undo")
-        done(page, 1)
-        page.click("#undo")
-        done(page, 0)
-        assert page.inner_text("#tab-nodes") == "Nodes (11)"
-        assert lab.shows(page) == lab.answer(page)
+def test_they_come_and_go(lab, visit):
+    """New nodes join what the page shows, in the map and in the list, and after Undo they are gone."""
+    page = opened(lab, visit)
+    page.evaluate("document.lab.act({ do: 'copy', node: 'gpu-b1', count: 2 })")
+    done(page, 1)
+    assert page.inner_text("#tab-nodes") == "Nodes (13)"
+    assert lab.shows(page) == lab.answer(page)
+    page.evaluate("document.lab.act({ do: 'edit', text: 'node gpu-b1-2 unschedulable=true' })")
+    done(page, 2)
+    latest = page.evaluate("document.lab.model.plot.nodes.at(-1)")
+    assert (latest[0], latest[4]) == ("gpu-b1-2", True)
+    page.click("#undo")
+    done(page, 1)
+    page.click("#undo")
+    done(page, 0)
+    assert page.inner_text("#tab-nodes") == "Nodes (11)"
+    assert lab.shows(page) == lab.answer(page)

@@ -69,33 +69,33 @@ class TestFirstView:
         assert tops == sorted(tops)
 
 
-class TestWorking:
-    def test_grey_while_a_step_runs(self, lab, visit):
-        """While a step is under way the headline says so, and headline, map and list are grey; then all is as
-        it was."""
-        page = opened(lab, visit)
-        held = []
-        page.route("**/ask", lambda route: route.continue_() if held else held.append(route))
-        page.evaluate("void document.lab.act({ do: 'drain', node: 'general-a1' })")
-        assert page.inner_text("#verdict") == "working ..."
-        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
-            "true"
-        ] * 3
-        assert float(page.evaluate("getComputedStyle(document.getElementById('map')).opacity")) < 1
-        held[0].continue_()
-        done(page, 1)
-        assert page.inner_text("#verdict").endswith("1 is new, 1 is not there any more")
-        assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
-            "false"
-        ] * 3
+def test_grey_while_a_step_runs(lab, visit):
+    """While a step is under way the headline says so, and headline, map and list are grey; then all is as
+    it was."""
+    page = opened(lab, visit)
+    held = []
+    page.route("**/ask", lambda route: route.continue_() if held else held.append(route))
+    page.evaluate("void document.lab.act({ do: 'drain', node: 'general-a1' })")
+    assert page.inner_text("#verdict") == "working ..."
+    assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
+        "true"
+    ] * 3
+    assert float(page.evaluate("getComputedStyle(document.getElementById('map')).opacity")) < 1
+    held[0].continue_()
+    done(page, 1)
+    assert page.inner_text("#verdict").endswith("1 is new, 1 is not there any more")
+    assert [page.get_attribute(f"#{name}", "aria-busy") for name in ("outcome", "map", "list")] == [
+        "false"
+    ] * 3
 
-    def test_what_is_refused(self, lab, visit):
-        """After a step that is refused the headline is the one that holds."""
-        page = opened(lab, visit)
-        before = page.inner_text("#verdict")
-        page.evaluate("document.lab.act({ do: 'cordon', node: 'nope' })")
-        assert page.inner_text("#verdict") == before
-        assert page.get_attribute("#map", "aria-busy") == "false"
+
+def test_what_is_refused(lab, visit):
+    """After a step that is refused the headline is the one that holds."""
+    page = opened(lab, visit)
+    before = page.inner_text("#verdict")
+    page.evaluate("document.lab.act({ do: 'cordon', node: 'nope' })")
+    assert page.inner_text("#verdict") == before
+    assert page.get_attribute("#map", "aria-busy") == "false"
 
 
 class TestHelp:
@@ -143,29 +143,28 @@ class TestHelp:
         assert lab.answer(page)["shop/mailer-dg6wvxr99x-0"][0] == host
 
 
-class TestBeside:
-    def test_two_maps_and_the_pods_between(self, lab, visit):
-        """After a pin both maps stand side by side, and between them the pods that differ, with both nodes."""
-        page = opened(lab, visit, viewport=SIZES[1])
-        page.click("text=Pin as A")
-        page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
-        page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
-        done(page, 1)
-        assert (
-            page.inner_text(".between h3")
-            == f"{page.evaluate('document.lab.model.difference.total')} pods differ"
-        )
-        first, between, second = (
-            page.locator(one).bounding_box()
-            for one in (".maps .side >> nth=0", ".between", ".maps .side >> nth=1")
-        )
-        assert first
-        assert between
-        assert second
-        assert first["x"] + first["width"] <= between["x"] <= second["x"]
-        assert abs(first["y"] - second["y"]) < 4
-        assert page.locator(".maps svg.named text:has-text('general-a1')").count() == 2
-        assert outside(page) == []
+def test_two_maps_and_the_pods_between(lab, visit):
+    """After a pin both maps stand side by side, and between them the pods that differ, with both nodes."""
+    page = opened(lab, visit, viewport=SIZES[1])
+    page.click("text=Pin as A")
+    page.wait_for_function("() => document.querySelectorAll('#maps .groups').length === 2")
+    page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
+    done(page, 1)
+    assert (
+        page.inner_text(".between h3")
+        == f"{page.evaluate('document.lab.model.difference.total')} pods differ"
+    )
+    first, between, second = (
+        page.locator(one).bounding_box()
+        for one in (".maps .side >> nth=0", ".between", ".maps .side >> nth=1")
+    )
+    assert first
+    assert between
+    assert second
+    assert first["x"] + first["width"] <= between["x"] <= second["x"]
+    assert abs(first["y"] - second["y"]) < 4
+    assert page.locator(".maps svg.named text:has-text('general-a1')").count() == 2
+    assert outside(page) == []
 
 
 class TestForms:
@@ -221,63 +220,60 @@ class TestForms:
         assert page.evaluate("document.lab.states.history.length") == 1
 
 
-class TestWays:
-    def test_presets(self, lab, visit):
-        """Pack fills nodes; 1.16 against today pins the old placement and shows the newest release beside it."""
-        page = opened(lab, visit)
-        page.get_by_role("button", name="Pack", exact=True).click()
-        done(page, 2)
-        assert lab.state(page).weights == {"LeastRequestedPriority": 0, "MostRequestedPriority": 10}
-        page.click("text=1.16 against today")
-        page.wait_for_function("() => document.lab.state.scheduler.release === '1.36'")
-        page.wait_for_function(IDLE)
-        assert page.evaluate("document.lab.states.pins.A.state.scheduler.release") == "1.16"
-        assert page.locator("#maps .groups").count() == 2
-        page.get_by_role("button", name="Spread", exact=True).click()
-        page.wait_for_function(
-            "() => document.lab.states.loaded[0]?.name === 'spread' && document.lab.state.scheduler.profile"
-        )
-        assert lab.shows(page) == lab.answer(page)
-
-    def test_a_link(self, lab, visit):
-        """The link of a state brings it back, after everything was undone."""
-        page = opened(lab, visit)
-        weight = {"do": "weight", "rule": "NodeAffinity", "weight": 9}
-        for step in ({"do": "release", "value": "1.27"}, weight, {"do": "drain", "node": "general-a1"}):
-            page.evaluate("step => document.lab.act(step)", step)
-        before = lab.answer(page)
-        page.click("#saves > summary")
-        page.click("text=Copy a link")
-        url = page.url
-        page.evaluate("document.lab.act({ do: 'reset' })")
-        assert lab.answer(page) != before
-        page.goto("about:blank")
-        page.goto(url)
-        page.wait_for_selector("body[data-state='5']")
-        assert lab.shows(page) == before
-
-
-class TestLooks:
-    @pytest.mark.parametrize(
-        ("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"]
+def test_presets(lab, visit):
+    """Pack fills nodes; 1.16 against today pins the old placement and shows the newest release beside it."""
+    page = opened(lab, visit)
+    page.get_by_role("button", name="Pack", exact=True).click()
+    done(page, 2)
+    assert lab.state(page).weights == {"LeastRequestedPriority": 0, "MostRequestedPriority": 10}
+    page.click("text=1.16 against today")
+    page.wait_for_function("() => document.lab.state.scheduler.release === '1.36'")
+    page.wait_for_function(IDLE)
+    assert page.evaluate("document.lab.states.pins.A.state.scheduler.release") == "1.16"
+    assert page.locator("#maps .groups").count() == 2
+    page.get_by_role("button", name="Spread", exact=True).click()
+    page.wait_for_function(
+        "() => document.lab.states.loaded[0]?.name === 'spread' && document.lab.state.scheduler.profile"
     )
-    def test_for_everybody(self, lab, visit, size, scheme):
-        """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one
-        level at a time."""
-        page = opened(lab, visit, viewport=size, color_scheme=scheme)
-        page.click(".tour summary")
-        assert page.locator(".tour li").count() == 4
-        page.evaluate("document.lab.chooseNode('general-a1')")
-        page.click("text=Pin as A")
-        page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
-        done(page, 1)
-        for one in ("Edit this pod", "Edit this node"):
-            page.click(f"text={one}")
-        page.wait_for_selector("#why .helps li")
-        page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
-        page.wait_for_function(IDLE)  # what is under way is grey
-        assert serious_faults(page) == []
-        assert outside(page) == []
-        levels = [level for level, _ in headings(page)]
-        assert levels[0] == 1
-        assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    assert lab.shows(page) == lab.answer(page)
+
+
+def test_a_link(lab, visit):
+    """The link of a state brings it back, after everything was undone."""
+    page = opened(lab, visit)
+    weight = {"do": "weight", "rule": "NodeAffinity", "weight": 9}
+    for step in ({"do": "release", "value": "1.27"}, weight, {"do": "drain", "node": "general-a1"}):
+        page.evaluate("step => document.lab.act(step)", step)
+    before = lab.answer(page)
+    page.click("#saves > summary")
+    page.click("text=Copy a link")
+    url = page.url
+    page.evaluate("document.lab.act({ do: 'reset' })")
+    assert lab.answer(page) != before
+    page.goto("about:blank")
+    page.goto(url)
+    page.wait_for_selector("body[data-state='5']")
+    assert lab.shows(page) == before
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
+def test_for_everybody(lab, visit, size, scheme):
+    """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one
+    level at a time."""
+    page = opened(lab, visit, viewport=size, color_scheme=scheme)
+    page.click(".tour summary")
+    assert page.locator(".tour li").count() == 4
+    page.evaluate("document.lab.chooseNode('general-a1')")
+    page.click("text=Pin as A")
+    page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")
+    done(page, 1)
+    for one in ("Edit this pod", "Edit this node"):
+        page.click(f"text={one}")
+    page.wait_for_selector("#why .helps li")
+    page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
+    page.wait_for_function(IDLE)  # what is under way is grey
+    assert serious_faults(page) == []
+    assert outside(page) == []
+    levels = [level for level, _ in headings(page)]
+    assert levels[0] == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))

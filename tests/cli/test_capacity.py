@@ -21,34 +21,34 @@ def ask(write):
     )
 
 
-class TestForms:
-    def test_headroom(self, ask):
-        """Each resource tells what was requested before and after, and how many copies would fit by it alone."""
-        rows = {row["resource"]: row for row in ask("-o", "json").document["headroom"]}
-        assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [
-            6000,
-            0,
-            6000,
-            0,
-        ]
-        assert {name: row["copies"] for name, row in rows.items()} == {"cpu": 6, "memory": 16, "pods": 20}
-
-    def test_the_podspec_of_cluster_capacity(self, ask, write):
-        """``--podspec`` is another word for ``--pod``."""
-        out = ask("--podspec", write("other.yaml", pod("other", cpu="3")), template=None).out
-        assert out.splitlines()[0] == "The cluster can schedule 1 instance(s) of the pod other."
+def test_headroom(ask):
+    """Each resource tells what was requested before and after, and how many copies would fit by it alone."""
+    rows = {row["resource"]: row for row in ask("-o", "json").document["headroom"]}
+    assert [rows["cpu"][field] for field in ("allocatable", "requestedBefore", "requested", "free")] == [
+        6000,
+        0,
+        6000,
+        0,
+    ]
+    assert {name: row["copies"] for name, row in rows.items()} == {"cpu": 6, "memory": 16, "pods": 20}
 
 
-class TestStatus:
-    def test_none_fits(self, ask, write):
-        """Where no copy fits the exit status is 1."""
-        out = ask(template=write("big.yaml", pod("big", cpu="9")), status=1).out
-        assert "can schedule 0 instance(s)" in out
+def test_the_podspec_of_cluster_capacity(ask, write):
+    """``--podspec`` is another word for ``--pod``."""
+    out = ask("--podspec", write("other.yaml", pod("other", cpu="3")), template=None).out
+    assert out.splitlines()[0] == "The cluster can schedule 1 instance(s) of the pod other."
 
-    def test_max_limit(self, ask):
-        """``--max-limit`` ends the count, in cluster-capacity's words."""
-        found = ask("--max-limit", "3", "-o", "json").document
-        assert (found["fits"], found["stop"]["message"]) == (3, "Maximum number of pods simulated: 3")
+
+def test_none_fits(ask, write):
+    """Where no copy fits the exit status is 1."""
+    out = ask(template=write("big.yaml", pod("big", cpu="9")), status=1).out
+    assert "can schedule 0 instance(s)" in out
+
+
+def test_max_limit(ask):
+    """``--max-limit`` ends the count, in cluster-capacity's words."""
+    found = ask("--max-limit", "3", "-o", "json").document
+    assert (found["fits"], found["stop"]["message"]) == (3, "Maximum number of pods simulated: 3")
 
 
 class TestQuestions:

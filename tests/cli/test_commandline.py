@@ -132,31 +132,31 @@ class TestHelp:
         assert told.out.startswith("Usage: kubeclassic")
 
 
-class TestEnding:
-    @pytest.mark.parametrize("name", ["click", "numpy"])
-    def test_ctrl_c_while_importing(self, folder, name):
-        """Ctrl-C is exit status 130, without a traceback, also while modules are still imported."""
-        before = (
-            "import importlib.abc\n"
-            "class Interrupt(importlib.abc.MetaPathFinder):\n"
-            "    def find_spec(self, name, path, target=None):\n"
-            f"        if name == {name!r}: raise KeyboardInterrupt\n"
-            "sys.meta_path.insert(0, Interrupt())\n"
-        )
-        done = program("simulate", "cluster.yaml", before=before)
-        assert (done.returncode, done.stderr.strip()) == (130, "")
+@pytest.mark.parametrize("name", ["click", "numpy"])
+def test_ctrl_c_while_importing(folder, name):
+    """Ctrl-C is exit status 130, without a traceback, also while modules are still imported."""
+    before = (
+        "import importlib.abc\n"
+        "class Interrupt(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {name!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    done = program("simulate", "cluster.yaml", before=before)
+    assert (done.returncode, done.stderr.strip()) == (130, "")
 
-    @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
-    def test_a_signal_leaves_no_part_of_a_file(self, folder, name, status):
-        """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the
-        usual exit status."""
-        (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
-        (folder / "out").mkdir()
-        (folder / "out/found").write_text("old")
-        rules = ["--policy", "net.json", "--rules", "./rules/odd.py:MINE"]
-        done = program("simulate", "cluster.yaml", *rules, "--output", "out/found")
-        assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
-        assert [(file.name, file.read_text()) for file in (folder / "out").iterdir()] == [("found", "old")]
+
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_a_signal_leaves_no_part_of_a_file(folder, name, status):
+    """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the
+    usual exit status."""
+    (folder / "rules/neighbour.py").write_text(STOPPED.format(name))
+    (folder / "out").mkdir()
+    (folder / "out/found").write_text("old")
+    rules = ["--policy", "net.json", "--rules", "./rules/odd.py:MINE"]
+    done = program("simulate", "cluster.yaml", *rules, "--output", "out/found")
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+    assert [(file.name, file.read_text()) for file in (folder / "out").iterdir()] == [("found", "old")]
 
 
 class TestRules:
@@ -213,25 +213,23 @@ class TestRules:
         assert [line.split(", ")[1] for line in more if "File " in line] == frames
 
 
-class TestPolicies:
-    def test_check_of_a_provider(self, folder):
-        """A component configuration that names a provider is shown with that provider's rules."""
-        text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-        Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
-        found = ran("policy", "check", "config.yaml", "-o", "json").document
-        assert "MostRequestedPriority" in [one["name"] for one in found["priorities"]]
-        assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
-        assert found["warnings"] == []
+def test_check_of_a_provider(folder):
+    """A component configuration that names a provider is shown with that provider's rules."""
+    text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
+    found = ran("policy", "check", "config.yaml", "-o", "json").document
+    assert "MostRequestedPriority" in [one["name"] for one in found["priorities"]]
+    assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
+    assert found["warnings"] == []
 
-    @pytest.mark.parametrize(
-        ("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")]
-    )
-    def test_policies_ended(self, folder, command, release, capsys):
-        """Asked about a release that has no Policies, the commands say when they ended."""
-        assert run(["policy", command, "net.json", "--release", release]) == 2
-        says = capsys.readouterr().err
-        assert says.startswith("kubeclassic: --release: expected 1.12, 1.13, 1.14, 1.15, 1.16, ")
-        assert says.endswith(f", got {release}; Policies ended with 1.22\n")
+
+@pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
+def test_policies_ended(folder, command, release, capsys):
+    """Asked about a release that has no Policies, the commands say when they ended."""
+    assert run(["policy", command, "net.json", "--release", release]) == 2
+    says = capsys.readouterr().err
+    assert says.startswith("kubeclassic: --release: expected 1.12, 1.13, 1.14, 1.15, 1.16, ")
+    assert says.endswith(f", got {release}; Policies ended with 1.22\n")
 
 
 DRAIN = [
@@ -311,53 +309,47 @@ class TestShortHelp:
             assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
 
 
-class TestCommands:
-    def test_they_stand_in_groups(self):
-        """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
-        text = printed("--help")
-        heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
-        assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
-        named = [
-            line.split()[0]
-            for line in text.partition("Ask:")[2].splitlines()
-            if line.startswith("  ") and line[2] != " "
-        ]
-        assert named == list(COMMANDS)
-
-    @pytest.mark.parametrize(
-        ("guessed", "meant"),
-        [
-            (["version"], ["--version"]),
-            (["help"], ["--help"]),
-            (["help", "simulate"], ["simulate", "--help"]),
-            (["help", "policy", "check"], ["policy", "check", "--help"]),
-            (["--help-all"], ["--help"]),
-        ],
-    )
-    def test_names_that_one_guesses(self, guessed, meant):
-        """``version`` and ``help`` do what they say."""
-        assert printed(*guessed) == printed(*meant) != ""
+def test_they_stand_in_groups():
+    """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
+    text = printed("--help")
+    heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
+    named = [
+        line.split()[0]
+        for line in text.partition("Ask:")[2].splitlines()
+        if line.startswith("  ") and line[2] != " "
+    ]
+    assert named == list(COMMANDS)
 
 
-class TestDrain:
-    @pytest.mark.parametrize(
-        "flags",
-        [
-            ["--dry-run"],
-            ["--dry-run=server"],
-            ["--grace-period", "30"],
-            ["--grace-period=30"],
-            ["--timeout=5m"],
-        ],
-    )
-    def test_a_line_pasted_from_kubectl(self, flags):
-        """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
-        told = ran(*DRAIN, *flags, "worker-2")
-        name = flags[0].partition("=")[0]
-        assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
-        assert told.out == ran(*DRAIN, "worker-2").out
+@pytest.mark.parametrize(
+    ("guessed", "meant"),
+    [
+        (["version"], ["--version"]),
+        (["help"], ["--help"]),
+        (["help", "simulate"], ["simulate", "--help"]),
+        (["help", "policy", "check"], ["policy", "check", "--help"]),
+        (["--help-all"], ["--help"]),
+    ],
+)
+def test_names_that_one_guesses(guessed, meant):
+    """``version`` and ``help`` do what they say."""
+    assert printed(*guessed) == printed(*meant) != ""
 
-    def test_other_flags_are_still_refused(self):
-        """A flag that nobody has is an error as before, and what comes after -- is no flag."""
-        assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
-        assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]],
+)
+def test_a_line_pasted_from_kubectl(flags):
+    """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
+    told = ran(*DRAIN, *flags, "worker-2")
+    name = flags[0].partition("=")[0]
+    assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
+    assert told.out == ran(*DRAIN, "worker-2").out
+
+
+def test_other_flags_are_still_refused():
+    """A flag that nobody has is an error as before, and what comes after -- is no flag."""
+    assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
+    assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err

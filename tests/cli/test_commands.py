@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic.cli import run
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
@@ -47,34 +49,34 @@ def hosts(*arguments):
     return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, said.splitlines())}
 
 
-class TestExitStatus:
-    @pytest.mark.parametrize(
-        ("words", "status"),
-        [
-            ("simulate cluster.yaml", 0),
-            ("simulate more.yaml", 1),
-            ("simulate nothere.yaml", 2),
-            ("explain more.yaml web", 0),
-            ("explain more.yaml huge", 1),
-        ],
-    )
-    def test_of_a_command(self, folder, words, status):
-        """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that
-        the input was bad."""
-        (folder / "more.yaml").write_text((folder / "cluster.yaml").read_text() + POD % ("huge", 64))
-        assert run(words.split()) == status
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("simulate cluster.yaml", 0),
+        ("simulate more.yaml", 1),
+        ("simulate nothere.yaml", 2),
+        ("explain more.yaml web", 0),
+        ("explain more.yaml huge", 1),
+    ],
+)
+def test_of_a_command(folder, words, status):
+    """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that
+    the input was bad."""
+    (folder / "more.yaml").write_text((folder / "cluster.yaml").read_text() + POD % ("huge", 64))
+    assert run(words.split()) == status
 
-    def test_as_a_program(self, folder):
-        """The process leaves with these statuses too, and reads standard input for -."""
-        (folder / "program.py").write_text(PROGRAM)
-        given = (folder / "cluster.yaml").read_text()
-        program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
-        found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
-        assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
-        found = subprocess.run(
-            [*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False
-        )
-        assert (found.returncode, found.stdout) == (2, "")
+
+def test_as_a_program(folder):
+    """The process leaves with these statuses too, and reads standard input for -."""
+    (folder / "program.py").write_text(PROGRAM)
+    given = (folder / "cluster.yaml").read_text()
+    program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
+    found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
+    found = subprocess.run(
+        [*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stdout) == (2, "")
 
 
 PROGRAM = f"""
@@ -91,17 +93,14 @@ class TestOptions:
     def test_policy_in_a_config_map(self, folder, release):
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps(
-            {
-                "kind": "Policy",
-                "apiVersion": "v1",
-                "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
-            }
+            yaml.safe_load("""
+            kind: Policy
+            apiVersion: v1
+            priorities:
+            - {name: MostRequestedPriority, weight: 1}
+            """)
         )
-        config_map = {
-            "kind": "ConfigMap",
-            "metadata": {"name": "p", "namespace": "kube-system"},
-            "data": {"policy.cfg": policy},
-        }
+        config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
         (folder / "map.json").write_text(json.dumps(config_map))
         assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {
             "default/web": "b"
@@ -121,19 +120,19 @@ class TestOptions:
         assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
 
 
-class TestHelp:
-    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_completion(self, shell):
-        """Each shell gets a script that asks the program."""
-        assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell):
+    """Each shell gets a script that asks the program."""
+    assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
 
-    def test_completion_completes(self, monkeypatch, capsys):
-        """The program completes a command's beginning when a shell asks it."""
-        for name, value in {
-            "_KUBECLASSIC_COMPLETE": "bash_complete",
-            "COMP_WORDS": "kubeclassic simu",
-            "COMP_CWORD": "1",
-        }.items():
-            monkeypatch.setenv(name, value)
-        run([])
-        assert capsys.readouterr().out.strip() == "plain,simulate"
+
+def test_completion_completes(monkeypatch, capsys):
+    """The program completes a command's beginning when a shell asks it."""
+    for name, value in {
+        "_KUBECLASSIC_COMPLETE": "bash_complete",
+        "COMP_WORDS": "kubeclassic simu",
+        "COMP_CWORD": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    run([])
+    assert capsys.readouterr().out.strip() == "plain,simulate"

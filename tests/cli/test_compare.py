@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,20 +23,19 @@ def answered(*arguments):
     return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 
-class TestNewerLabels:
-    def test_zones(self):
-        """Zones by the old label alone are told of where a framework takes part; with --newer-labels its
-        spreading sees zones."""
-        found = list[Any]()
-        for more, warned in (((), True), (("--newer-labels",), False)):
-            out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
-            found.append(json.loads(out)["against"][0]["causes"])
-            assert ("warning: 11 nodes have label " in err) == warned
-        assert found[0] != found[1]
-        assert (
-            "nodes have label"
-            not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
-        )
+def test_zones():
+    """Zones by the old label alone are told of where a framework takes part; with --newer-labels its
+    spreading sees zones."""
+    found = []
+    for more, warned in (((), True), (("--newer-labels",), False)):
+        out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
+        found.append(json.loads(out)["against"][0]["causes"])
+        assert ("warning: 11 nodes have label " in err) == warned
+    assert found[0] != found[1]
+    assert (
+        "nodes have label"
+        not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
+    )
 
 
 class TestConfigurations:
@@ -95,31 +93,28 @@ def both(request, tmp_path_factory):
     return record, html
 
 
-class TestPage:
-    """The page of ``--report`` against ``-o json`` of the same comparison."""
-
-    def test_the_pods(self, both):
-        """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of
-        its decisions."""
-        record, html = both
-        data = data_of_page(html)["pods-data"]
-        rows = table_of_page(html, "pods")
-        ends = [configuration["hosts"] for configuration in record["configurations"]]
-        differing = {difference["pod"] for difference in record["differences"]}
-        wanted = [pod for pod in ends[0] if pod in differing or len({hosts[pod] for hosts in ends}) > 1]
-        assert [row["pod"] for row in rows] == wanted
-        for row in rows:
-            hosts = list(row.values())[1:4]
-            assert [None if host.startswith("<none>") else host for host in hosts] == [
-                one[row["pod"]] for one in ends
-            ]
-        for row, cycles in zip(rows, data["details"], strict=True):
-            theirs = [difference for difference in record["differences"] if difference["pod"] == row["pod"]]
-            assert len(cycles or []) == len(theirs)
-            for cycle, difference in zip(cycles or [], theirs, strict=True):
-                _check_details(
-                    cycle, difference, data["shared"], [one["name"] for one in record["configurations"]]
-                )
+def test_the_pods(both):
+    """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of
+    its decisions."""
+    record, html = both
+    data = data_of_page(html)["pods-data"]
+    rows = table_of_page(html, "pods")
+    ends = [configuration["hosts"] for configuration in record["configurations"]]
+    differing = {difference["pod"] for difference in record["differences"]}
+    wanted = [pod for pod in ends[0] if pod in differing or len({hosts[pod] for hosts in ends}) > 1]
+    assert [row["pod"] for row in rows] == wanted
+    for row in rows:
+        hosts = list(row.values())[1:4]
+        assert [None if host.startswith("<none>") else host for host in hosts] == [
+            one[row["pod"]] for one in ends
+        ]
+    for row, cycles in zip(rows, data["details"], strict=True):
+        theirs = [difference for difference in record["differences"] if difference["pod"] == row["pod"]]
+        assert len(cycles or []) == len(theirs)
+        for cycle, difference in zip(cycles or [], theirs, strict=True):
+            _check_details(
+                cycle, difference, data["shared"], [one["name"] for one in record["configurations"]]
+            )
 
 
 def _check_details(cycle, difference, shared, names):

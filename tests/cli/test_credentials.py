@@ -17,6 +17,7 @@ from kubeclassic.api.reading.secrets import without_secrets
 from kubeclassic.cli import cli
 from tests.support.build import node, pod
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.program import inside
 
 MARKER = "MARKER"
@@ -50,12 +51,13 @@ PROFILE = {
     "profiles": [],
 }
 OLD = {**PROFILE, "apiVersion": "kubescheduler.config.k8s.io/v1beta1"}
-NODE = {
-    "apiVersion": "v1",
-    "kind": "Node",
-    "status": {"allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}},
-}
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+NODE = yaml.safe_load("""
+apiVersion: v1
+kind: Node
+status:
+  allocatable: {cpu: '4', memory: 4Gi, pods: '10'}
+""")
+POD = manifest("Pod", "p", apiVersion="v1", spec={"containers": [{"name": "c"}]})
 CLUSTER = [{**NODE, "metadata": {"name": name}} for name in "ab"] + [POD]
 ASKED = (
     "simulate cluster.json",

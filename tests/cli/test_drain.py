@@ -28,20 +28,19 @@ def document(*arguments, status=0):
     return ran("drain", *arguments, "-o", "json", status=status).document
 
 
-class TestForms:
-    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path):
-        """The table says who is preempted by whom, and who does not come back."""
-        (tmp_path / "c.yaml").write_text(
-            "".join(NODE.format(name) for name in "abc")
-            + POD.format("high", "a", 3, 10, OWNED)
-            + POD.format("low", "b", 2, 0, OWNED)
-            + POD.format("w", "c", 2, 10, OWNED)
-            + POD.format("bare", "a", 1, 0, "")
-        )
-        out, err = ran("drain", str(tmp_path / "c.yaml"), "a", "--force")
-        assert "preempted by default/" in out
-        assert "gone for good" in out
-        assert "1 pod gone for good" in err
+def test_preemption_and_pods_that_are_gone_are_told(tmp_path):
+    """The table says who is preempted by whom, and who does not come back."""
+    (tmp_path / "c.yaml").write_text(
+        "".join(NODE.format(name) for name in "abc")
+        + POD.format("high", "a", 3, 10, OWNED)
+        + POD.format("low", "b", 2, 0, OWNED)
+        + POD.format("w", "c", 2, 10, OWNED)
+        + POD.format("bare", "a", 1, 0, "")
+    )
+    out, err = ran("drain", str(tmp_path / "c.yaml"), "a", "--force")
+    assert "preempted by default/" in out
+    assert "gone for good" in out
+    assert "1 pod gone for good" in err
 
 
 NODE = "kind: Node\nmetadata: {{name: {}}}\nstatus: {{allocatable: {{cpu: 4, pods: 9}}}}\n---\n"
@@ -93,27 +92,24 @@ class TestPathsAndNodes:
         assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
 
 
-class TestExtenders:
-    def test_all_schedulers_share_them(self, monkeypatch):
-        """Extenders are set up once, so that a record of their answers is one of all passes."""
-        opened = []
-        monkeypatch.setattr(
-            choice.ConfiguredExtenders,
-            "__call__",
-            lambda asked, configs, release: opened.append(asked.how) or (),
-        )
-        policy = "examples/policies/kubernetes-with-extender.json"
-        ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
-        assert opened == ["record answers"]
+def test_all_schedulers_share_them(monkeypatch):
+    """Extenders are set up once, so that a record of their answers is one of all passes."""
+    opened = []
+    monkeypatch.setattr(
+        choice.ConfiguredExtenders, "__call__", lambda asked, configs, release: opened.append(asked.how) or ()
+    )
+    policy = "examples/policies/kubernetes-with-extender.json"
+    ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
+    assert opened == ["record answers"]
 
 
-class TestStatus:
-    def test_no(self):
-        """1 says that not all named nodes can go, or that a search found none."""
-        ran("drain", CLUSTER, "worker-1", "worker-4", status=1)
-        ran("drain", CLUSTER, "--auto", status=1)
-        ran("drain", CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
+def test_no():
+    """1 says that not all named nodes can go, or that a search found none."""
+    ran("drain", CLUSTER, "worker-1", "worker-4", status=1)
+    ran("drain", CLUSTER, "--auto", status=1)
+    ran("drain", CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
 
-    def test_some_of_a_search(self):
-        """A search that found any has found an answer."""
-        ran("drain", CLUSTER, "--auto", "--ignore-daemonsets", status=0)
+
+def test_some_of_a_search():
+    """A search that found any has found an answer."""
+    ran("drain", CLUSTER, "--auto", "--ignore-daemonsets", status=0)

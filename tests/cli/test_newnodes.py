@@ -20,21 +20,20 @@ def ask(write):
     return lambda *options, cluster=seven, **more: ran("capacity", cluster, *options, **more)
 
 
-class TestForms:
-    def test_a_mix(self, ask, write):
-        """Of several kinds a mix that costs less than each alone is found, and one node less of each is
-        simulated."""
-        big = write("big.yaml", node("big", cpu="4"))
-        found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
-        assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [
-            ("a", 1, 2),
-            ("big", 1, 3.5),
-        ]
-        assert found["cost"] == 5.5
-        assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [
-            ({"a": 0, "big": 1}, 1),
-            ({"a": 1, "big": 0}, 3),
-        ]
+def test_a_mix(ask, write):
+    """Of several kinds a mix that costs less than each alone is found, and one node less of each is
+    simulated."""
+    big = write("big.yaml", node("big", cpu="4"))
+    found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
+    assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [
+        ("a", 1, 2),
+        ("big", 1, 3.5),
+    ]
+    assert found["cost"] == 5.5
+    assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [
+        ({"a": 0, "big": 1}, 1),
+        ({"a": 1, "big": 0}, 3),
+    ]
 
 
 class TestQuestions:
@@ -99,12 +98,13 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert sum(row["count"] for row in found["added"]) == 3
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
-        spread = {
-            "maxSkew": 1,
-            "topologyKey": "topology.kubernetes.io/zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "w"}},
-        }
+        spread = yaml.safe_load("""
+        maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: w}
+        """)
         pods = [
             pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread])
             for at in range(6)

@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import yaml
 
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, NEWEST_RELEASE
 from tests.support.program import ran
@@ -131,62 +132,52 @@ class TestWhichProfile:
         assert "ignored: 1 for another scheduler\n" in said
 
 
-class TestDecisions:
-    def test_what_runs(self, folder):
-        """--verbose tells each profile's plugins by extension point, with the weights of scores."""
-        told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
-        assert f"release {NEWEST_RELEASE}, 3 nodes, 1 pod waits\n" in told
-        assert told.count("  score: NodeResourcesFit x 1\n") == 2
-        assert "profile packer\n" in told
-        assert "  bind: DefaultBinder\n" in told
+def test_what_runs(folder):
+    """--verbose tells each profile's plugins by extension point, with the weights of scores."""
+    told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
+    assert f"release {NEWEST_RELEASE}, 3 nodes, 1 pod waits\n" in told
+    assert told.count("  score: NodeResourcesFit x 1\n") == 2
+    assert "profile packer\n" in told
+    assert "  bind: DefaultBinder\n" in told
 
 
-class TestExplain:
-    def test_plugins_and_codes(self, folder):
-        """Each node has the plugin that turned it down, the code, the reasons and what is short; or its
-        scores by plugin."""
-        (folder / "more.yaml").write_text(pod("big", "5"))
-        found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
-        assert found["b"] | {"scores": {}} == {
-            "node": "b",
-            "fits": False,
-            "visited": True,
-            "plugins": ["NodeResourcesFit"],
-            "code": "Unschedulable",
-            "reasons": ["Insufficient cpu"],
-            "objections": [
-                {
-                    "rule": "NodeResourcesFit",
-                    "reasons": ["Insufficient cpu"],
-                    "evictable": True,
-                    "counted": True,
-                }
-            ],
-            "shortages": [
-                {"resource": "cpu", "asked": 5000, "free": 4000, "missing": 1000, "hasNone": False}
-            ],
-            "causes": [],
-            "scores": {},
-            "total": None,
-        }
-        assert (found["c"]["plugins"], found["c"]["code"]) == (
-            ["TaintToleration"],
-            "UnschedulableAndUnresolvable",
-        )
-        assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
-        assert found["a"]["scores"]["TaintToleration"] == {
-            "raw": 0,
-            "reduced": 100,
-            "weight": 3,
-            "total": 300,
-        }
+def test_plugins_and_codes(folder):
+    """Each node has the plugin that turned it down, the code, the reasons and what is short; or its
+    scores by plugin."""
+    (folder / "more.yaml").write_text(pod("big", "5"))
+    found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
+    assert found["b"] | {"scores": {}} == yaml.safe_load("""
+        node: b
+        fits: false
+        visited: true
+        plugins: [NodeResourcesFit]
+        code: Unschedulable
+        reasons: [Insufficient cpu]
+        objections:
+        - rule: NodeResourcesFit
+          reasons: [Insufficient cpu]
+          evictable: true
+          counted: true
+        shortages:
+        - {resource: cpu, asked: 5000, free: 4000, missing: 1000, hasNone: false}
+        causes: []
+        scores: {}
+        total: null
+        """)
+    assert (found["c"]["plugins"], found["c"]["code"]) == (
+        ["TaintToleration"],
+        "UnschedulableAndUnresolvable",
+    )
+    assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
+    assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
 
-    def test_the_whole_pod_is_turned_down(self, folder):
-        """What PreFilter says stands against every node."""
-        (folder / "more.yaml").write_text(
-            pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
-        )
-        found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
-        assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
-            (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
-        ]
+
+def test_the_whole_pod_is_turned_down(folder):
+    """What PreFilter says stands against every node."""
+    (folder / "more.yaml").write_text(
+        pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
+    )
+    found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
+    assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
+        (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
+    ]

@@ -5,9 +5,11 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic import capacity
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
@@ -138,14 +140,12 @@ def _text(markup):
 def test_verdicts_about_copies():
     """A copy that no node takes, one that the API server refuses, a reason of most nodes and a resource that
     runs out are each words."""
-    web = pod("web", containers=[{"ports": [{"hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}])
+    web = pod(
+        "web", containers=yaml.safe_load("[{ports: [{hostPort: 80}], resources: {requests: {cpu: '1'}}}]")
+    )
     old = [node(name, taints=TAINTS) for name in "abc"]
     new = node("d")
-    quota = {
-        "kind": "ResourceQuota",
-        "metadata": {"name": "few", "namespace": "default"},
-        "spec": {"hard": {"pods": "1"}},
-    }
+    quota = manifest("ResourceQuota", "few", namespace="default", spec={"hard": {"pods": "1"}})
     taints = "turn it down: node(s) had taints that the pod didn't tolerate."
     assert str(capacity(old, web, "1.14").view().verdict) == f"No copy of web fits; 3 nodes {taints}"
     assert (

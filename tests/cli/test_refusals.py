@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import CATALOGUE
 from kubeclassic.framework import schedulerspec
@@ -96,10 +97,12 @@ def shape_says(fault):
 TWO_HEAVY = {
     "priorities": [{"name": name, "weight": HEAVY - 1} for name in ("EqualPriority", "ImageLocalityPriority")]
 }
-TWICE = {"priorities": [{"name": "EqualPriority"}, {"name": "EqualPriority"}, {"name": "Other"}]}
+TWICE = yaml.safe_load("{priorities: [{name: EqualPriority}, {name: EqualPriority}, {name: Other}]}")
 BINDERS = {"extenders": [{"urlPrefix": f"http://{name}", "bindVerb": "bind"} for name in "abc"]}
 PLAIN_SCORER = {"extenders": [{"urlPrefix": "http://x", "prioritizeVerb": "prioritize"}]}
-NEGATIVE_SCORER = {"extenders": [{"urlPrefix": "http://x", "prioritizeVerb": "prioritize", "weight": -1}]}
+NEGATIVE_SCORER = yaml.safe_load(
+    "{extenders: [{urlPrefix: 'http://x', prioritizeVerb: prioritize, weight: -1}]}"
+)
 MANAGERS = managed(("a.b/c", "a.b/c", "cpu"))
 EVERYTHING = {
     **weight(0),

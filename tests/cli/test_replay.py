@@ -46,68 +46,72 @@ def records(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
-class TestResults:
-    def test_events_and_summary(self, folder):
-        """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to
-        standard error."""
-        (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
-        out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
-        found = records(out)
-        assert [record["pod"] for record in found if record["event"] == "Scheduled"] == [
-            "default/one",
-            "default/three",
-            "default/two",
-        ]
-        assert (found[-1]["event"], found[-1]["scheduled"], found[-1]["waits"]["p50"]) == ("Summary", 3, 0.5)
-        assert "3 pods arrived, 3 scheduled, 3 finished, 0 evicted" in err
-        assert re.search(r"^p99 +\d", err, re.MULTILINE)
+def test_events_and_summary(folder):
+    """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to
+    standard error."""
+    (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
+    out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
+    found = records(out)
+    assert [record["pod"] for record in found if record["event"] == "Scheduled"] == [
+        "default/one",
+        "default/three",
+        "default/two",
+    ]
+    assert (found[-1]["event"], found[-1]["scheduled"], found[-1]["waits"]["p50"]) == ("Summary", 3, 0.5)
+    assert "3 pods arrived, 3 scheduled, 3 finished, 0 evicted" in err
+    assert re.search(r"^p99 +\d", err, re.MULTILINE)
 
-    def test_files(self, folder):
-        """Events and series go to files where these are named."""
-        (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
-        assert records((folder / "e.jsonl").read_text())[0] == {
-            "time": 5,
-            "event": "Arrived",
-            "pod": "default/one",
-        }
-        assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == [
-            "time",
-            "0",
-            "5",
-            "15",
-        ]
 
-    def test_parquet(self, folder):
-        """Series go to Parquet where the name says so."""
-        parquet = pytest.importorskip("pyarrow.parquet")
-        (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.parquet"]) == 0
-        assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
+def test_files(folder):
+    """Events and series go to files where these are named."""
+    (folder / "in.yaml").write_text(NODE + pod("one"))
+    assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
+    assert records((folder / "e.jsonl").read_text())[0] == {
+        "time": 5,
+        "event": "Arrived",
+        "pod": "default/one",
+    }
+    assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == [
+        "time",
+        "0",
+        "5",
+        "15",
+    ]
 
-    @pytest.mark.parametrize(
-        ("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
-    )
-    def test_times(self, folder, options, times):
-        """Times can be compressed, and ignored."""
-        (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert [
-            record["time"]
-            for record in records(ran("replay", "in.yaml", *options).out)
-            if record["event"] == "Arrived"
-        ] == times
 
-    def test_until(self, folder):
-        """A replay can be stopped at a virtual time."""
-        (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == [
-            "Summary"
-        ]
+def test_parquet(folder):
+    """Series go to Parquet where the name says so."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (folder / "in.yaml").write_text(NODE + pod("one"))
+    assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.parquet"]) == 0
+    assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
 
-    def test_some_never_get_a_node(self, folder):
-        """The exit status is 1 where a pod waits to the end."""
-        (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
-        assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
+
+@pytest.mark.parametrize(
+    ("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
+)
+def test_times(folder, options, times):
+    """Times can be compressed, and ignored."""
+    (folder / "in.yaml").write_text(NODE + pod("one"))
+    assert [
+        record["time"]
+        for record in records(ran("replay", "in.yaml", *options).out)
+        if record["event"] == "Arrived"
+    ] == times
+
+
+def test_until(folder):
+    """A replay can be stopped at a virtual time."""
+    (folder / "in.yaml").write_text(NODE + pod("one"))
+    assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == [
+        "Summary"
+    ]
+
+
+def test_some_never_get_a_node(folder):
+    """The exit status is 1 where a pod waits to the end."""
+    (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
+    assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
 
 
 @pytest.mark.whole

@@ -53,14 +53,7 @@ class TestForms:
 @pytest.mark.whole
 class TestRules:
     @pytest.mark.parametrize("is_loaded_before", [False, True])
-    def test_own_rules_of_both_kinds(
-        self,
-        sweep,
-        tmp_path,
-        monkeypatch,
-        capsys,
-        is_loaded_before,
-    ):
+    def test_own_rules_of_both_kinds(self, sweep, tmp_path, monkeypatch, capsys, is_loaded_before):
         """A catalogue is for releases with predicates, plugins for the others; other modules of the same
         names change nothing."""
         sweep.write_text(
@@ -86,17 +79,17 @@ class TestRules:
             assert f",{release},{placed}," in with_rules
 
 
-class TestEndings:
-    def test_a_weight_of_ones_own_rule(self, sweep):
-        """The file names the rules, with its own folder's path; each weight is a row."""
-        listed = json.loads(ran("sweep", "examples/sweep-rules.yaml", "-o", "json", "-j", "1").out)["runs"]
-        assert [row["weights.FewerPods"] for row in listed] == [0, 1, 5]
-        assert [row["error"] for row in listed] == [None] * 3
-        assert listed[0]["imbalance"] > listed[2]["imbalance"]
+def test_a_weight_of_ones_own_rule(sweep):
+    """The file names the rules, with its own folder's path; each weight is a row."""
+    listed = json.loads(ran("sweep", "examples/sweep-rules.yaml", "-o", "json", "-j", "1").out)["runs"]
+    assert [row["weights.FewerPods"] for row in listed] == [0, 1, 5]
+    assert [row["error"] for row in listed] == [None] * 3
+    assert listed[0]["imbalance"] > listed[2]["imbalance"]
 
-    def test_failed_runs_are_status_1(self, sweep):
-        """Runs that fail are rows with their errors, and status 1."""
-        sweep.write_text("cluster: examples/cluster\nruns: [{name: a}, {name: b, provider: Nobody}]\n")
-        told = ran("sweep", "sweep.yaml", status=1)
-        assert 'plugin "Nobody" has not been registered' in told.out
-        assert told.err.startswith("2 runs, 1 failed\n")
+
+def test_failed_runs_are_status_1(sweep):
+    """Runs that fail are rows with their errors, and status 1."""
+    sweep.write_text("cluster: examples/cluster\nruns: [{name: a}, {name: b, provider: Nobody}]\n")
+    told = ran("sweep", "sweep.yaml", status=1)
+    assert 'plugin "Nobody" has not been registered' in told.out
+    assert told.err.startswith("2 runs, 1 failed\n")

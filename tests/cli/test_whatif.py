@@ -72,13 +72,12 @@ class TestText:
         assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
 
-class TestForms:
-    def test_all_that_helps(self, told, tmp_path):
-        """Three of a kind, or with --all every one."""
-        nodes = [node(f"n{number}", taints=[taint(("k", str(number), "NoSchedule"))]) for number in range(5)]
-        path = written(tmp_path, *nodes, pod("asked"))
-        some, every = (
-            told(path, "asked", "--what-if", "-o", "json", *more).document["suggestions"]
-            for more in ((), ("--all",))
-        )
-        assert [sum(one["kind"] == "taint" for one in found) for found in (some, every)] == [3, 5]
+def test_all_that_helps(told, tmp_path):
+    """Three of a kind, or with --all every one."""
+    nodes = [node(f"n{number}", taints=[taint(("k", str(number), "NoSchedule"))]) for number in range(5)]
+    path = written(tmp_path, *nodes, pod("asked"))
+    some, every = (
+        told(path, "asked", "--what-if", "-o", "json", *more).document["suggestions"]
+        for more in ((), ("--all",))
+    )
+    assert [sum(one["kind"] == "taint" for one in found) for found in (some, every)] == [3, 5]

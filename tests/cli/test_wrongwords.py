@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.support.manifests import node, pod
+from tests.support.manifests import manifest, node, pod
 from tests.support.program import ran
 
 EXPLAIN = "explain examples/cluster analytics/yearly-report"
@@ -31,17 +31,10 @@ FILES = {
     "nodes.yaml": [node("x"), node("y")],
     "two.yaml": [pod("one"), pod("two")],
     "empty.yaml": [],
-    "map.yaml": [{"kind": "ConfigMap", "metadata": {"name": "x"}}],
+    "map.yaml": [manifest("ConfigMap", "x")],
     "good.yaml": [node("a"), pod("one")],
     "bad.yaml": [[{"opcode": "createNode"}]],
-    "daemons.yaml": [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "agent"},
-            "spec": {"template": pod("x")},
-        }
-    ],
+    "daemons.yaml": [manifest("DaemonSet", "agent", apiVersion="apps/v1", spec={"template": pod("x")})],
     "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n',
     "pods.csv": "name,cpu_milli\n",
     "good.csv": "a,b\n",

@@ -8,6 +8,7 @@ from kubeclassic.core.pods.template import SPARE
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.equivalencebuild import host, keeping_away
+from tests.support.manifests import manifest
 
 RELEASES = ("1.13", "1.16", "1.34")
 PRESENT = 100
@@ -100,13 +101,7 @@ def test_answers_follow_counters_that_began_anew():
     """What is kept of templates that stay is right after counters that nobody may ask for again were dropped."""
     engine = engine_for("1.16", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
-    service = obj(
-        {
-            "kind": "Service",
-            "metadata": {"name": "s", "namespace": "default"},
-            "spec": {"selector": {"app": "web"}},
-        }
-    )
+    service = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "web"}}))
     feed.put_all([host("a"), host("b"), service, pod("old", on="b", labels={"app": "web"})])
     web = pod("web", labels={"app": "web"})
     with verifying():

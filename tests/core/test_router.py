@@ -1,6 +1,7 @@
 """What events of the cluster do to a scheduler with a queue."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -10,13 +11,14 @@ from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
 from tests.support.build import engine, node, obj, pod
+from tests.support.manifests import manifest
 
 ALL = list(RELEASES)
 OLD = ALL[:2]
 UNFILTERED = ALL[:1]
 FILTERED = ALL[1:]
 """The release in which every update of a node moves pods, and the others."""
-MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+MARK = yaml.safe_load("{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable}]}")
 
 
 def router(release, *known, **gates):
@@ -46,23 +48,23 @@ def moves(made):
 
 
 def claim(**more):
-    return obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "resourceVersion": "1", **more}})
+    return obj(manifest("PersistentVolumeClaim", "c", metadata={"resourceVersion": "1", **more}))
 
 
 def volume(**more):
-    return obj({"kind": "PersistentVolume", "metadata": {"name": "v", "resourceVersion": "1", **more}})
+    return obj(manifest("PersistentVolume", "v", metadata={"resourceVersion": "1", **more}))
 
 
 def service(**more):
-    return obj({"kind": "Service", "metadata": {"name": "s", **more}})
+    return obj(manifest("Service", "s", metadata=more))
 
 
 def kind(mode):
-    return obj({"kind": "StorageClass", "metadata": {"name": "k"}, "volumeBindingMode": mode})
+    return obj(manifest("StorageClass", "k", volumeBindingMode=mode))
 
 
 def csi_node(**more):
-    return obj({"kind": "CSINode", "metadata": {"name": "n", **more}})
+    return obj(manifest("CSINode", "n", metadata=more))
 
 
 LATE = kind("WaitForFirstConsumer")
@@ -139,8 +141,8 @@ class TestNodeUpdates:
         ),
         (
             "a reason",
-            {"conditions": [{"type": "Ready", "status": "True", "reason": "a"}]},
-            {"conditions": [{"type": "Ready", "status": "True", "reason": "b"}]},
+            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: a}]}"),
+            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: b}]}"),
             False,
         ),
         ("annotations", {}, {"annotations": {"a": "b"}}, False),

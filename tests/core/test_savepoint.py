@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kubeclassic.core.run import Run
 from tests.support.build import node, obj, pod
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.towns import scheduler
 
 RELEASES = ("1.12", "1.14", "1.16", "1.27", "1.34")
@@ -32,7 +33,7 @@ def new_run(release):
         *(in_zone(name, zone) for name, zone in (("a", "x"), ("b", "y"), ("c", "x"))),
         waiting("old", on="a", priority=1),
         waiting("early", on="a"),
-        obj({"kind": "Service", "metadata": {"name": "s"}, "spec": {}}),
+        obj(manifest("Service", "s", spec={})),
     ):
         run.put(item)
     run.put(waiting("nominee", priority=5, status={"nominatedNodeName": "b"}))
@@ -75,10 +76,8 @@ STEPS = (
     lambda run: run.delete(waiting("nominee")),
     lambda run: run.put(waiting("more", on="c")),
     lambda run: run.put(waiting("early", on="a", labels={"changed": "yes"})),
-    lambda run: run.put(
-        obj({"kind": "Service", "metadata": {"name": "t"}, "spec": {"selector": {"app": "web"}}})
-    ),
-    lambda run: run.delete(obj({"kind": "Service", "metadata": {"name": "s"}, "spec": {}})),
+    lambda run: run.put(obj(manifest("Service", "t", spec={"selector": {"app": "web"}}))),
+    lambda run: run.delete(obj(manifest("Service", "s", spec={}))),
     lambda run: run.cycle(waiting("one")),
     lambda run: run.cycle(waiting("nominee", priority=5)),
     lambda run: [

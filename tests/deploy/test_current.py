@@ -81,29 +81,25 @@ def settings(arguments):
     return settings_of(arguments[2:])
 
 
-class TestRights:
-    def test_it_reads_what_the_release_lists(self):
-        """With the reader's role, it may list and watch each kind that the release lists, and nothing else."""
-        engine = engine_for(RELEASE, {})
-        kinds = listed(engine.algorithm.release.client, engine.gates)
-        assert set(DEVICE_KINDS) < set(kinds)
-        made = {
-            (version.rpartition("/")[0], resource(kind, version).plural) for kind, version in kinds.items()
-        }
-        wanted = {(*pair, verb) for pair in made for verb in ("list", "watch")}
-        assert READS | {call for call in allowed("ClusterRole") if call[2] in ("list", "watch")} == wanted
+def test_it_reads_what_the_release_lists():
+    """With the reader's role, it may list and watch each kind that the release lists, and nothing else."""
+    engine = engine_for(RELEASE, {})
+    kinds = listed(engine.algorithm.release.client, engine.gates)
+    assert set(DEVICE_KINDS) < set(kinds)
+    made = {(version.rpartition("/")[0], resource(kind, version).plural) for kind, version in kinds.items()}
+    wanted = {(*pair, verb) for pair in made for verb in ("list", "watch")}
+    assert READS | {call for call in allowed("ClusterRole") if call[2] in ("list", "watch")} == wanted
 
-    def test_it_writes_what_a_scheduler_writes(self):
-        """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
-        claims = {
-            ("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")
-        }
-        claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
-        assert {call for call in allowed("ClusterRole") if call[2] not in ("list", "watch")} == claims
-        assert not claims & WRITES
-        assert allowed("Role") == {
-            ("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")
-        }
+
+def test_it_writes_what_a_scheduler_writes():
+    """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
+    claims = {("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")}
+    claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
+    assert {call for call in allowed("ClusterRole") if call[2] not in ("list", "watch")} == claims
+    assert not claims & WRITES
+    assert allowed("Role") == {
+        ("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")
+    }
 
 
 class TestDeployment:

@@ -161,7 +161,6 @@ class TestRights:
             for verb in rule["verbs"]
         }
         settings = settings_of(flags("scheduler"))
-        assert settings.election is not None
         assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
         assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
 
@@ -247,23 +246,22 @@ class TestDeployments:
         )
 
 
-class TestImage:
-    def test_steps_name_what_is_there(self):
-        """The image is made from the folder that the first command fills, with extras that there are, and
-        needs no network."""
-        text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
-        prepare, build = (
-            shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   ")
-        )
-        steps = [shlex.split(line) for line in text.splitlines() if line and not line.startswith("#")]
-        ((_, source, target),) = [step for step in steps if step[0] == "COPY"]
-        (install,) = [step for step in steps if step[0] == "RUN"]
-        assert prepare[prepare.index("--wheel-dir") + 1] == source
-        assert install[install.index("--find-links") + 1] == target
-        assert "--no-index" in install
-        assert (ROOT / build[build.index("--file") + 1]).is_file()
-        extras = prepare[-1].removeprefix(".")
-        assert install[-1] == f"kubeclassic{extras}"
-        setup = configparser.ConfigParser()
-        setup.read(ROOT / "setup.cfg")
-        assert set(extras.strip("[]").split(",")) <= set(setup["options.extras_require"])
+def test_steps_name_what_is_there():
+    """The image is made from the folder that the first command fills, with extras that there are, and
+    needs no network."""
+    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    prepare, build = (
+        shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   ")
+    )
+    steps = [shlex.split(line) for line in text.splitlines() if line and not line.startswith("#")]
+    ((_, source, target),) = [step for step in steps if step[0] == "COPY"]
+    (install,) = [step for step in steps if step[0] == "RUN"]
+    assert prepare[prepare.index("--wheel-dir") + 1] == source
+    assert install[install.index("--find-links") + 1] == target
+    assert "--no-index" in install
+    assert (ROOT / build[build.index("--file") + 1]).is_file()
+    extras = prepare[-1].removeprefix(".")
+    assert install[-1] == f"kubeclassic{extras}"
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    assert set(extras.strip("[]").split(",")) <= set(setup["options.extras_require"])

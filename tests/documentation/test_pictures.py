@@ -1,12 +1,8 @@
 """The pictures of the documentation are what their script draws."""
 
-from __future__ import annotations
-
 import re
 import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,7 @@ SMALL = 20_000
 
 
 @pytest.mark.parametrize("name", pictures.PICTURES)
-def test_a_picture_is_what_the_script_draws(name: str) -> None:
+def test_a_picture_is_what_the_script_draws(name):
     """Each picture in docs/pictures is, byte for byte, what ``python docs/pictures.py`` draws now; it is
     small and has a title."""
     text = (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
@@ -32,7 +28,7 @@ def test_a_picture_is_what_the_script_draws(name: str) -> None:
     assert [child.tag.rpartition("}")[2] for child in root][:2] == ["title", "desc"]
 
 
-def test_no_picture_has_no_script() -> None:
+def test_no_picture_has_no_script():
     """Each picture of the documentation is drawn by a script: docs/pictures.py, or another one that names it."""
     drawn = {f"{name}.svg" for name in pictures.PICTURES} | {"growth.svg"}
     found = {
@@ -50,7 +46,7 @@ def test_no_picture_has_no_script() -> None:
     assert [name for name in found - drawn if name not in others] == []
 
 
-def test_the_rooms_are_there() -> None:
+def test_the_rooms_are_there():
     """The picture of the rooms names folders and files of the package, and no package is missing."""
     named = {part.strip() for name, _ in pictures.FLOORS for part in name.split(",")}
     assert [name for name in named if not (ROOT / name).exists()] == []
@@ -58,7 +54,7 @@ def test_the_rooms_are_there() -> None:
     assert packages <= named
 
 
-def test_the_curves_of_growth_are_those_of_its_tables(tmp_path: Path) -> None:
+def test_the_curves_of_growth_are_those_of_its_tables(tmp_path):
     """The script draws the figures of the page about growth as curves, and the picture on the page has the
     same curves, point by point."""
     page = (ROOT / "docs" / "speed" / "growth.md").read_text(encoding="utf-8")
@@ -72,7 +68,7 @@ DRAWN = ("nodes", "nodes-mixed", "bound", "bound-mixed", "templates", "preemptio
 """The series in the order of the page."""
 
 
-def tables(page: str) -> list[list[dict[str, Any]]]:
+def tables(page):
     """The rows of each table of *page* about sizes: sizes and pods a second."""
     return [
         [
@@ -89,7 +85,7 @@ IN_A_LEGEND = 3
 _ROW = re.compile(r"^\| ([\d,]+) \| ([\d,]+) \|", re.MULTILINE)
 
 
-def curves(path: Path) -> list[int]:
+def curves(path):
     """How many points each curve of a picture has, fewest first."""
     found = re.findall(
         r'<path d="([^"]*)"[^>]*style="fill: none; stroke: #(?:1f77b4|ff7f0e); stroke-width: 1.5',

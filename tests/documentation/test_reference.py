@@ -1,12 +1,8 @@
 """The pages that are made from commands, schemas, configurations and the Python API."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import sys
-from collections.abc import Mapping
-from types import ModuleType
 
 import click
 import pytest
@@ -25,7 +21,7 @@ from making.outside import Text, with_outside
 from making.site import DRAWN
 
 
-def test_every_option_of_every_command_is_told() -> None:
+def test_every_option_of_every_command_is_told():
     """The page of a command has each of its options that its help has, and the commands in it."""
     pages = dict(commands.pages())
     for name in cli.commands:
@@ -38,7 +34,7 @@ def test_every_option_of_every_command_is_told() -> None:
         assert all(f"kubeclassic {name} {inner}" in page for inner in getattr(command, "commands", {}))
 
 
-def test_every_field_of_every_schema_is_told() -> None:
+def test_every_field_of_every_schema_is_told():
     """The page of a schema has a row for each field of the document, and the schema itself."""
     pages = dict(schemas.pages())
     for name in names():
@@ -49,14 +45,14 @@ def test_every_field_of_every_schema_is_told() -> None:
 
 
 @pytest.mark.parametrize("module", [kubeclassic, plugins, results, rules, traces])
-def test_every_public_name_is_told_once(module: ModuleType) -> None:
+def test_every_public_name_is_told_once(module):
     """Each public name has one heading on the page of its module."""
     page = dict(api.pages())[f"reference/python/{module.__name__.rpartition('.')[2]}.md"]
     told = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
     assert sorted(told) == [name for name in module.__all__ if not inspect.ismodule(getattr(module, name))]
 
 
-def test_every_error_is_told() -> None:
+def test_every_error_is_told():
     """The page of errors has all of them, and nothing else of their module."""
     page = dict(api.pages())["reference/python/exceptions.md"]
     told = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
@@ -64,14 +60,14 @@ def test_every_error_is_told() -> None:
     assert set(told) == {error.__name__ for error in errors if error.__module__ == exceptions.__name__}
 
 
-def test_no_place_in_memory_is_told() -> None:
+def test_no_place_in_memory_is_told():
     """A default that is a function or an object stands there as three dots: its address is another one in
     each build."""
     assert [path for path, text in api.pages() if " at 0x" in text] == []
     assert "options: SimulationOptions = ...," in dict(api.pages())["reference/python/results.md"]
 
 
-def test_the_words_of_fields_are_used() -> None:
+def test_the_words_of_fields_are_used():
     """Each field of a configuration has words, and no words are of a field that is gone."""
     text = "\n".join(text for _, text in configurations.pages())
     assert [name for name, words in WORDS.items() if words not in text] == []
@@ -79,7 +75,7 @@ def test_the_words_of_fields_are_used() -> None:
     assert "`podInitialBackoffSeconds`" in text
 
 
-def test_every_release_and_step_has_a_page() -> None:
+def test_every_release_and_step_has_a_page():
     """There is a page for each release, and one for each step to the next."""
     pages = dict(releases.pages())
     assert (
@@ -89,36 +85,32 @@ def test_every_release_and_step_has_a_page() -> None:
     assert "equivalence cache" in pages["reference/releases/1.13-to-1.14.md"]
 
 
-class TestNavigation:
-    """The order of the pages."""
+def test_a_new_page_has_a_place():
+    """A page that no list names is in the section of its folder, and a new folder is a section."""
+    found = navigation.navigation(
+        ["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"]
+    )
+    assert {"Questions": ["guides/new.md", "new.md"]} in found
+    assert {"Odd": ["odd/page.md"]} in found
+    assert "source/a.md" not in str(found)
 
-    def test_a_new_page_has_a_place(self) -> None:
-        """A page that no list names is in the section of its folder, and a new folder is a section."""
-        found = navigation.navigation(
-            ["index.md", "start.md", "new.md", "guides/new.md", "odd/page.md", "source/a.md"]
-        )
-        assert {"Questions": ["guides/new.md", "new.md"]} in found
-        assert {"Odd": ["odd/page.md"]} in found
-        assert "source/a.md" not in str(found)
 
-    def test_what_is_listed_is_there(self) -> None:
-        """Each page that the lists name is a file, or is made."""
-        listed = {page for section in navigation.FIRST.values() for page in section}
-        assert [
-            page
-            for page in listed
-            if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()
-        ] == []
+def test_what_is_listed_is_there():
+    """Each page that the lists name is a file, or is made."""
+    listed = {page for section in navigation.FIRST.values() for page in section}
+    assert [
+        page for page in listed if not page.startswith("project/") and not (ROOT / "docs" / page).is_file()
+    ] == []
 
 
 class TestLinks:
     """Links that lead out of the documentation."""
 
-    def rewritten(self, pages: Mapping[str, Text]) -> dict[str, str]:
+    def rewritten(self, pages):
         """The pages with their links, and those that they lead to."""
         return with_outside(pages)
 
-    def test_a_file_becomes_a_page(self) -> None:
+    def test_a_file_becomes_a_page(self):
         """A link to a file outside leads to a page with its text; links in code stay."""
         found = self.rewritten(
             {
@@ -130,13 +122,13 @@ class TestLinks:
         assert found["guides/a.md"] == "[x](../source/LICENSE.md), `[y](../z)`, [b](b.md#c), [w](https://w)"
         assert "Apache License" in found["source/LICENSE.md"]
 
-    def test_a_folder_becomes_a_list(self) -> None:
+    def test_a_folder_becomes_a_list(self):
         """A link to a folder leads to a list of its files, each with a page."""
         found = self.rewritten({"a.md": Text("[x](../examples/cluster)", "docs")})
         assert "[nodes.yaml](cluster/nodes.yaml.md)" in found["source/examples/cluster.md"]
         assert "kind: Node" in found["source/examples/cluster/nodes.yaml.md"]
 
-    def test_the_diagrams_have_pictures(self) -> None:
+    def test_the_diagrams_have_pictures(self):
         """Each diagram of ARCHITECTURE.md has a picture for the site."""
         diagrams = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").count("```mermaid")
         assert diagrams == len(DRAWN["project/architecture.md"])

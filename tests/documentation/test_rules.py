@@ -1,12 +1,8 @@
 """The pages of rules: each has a formula and an example in which the rule does something."""
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import pytest
 import yaml
@@ -29,12 +25,12 @@ IN_THE_QUEUE = {name for name, cluster in examples.EXAMPLES.items() if cluster =
 
 
 @cache
-def pages() -> dict[str, str]:
+def pages():
     """The pages of rules by path."""
     return dict(rules.pages())
 
 
-def test_every_rule_of_every_release_has_a_page() -> None:
+def test_every_rule_of_every_release_has_a_page():
     """Each predicate, priority and plugin that a release knows has a page, and an entry in the list of its
     kind."""
     described = [describe_any(release) for release in ALL_RELEASES]
@@ -48,7 +44,7 @@ def test_every_rule_of_every_release_has_a_page() -> None:
         ] == []
 
 
-def test_every_rule_has_a_formula_and_no_other_has() -> None:
+def test_every_rule_has_a_formula_and_no_other_has():
     """The formulas are those of the rules that there are."""
     missing = sorted({rule.name for rule in RULES.values()} - set(FORMULAS))
     assert missing == [], f"{', '.join(missing)}: add a formula to FORMULAS of docs/making/rulewords.py"
@@ -56,9 +52,7 @@ def test_every_rule_has_a_formula_and_no_other_has() -> None:
 
 
 @pytest.mark.parametrize("made", [examples.of_predicate, examples.of_priority, examples.of_plugin])
-def test_what_a_rule_lacks_is_told_in_words(
-    made: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_rule_lacks_is_told_in_words(made, monkeypatch):
     """Where a new rule has no formula or no example yet, the error names the table, its file and the guide."""
     said = r'^NoSuchRule has no entry in EXAMPLES of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
     with pytest.raises(MissingWordsError, match=said):
@@ -69,7 +63,7 @@ def test_what_a_rule_lacks_is_told_in_words(
 
 
 @pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.kind == "predicate"])
-def test_the_example_of_a_predicate_turns_a_node_down(key: str) -> None:
+def test_the_example_of_a_predicate_turns_a_node_down(key):
     """In its example each predicate turns down one node at least, and lets one pass."""
     rule = RULES[key]
     example = MAKERS[rule.kind](rule.name)
@@ -85,13 +79,13 @@ def test_the_example_of_a_predicate_turns_a_node_down(key: str) -> None:
 @pytest.mark.parametrize(
     "key", [key for key, rule in RULES.items() if rule.kind == "priority" and rule.name != "EqualPriority"]
 )
-def test_the_example_of_a_priority_tells_nodes_apart(key: str) -> None:
+def test_the_example_of_a_priority_tells_nodes_apart(key):
     """In its example each priority gives two nodes different scores."""
     rule = RULES[key]
     assert len(set(scores(MAKERS[rule.kind](rule.name).explained(), rule.name))) > 1
 
 
-def scores(found: dict[str, Any], name: str) -> Iterator[int]:
+def scores(found, name):
     """What the rule *name* gives each node that fits."""
     for node in found["nodes"]:
         if node["fits"]:
@@ -99,7 +93,7 @@ def scores(found: dict[str, Any], name: str) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.kind == "plugin"])
-def test_the_example_of_a_plugin_shows_what_it_does(key: str) -> None:
+def test_the_example_of_a_plugin_shows_what_it_does(key):
     """In its example each plugin turns a node down or tells two apart; those of the queue and of preemption
     are seen in the message."""
     name = RULES[key].name
@@ -121,7 +115,7 @@ def test_the_example_of_a_plugin_shows_what_it_does(key: str) -> None:
         assert any(not node["fits"] for node in found["nodes"]) or len(scored) > 1
 
 
-def test_the_blocks_of_the_pages_are_what_they_say() -> None:
+def test_the_blocks_of_the_pages_are_what_they_say():
     """Each block of a made page has a word that tests know, and each file in YAML is one document or more
     with a kind."""
     for path, text in pages().items():
@@ -131,35 +125,33 @@ def test_the_blocks_of_the_pages_are_what_they_say() -> None:
                 assert all(document["kind"] for document in yaml.safe_load_all(block.text)), path
 
 
-def test_a_wrong_example_is_an_error() -> None:
+def test_a_wrong_example_is_an_error():
     """An example whose command cannot run stops the build."""
     with pytest.raises(ValueError, match="status 2"):
         examples.Example({}, "kubeclassic explain nowhere.yaml web", None).printed()
 
 
-def test_no_progress_is_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_progress_is_on_a_page(monkeypatch):
     """However long a command takes, its example has the answer alone."""
     monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
-    found: list[str] = []
+    found = []
     monkeypatch.setattr(examples, "run", lambda words: found.append(os.environ["KUBECLASSIC_PROGRESS"]) or 0)
     examples.Example({}, "kubeclassic explain", None).printed()
     assert found == ["0"]
 
 
-class TestMarkdown:
-    """The pieces that pages are made of."""
+def test_a_docstring_as_prose():
+    """References and doubled backticks become code, and what Upstream says is left out."""
+    doc = "One ``a``, :class:`~x.y.Z`.\n\n    Two. Upstream: pkg/a.go F."
+    assert (prose(doc), upstream(doc), first_sentence(doc)) == (
+        "One `a`, `Z`.\n\nTwo.",
+        "pkg/a.go F.",
+        "One `a`, `Z`.",
+    )
 
-    def test_a_docstring_as_prose(self) -> None:
-        """References and doubled backticks become code, and what Upstream says is left out."""
-        doc = "One ``a``, :class:`~x.y.Z`.\n\n    Two. Upstream: pkg/a.go F."
-        assert (prose(doc), upstream(doc), first_sentence(doc)) == (
-            "One `a`, `Z`.\n\nTwo.",
-            "pkg/a.go F.",
-            "One `a`, `Z`.",
-        )
 
-    def test_what_means_something_is_taken_literally(self) -> None:
-        """Characters of Markdown are escaped, but not in code, and a bar does not end a cell."""
-        assert escaped("a_b <c> `d_e`") == r"a\_b \<c\> `d_e`"
-        assert cell("a | b\nc") == r"a \| b c"
-        assert table(["x"], [["1|2"]]).splitlines()[-1] == r"| 1\|2 |"
+def test_what_means_something_is_taken_literally():
+    """Characters of Markdown are escaped, but not in code, and a bar does not end a cell."""
+    assert escaped("a_b <c> `d_e`") == r"a\_b \<c\> `d_e`"
+    assert cell("a | b\nc") == r"a \| b c"
+    assert table(["x"], [["1|2"]]).splitlines()[-1] == r"| 1\|2 |"

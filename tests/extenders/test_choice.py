@@ -219,14 +219,7 @@ class TestCommands:
             "upgrade cluster.json --from 1.16 --to 1.18",
         ],
     )
-    def test_a_file_calls_nothing(
-        self,
-        words,
-        given,
-        folder,
-        answering,
-        monkeypatch,
-    ):
+    def test_a_file_calls_nothing(self, words, given, folder, answering, monkeypatch):
         """No command calls an extender because a file names it; each says so with its outcome, and --strict
         refuses it."""
         (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))

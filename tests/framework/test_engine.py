@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kubeclassic.algorithmprovider.cells import zone_key
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import unschedulable
+from kubeclassic.framework.plugin import Handle, Plugin
+from kubeclassic.framework.status import Code, unschedulable
+from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
@@ -29,68 +31,60 @@ def wants_node(name, *names):
     )
 
 
-class TestOrder:
-    def test_a_zone_change_alone_does_not_reorder(self):
-        """The list is rebuilt only when the set of names has changed."""
-        nodes = [
-            node("a1", labels={ZONE: "a"}),
-            node("a2", labels={ZONE: "a"}),
-            node("b1", labels={ZONE: "b"}),
-        ]
-        engine = scheduler(*nodes)
-        before = decided(engine, pod("p")).feasible
-        EventFeed(engine).put(node("a2", labels={ZONE: "c"}))
-        assert decided(engine, pod("p")).feasible == before
-        EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
-        assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
+def test_a_zone_change_alone_does_not_reorder():
+    """The list is rebuilt only when the set of names has changed."""
+    nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
+    engine = scheduler(*nodes)
+    before = decided(engine, pod("p")).feasible
+    EventFeed(engine).put(node("a2", labels={ZONE: "c"}))
+    assert decided(engine, pod("p")).feasible == before
+    EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
+    assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
 
 
-class TestDetours:
-    def test_those_of_all_profiles_are_summed(self):
-        """Decisions that are not read off a board are counted over all profiles."""
-        engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
-        for name in ("one", "two", "two"):
-            engine.schedule(pod("p", schedulerName=name))
-        assert engine.flow.detours() == (0, {Detour.DETAILS.value: 3})
+def test_those_of_all_profiles_are_summed():
+    """Decisions that are not read off a board are counted over all profiles."""
+    engine = scheduler(node("n"), profile={"schedulerName": "one"}, profiles=[{"schedulerName": "two"}])
+    for name in ("one", "two", "two"):
+        engine.schedule(pod("p", schedulerName=name))
+    assert engine.flow.detours() == (0, {Detour.DETAILS.value: 3})
 
 
-class TestSampling:
-    @pytest.mark.parametrize("percentage", [50, 100])
-    def test_remembered_answers_change_nothing(self, percentage):
-        """Without details the decisions and the starts are those of the whole cycle."""
-        nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
-        engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
-        for number in range(120):
-            new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
-            decisions = [engine.schedule(new, details=False) for engine in engines]
-            assert decisions[0].host == decisions[1].host
-            assert engines[0].flow.order.position == engines[1].flow.order.position
-            for engine in engines:
-                assert engine.assume(new, str(decisions[0].host)) is None
+@pytest.mark.parametrize("percentage", [50, 100])
+def test_remembered_answers_change_nothing(percentage):
+    """Without details the decisions and the starts are those of the whole cycle."""
+    nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
+    engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
+    for number in range(120):
+        new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
+        decisions = [engine.schedule(new, details=False) for engine in engines]
+        assert decisions[0].host == decisions[1].host
+        assert engines[0].flow.order.position == engines[1].flow.order.position
+        for engine in engines:
+            assert engine.assume(new, str(decisions[0].host)) is None
 
 
-class TestPreFilter:
-    def test_only_missing_nodes_are_named(self):
-        """Where the original crashes with a division by zero, the cycle ends in an error."""
-        decision = decided(scheduler(node("a")), wants_node("p", "gone"))
-        assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
-
-    def test_a_missing_pre_filter_is_an_error_of_filter(self):
-        """A filter whose PreFilter is disabled errs, and no preemption follows."""
-        engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
-        decision = decided(engine, pod("p"))
-        text = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
-        assert (decision.error, decision.preemption) == (
-            f'running "NodeResourcesFit" filter plugin: {text}',
-            None,
-        )
+def test_only_missing_nodes_are_named():
+    """Where the original crashes with a division by zero, the cycle ends in an error."""
+    decision = decided(scheduler(node("a")), wants_node("p", "gone"))
+    assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
 
 
-class TestTexts:
-    def test_no_post_filter(self):
-        """Without PostFilter plugins the text ends after the reasons."""
-        engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
-        assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
+def test_a_missing_pre_filter_is_an_error_of_filter():
+    """A filter whose PreFilter is disabled errs, and no preemption follows."""
+    engine = scheduler(node("a"), profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}})
+    decision = decided(engine, pod("p"))
+    text = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+    assert (decision.error, decision.preemption) == (
+        f'running "NodeResourcesFit" filter plugin: {text}',
+        None,
+    )
+
+
+def test_no_post_filter():
+    """Without PostFilter plugins the text ends after the reasons."""
+    engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
+    assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
 
 
 class Likes(Plugin):
@@ -213,3 +207,90 @@ class TestBinding:
         assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"
         assert plugin.seen[-2:] == [point, "unreserve"]
         assert not engine.cache.is_assumed(new)
+
+
+# --- Which zone a node is in, in the releases of the framework ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("labels", "key"),
+    [
+        ({}, ""),
+        ({"topology.kubernetes.io/zone": "z"}, ":\x00:z"),
+        (
+            {"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"},
+            ":\x00:old",
+        ),
+        ({"failure-domain.beta.kubernetes.io/zone": "", "topology.kubernetes.io/zone": "z"}, ""),
+        ({"topology.kubernetes.io/region": "r", "failure-domain.beta.kubernetes.io/zone": "z"}, "r:\x00:z"),
+    ],
+)
+def test_beta_labels_win(labels, key):
+    """A beta label wins over the newer one, even if it is empty."""
+    assert zone_key(labels) == key
+
+
+# --- One waiting pod: who ends its wait, when, and with which words -----------------------------------------
+
+
+def waiting(**timeouts):
+    """A pod that waits for plugins."""
+    return WaitingPod(pod("p", on="a"), dict(timeouts))
+
+
+def test_any_plugin_may_reject_it():
+    """One rejection is enough, also of a plugin that did not ask for the wait."""
+    one = waiting(A=10, B=20)
+    one.reject("C", "no room for you")
+    assert (one.verdict.code, one.verdict.message, one.verdict.plugin) == (
+        Code.UNSCHEDULABLE,
+        "no room for you",
+        "C",
+    )
+
+
+@pytest.mark.parametrize("first", ["allow", "reject"])
+def test_the_first_word_counts(first):
+    """What is said after the end changes nothing."""
+    one = waiting(A=10)
+    ends = []
+    one.on_end = lambda: ends.append(one.verdict)
+    words = [lambda: one.allow("A"), lambda: one.reject("A", "no")]
+    for word in words if first == "allow" else reversed(words):
+        word()
+    one.pass_time(1000)
+    assert one.verdict.is_success == (first == "allow")
+    assert ends == [one.verdict]
+
+
+def test_durations_are_written_as_go_writes_them():
+    """The longest wait is told as 15m0s."""
+    one = waiting(A=900)
+    one.pass_time(900)
+    assert one.verdict.message == "rejected due to timeout after waiting 15m0s at plugin A"
+
+
+def test_what_plugins_can_do():
+    """Plugins find waiting pods by UID, list them, and reject those that are removed."""
+    handle = Handle()
+    one = waiting(A=10)
+    handle.waiting_pods.add(one)
+    assert handle.get_waiting_pod(one.pod.uid) is one
+    assert list(handle.iterate_over_waiting_pods()) == [one]
+    assert handle.reject_waiting_pod(one.pod.uid)
+    assert one.verdict.message == "removed"
+    assert not handle.reject_waiting_pod("unknown")
+    assert handle.get_waiting_pod("unknown") is None
+
+
+def test_nothing_counts_in_an_unmoved_context():
+    """What is said to pods while somebody only asks is forgotten."""
+    pods = WaitingPods()
+    one = waiting(A=10, B=20)
+    pods.add(one)
+    with pods.preserving_state():
+        (other,) = pods
+        assert (other.pending_plugins, other.timeout) == (("A", "B"), 10)
+        other.reject("A", "no")
+    assert list(pods) == [one]
+    assert not one.is_over

@@ -83,21 +83,21 @@ class TestEachNode:
         assert engine.schedule(pod("p"), details=False).host == "b"
 
 
-class TestSubclasses:
-    def test_a_method_of_its_own_counts(self):
-        """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its
-        answers are not kept."""
-        profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
-        engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
-        for closed in ("a", "b", "a"):
-            Maintained.closed = {closed}
-            assert engine.schedule(pod("p"), details=False).host == ({"a", "b"} - {closed}).pop()
+def test_a_method_of_its_own_counts():
+    """What upstream's plugin declares of its filter is not taken for true of that of a subclass: its
+    answers are not kept."""
+    profile = {"plugins": {"multiPoint": enabled(Maintained=1)}}
+    engine = scheduler(node("a"), node("b"), plugins=(Maintained,), profile=profile)
+    for closed in ("a", "b", "a"):
+        Maintained.closed = {closed}
+        assert engine.schedule(pod("p"), details=False).host == ({"a", "b"} - {closed}).pop()
 
-    def test_what_it_declares_itself_holds(self):
-        """A subclass without methods of its own keeps all that is declared, and one that declares something
-        itself keeps that."""
-        same = type("Same", (TaintToleration,), {"name": "Same"})
-        declared = type("Declared", (Maintained,), {"filter": Maintained.filter, "filter_reads": Reads.NODE})
-        assert same.filter_reads is TaintToleration.filter_reads is not Plugin.filter_reads
-        assert (Maintained.filter_reads, declared.filter_reads) == (Plugin.filter_reads, Reads.NODE)
-        assert Maintained.score_reads is TaintToleration.score_reads
+
+def test_what_it_declares_itself_holds():
+    """A subclass without methods of its own keeps all that is declared, and one that declares something
+    itself keeps that."""
+    same = type("Same", (TaintToleration,), {"name": "Same"})
+    declared = type("Declared", (Maintained,), {"filter": Maintained.filter, "filter_reads": Reads.NODE})
+    assert same.filter_reads is TaintToleration.filter_reads is not Plugin.filter_reads
+    assert (Maintained.filter_reads, declared.filter_reads) == (Plugin.filter_reads, Reads.NODE)
+    assert Maintained.score_reads is TaintToleration.score_reads

@@ -1,5 +1,7 @@
 """Profiles: which plugins run at which point, in which order, with which weights."""
 
+import yaml
+
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.plugin import Plugin
 from tests.support.frameworkbuild import disabled, enabled, profile_of
@@ -26,44 +28,39 @@ def refusal(plugins, **more):
     return text.removeprefix("initializing profiles: creating profile for scheduler name default-scheduler: ")
 
 
-class TestExpansion:
-    def test_a_plugin_that_is_only_explicit_runs_last(self):
-        """A plugin of one point alone comes after those of multiPoint."""
-        assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
-
-    def test_disabled_and_enabled(self):
-        """A plugin that is enabled and disabled at a point runs last."""
-        assert (
-            names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[
-                -1
-            ]
-            == "NodeName"
-        )
+def test_a_plugin_that_is_only_explicit_runs_last():
+    """A plugin of one point alone comes after those of multiPoint."""
+    assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
 
 
-class TestWeights:
-    def test_a_sum_that_does_not_fit(self):
-        """A weight has 32 bits, so no sum of positive ones can be too large."""
-        assert "expected a whole number from -2147483648 to 2147483647" in refusal(
-            {"score": enabled(NodeAffinity=2**63 // 100)}
-        )
+def test_disabled_and_enabled():
+    """A plugin that is enabled and disabled at a point runs last."""
+    assert (
+        names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1]
+        == "NodeName"
+    )
 
-    def test_a_weight_after_a_negative_one(self):
-        """After a negative weight the original's check wraps around and refuses the next plugin; the last one
-        may be negative."""
-        alone = {
-            "multiPoint": {"disabled": [{"name": "*"}]},
-            "score": enabled(NodeAffinity=2, TaintToleration=-1),
-        }
-        points = {"queueSort": enabled("PrioritySort"), "bind": enabled("DefaultBinder")}
-        assert profile_of({"plugins": {**alone, **points}}).weights == {
-            "NodeAffinity": 2,
-            "TaintToleration": -1,
-        }
-        assert (
-            refusal({"score": enabled(NodeAffinity=-1, TaintToleration=1)})
-            == "total score of Score plugins could overflow"
-        )
+
+def test_a_sum_that_does_not_fit():
+    """A weight has 32 bits, so no sum of positive ones can be too large."""
+    assert "expected a whole number from -2147483648 to 2147483647" in refusal(
+        {"score": enabled(NodeAffinity=2**63 // 100)}
+    )
+
+
+def test_a_weight_after_a_negative_one():
+    """After a negative weight the original's check wraps around and refuses the next plugin; the last one
+    may be negative."""
+    alone = {
+        "multiPoint": {"disabled": [{"name": "*"}]},
+        "score": enabled(NodeAffinity=2, TaintToleration=-1),
+    }
+    points = {"queueSort": enabled("PrioritySort"), "bind": enabled("DefaultBinder")}
+    assert profile_of({"plugins": {**alone, **points}}).weights == {"NodeAffinity": 2, "TaintToleration": -1}
+    assert (
+        refusal({"score": enabled(NodeAffinity=-1, TaintToleration=1)})
+        == "total score of Score plugins could overflow"
+    )
 
 
 class TestRefusals:
@@ -97,7 +94,10 @@ class TestRefusals:
     def test_arguments_of_node_resources_fit(self):
         """They are checked when the plugin is constructed, and not before."""
         text = refusal(
-            {}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"resources": []}}}]
+            {},
+            pluginConfig=yaml.safe_load(
+                "[{name: NodeResourcesFit, args: {scoringStrategy: {resources: []}}}]"
+            ),
         )
         assert text == (
             'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'

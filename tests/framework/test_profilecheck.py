@@ -1,6 +1,7 @@
 """Tests of what a KubeSchedulerConfiguration means on a release, and of all its faults."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import UnknownNameError
@@ -33,11 +34,15 @@ class TestFaults:
         profile = {
             "schedulerName": "a",
             **enabled("score", "Mine"),
-            "pluginConfig": [
-                {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101, "other": 1}},
-                {"name": "PodTopologySpread", "args": {"kind": "Other"}},
-                {"name": "NodeResourcesFit", "args": {"ignoredResourceGroups": ["a/b"]}},
-            ],
+            "pluginConfig": yaml.safe_load("""
+            - name: InterPodAffinity
+              args: {hardPodAffinityWeight: 101, other: 1}
+            - name: PodTopologySpread
+              args: {kind: Other}
+            - name: NodeResourcesFit
+              args:
+                ignoredResourceGroups: [a/b]
+            """),
         }
         report = checked(
             "1.27",
@@ -83,10 +88,12 @@ class TestFaults:
     @pytest.mark.parametrize("release", ["1.20", "1.21", "1.22"])
     def test_arguments_that_plugins_check(self, release):
         """Also where each plugin checks its own arguments all of them are looked at."""
-        given = [
-            {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 101}},
-            {"name": "DefaultPreemption", "args": {"minCandidateNodesPercentage": 101}},
-        ]
+        given = yaml.safe_load("""
+        - name: InterPodAffinity
+          args: {hardPodAffinityWeight: 101}
+        - name: DefaultPreemption
+          args: {minCandidateNodesPercentage: 101}
+        """)
         found = places(checked(release, "v1beta1", profiles=[{"pluginConfig": given}]))
         assert [place.rpartition(".args")[0] for place in found] == [
             "profiles[0].pluginConfig[1]",
@@ -104,7 +111,7 @@ class TestFaults:
 
     def test_what_the_build_refuses(self):
         """A profile without a queueSort plugin is refused as a whole."""
-        profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}}}
+        profile = yaml.safe_load("{plugins: {multiPoint: {disabled: [{name: '*'}]}}}")
         (fault,) = checked("1.27", profiles=[profile]).faults
         assert fault.where == "profiles[0]"
         assert "queue sort plugin required" in fault.what
@@ -138,65 +145,71 @@ class TestFaults:
         assert fault_of(text) == fault
 
 
-class TestAccepted:
-    def test_what_runs(self):
-        """Each profile has its plugins in order, with weights; its own are told from the defaults."""
-        profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
-        report = checked("1.27", profiles=profiles)
-        a, b = report.profiles
-        assert (a.scheduler_name, a.filters[0].name, a.post_filters, report.faults) == (
-            "a",
-            "NodeUnschedulable",
-            ("DefaultPreemption",),
-            (),
-        )
-        assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
-
-    def test_warnings(self):
-        """What is accepted and has no effect is told."""
-        fit = {
-            "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
-            "postFilter": {"disabled": [{"name": "*"}]},
-        }
-        assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
-            "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
-            "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
-        )
-        (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
-        assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
-        given = {"pluginConfig": [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 5}}]}
-        assert checked("1.17", "v1alpha1", **given).warnings == (
-            "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
-        )
-        given = {
-            "pluginConfig": [{"name": "NodeLabel", "args": {"presentLabel": ["a"]}}],
-            "plugins": {"filter": {"enabled": [{"name": "NodeLabel"}]}},
-        }
-        assert checked("1.18", "v1alpha1", **given).warnings == (
-            "pluginConfig[0].args.presentLabel: unknown field, ignored",
-        )
-        given = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}, "score": None}}
-        assert checked("1.17", "v1alpha1", **given).warnings == (
-            "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
-        )
-        given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
-        assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
-            "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
-        )
-
-
-class TestReleases:
-    @pytest.mark.parametrize(
-        ("api", "release"),
-        [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
+def test_what_runs():
+    """Each profile has its plugins in order, with weights; its own are told from the defaults."""
+    profiles = [{"schedulerName": "a"}, {"schedulerName": "b", **enabled("multiPoint", "SelectorSpread")}]
+    report = checked("1.27", profiles=profiles)
+    a, b = report.profiles
+    assert (a.scheduler_name, a.filters[0].name, a.post_filters, report.faults) == (
+        "a",
+        "NodeUnschedulable",
+        ("DefaultPreemption",),
+        (),
     )
-    def test_the_usual_one(self, api, release):
-        """Without a name it is the newest release that reads the version."""
-        assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
+    assert [score.name for score in b.scores if score not in a.scores] == ["SelectorSpread"]
 
-    def test_one_without_profiles(self):
-        """A release with predicates reads no profile."""
-        with pytest.raises(
-            UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"
-        ):
-            release_with_profiles("1.16", {})
+
+def test_warnings():
+    """What is accepted and has no effect is told."""
+    fit = {
+        "multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]},
+        "postFilter": {"disabled": [{"name": "*"}]},
+    }
+    assert checked("1.27", profiles=[{"plugins": fit}]).warnings == (
+        "profiles[0].plugins: plugin NodeResourcesFit does not run: nothing checks what pods request",
+        "profiles[0].plugins: no pod preempts others: no plugin runs at postFilter",
+    )
+    (warning,) = checked("1.26", "v1beta2", profiles=[enabled("multiPoint", "SelectorSpread")]).warnings
+    assert warning.startswith("profiles[0].plugins.multiPoint: ignored by 1.26")
+    given = yaml.safe_load("{pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 5}}]}")
+    assert checked("1.17", "v1alpha1", **given).warnings == (
+        "pluginConfig: arguments of InterPodAffinity are ignored: it has none in 1.17",
+    )
+    given = yaml.safe_load("""
+        pluginConfig:
+        - name: NodeLabel
+          args:
+            presentLabel: [a]
+        plugins:
+          filter:
+            enabled:
+            - {name: NodeLabel}
+        """)
+    assert checked("1.18", "v1alpha1", **given).warnings == (
+        "pluginConfig[0].args.presentLabel: unknown field, ignored",
+    )
+    given = yaml.safe_load("{plugins: {postFilter: {disabled: [{name: '*'}]}, score: null}}")
+    assert checked("1.17", "v1alpha1", **given).warnings == (
+        "plugins.postFilter.disabled: ignored by 1.17, where a configuration can only add plugins",
+    )
+    given = {"pluginConfig": [{"name": "SelectorSpread", "args": {}}]}
+    assert checked("1.28", "v1beta3", profiles=[given]).warnings == (
+        "profiles[0].pluginConfig: arguments of SelectorSpread have no effect: it runs at no point",
+    )
+
+
+@pytest.mark.parametrize(
+    ("api", "release"),
+    [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
+)
+def test_the_usual_one(api, release):
+    """Without a name it is the newest release that reads the version."""
+    assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
+
+
+def test_one_without_profiles():
+    """A release with predicates reads no profile."""
+    with pytest.raises(
+        UnknownNameError, match=r"--release: expected 1\.17, .*, got 1\.16, which reads no profiles"
+    ):
+        release_with_profiles("1.16", {})

@@ -1,6 +1,7 @@
 """What a scheduler is made from."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
@@ -15,14 +16,14 @@ NO_POLICY = "policy: expected a profile, which `kubeclassic policy migrate` make
 
 def test_a_component_configuration_counts_and_options_override_it(root):
     """What the file of a KubeSchedulerConfiguration says counts, until an option says otherwise."""
-    config = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
-        "kind": "KubeSchedulerConfiguration",
-        "schedulerName": "mine",
-        "disablePreemption": True,
-        "percentageOfNodesToScore": 30,
-        "algorithmSource": {"provider": "ClusterAutoscalerProvider"},
-    }
+    config = yaml.safe_load("""
+    apiVersion: kubescheduler.config.k8s.io/v1alpha1
+    kind: KubeSchedulerConfiguration
+    schedulerName: mine
+    disablePreemption: true
+    percentageOfNodesToScore: 30
+    algorithmSource: {provider: ClusterAutoscalerProvider}
+    """)
     spec = SchedulerSpec.of(options_of({"config": config})).read()
     algorithm = spec.engine().algorithm
     assert (spec.scheduler_names, algorithm.preemption, algorithm.percentage) == ({"mine"}, False, 30)

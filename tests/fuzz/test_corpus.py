@@ -9,6 +9,7 @@ import kubeclassic
 from kubeclassic.api.load import load
 from kubeclassic.exceptions import KubeclassicError
 from tests.conftest import ROOT
+from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
@@ -52,7 +53,7 @@ def test_many_generated_names(tmp_path):
     """Objects with one generateName get numbers in their order, past those that are taken, in no more steps
     than there are objects."""
     pods = [{"kind": "Pod", "metadata": {"generateName": "c-"}} for _ in range(20_000)]
-    pods.insert(1, {"kind": "Pod", "metadata": {"name": "c-3"}})
+    pods.insert(1, manifest("Pod", "c-3"))
     pods.append({"kind": "Pod", "metadata": {"generateName": "c-", "namespace": "other"}})
     (tmp_path / "pods.json").write_text(json.dumps({"kind": "List", "items": pods}))
     names = [item.metadata.name for item in load(tmp_path / "pods.json").objects]

@@ -1,6 +1,7 @@
 """MatchInterPodAffinity: by example, on trials, without metadata, and against plain loops."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
@@ -16,7 +17,7 @@ MISFITS = {
     "anti-affinity": [FIRST, "node(s) didn't match pod anti-affinity rules"],
     None: [],
 }
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = {"labelSelector": INVALID, "topologyKey": "zone"}
 NOT_VALID = '"Near" is not a valid pod selector operator'
 

@@ -43,32 +43,27 @@ def csi_node(name, count=None, migrated="", driver="d"):
     return obj({"kind": "CSINode", "metadata": meta, "spec": {"drivers": drivers}})
 
 
-class TestLimitKey:
-    def test_long_driver_names_are_cut_and_hashed(self):
-        """A key of 63 characters or more is made of the first 23 of the driver and 16 digits of its SHA-1."""
-        assert csi_limit_key("d" * 39) == "attachable-volumes-csi-" + "d" * 39
-        assert csi_limit_key("d" * 40) == "attachable-volumes-csi-" + "d" * 23 + "4e99f0e6374ba7bf"
+def test_long_driver_names_are_cut_and_hashed():
+    """A key of 63 characters or more is made of the first 23 of the driver and 16 digits of its SHA-1."""
+    assert csi_limit_key("d" * 39) == "attachable-volumes-csi-" + "d" * 39
+    assert csi_limit_key("d" * 40) == "attachable-volumes-csi-" + "d" * 23 + "4e99f0e6374ba7bf"
 
 
-class TestMaxCSIVolumeCount:
-    def test_the_gate_switches_it_off(self):
-        """Gate AttachVolumeLimit off: everything fits."""
-        assert ask(
-            max_csi_volume_count,
-            user("p", "a"),
-            limited("n", 0),
-            *bound("a"),
-            gates={"AttachVolumeLimit": False},
-        ) == {"n": []}
+def test_the_gate_switches_it_off():
+    """Gate AttachVolumeLimit off: everything fits."""
+    assert ask(
+        max_csi_volume_count, user("p", "a"), limited("n", 0), *bound("a"), gates={"AttachVolumeLimit": False}
+    ) == {"n": []}
 
-    def test_a_claim_without_name_is_an_error(self):
-        """Before 1.16 a node without any limit fits before claims are looked at."""
-        text = "PersistentVolumeClaim had no name"
-        nodes = [limited("n", 0), node("m")]
-        assert ask(max_csi_volume_count, user("p", ""), *nodes) == {"n": text, "m": text}
-        assert ask(max_csi_volume_count, user("p", ""), *nodes, release="1.15") == {"n": text, "m": []}
-        odd = [user("q", "", on="n"), user("r", "", on="m"), *bound("a")]
-        assert ask(max_csi_volume_count, user("p", "a"), *nodes, *odd) == {"n": text, "m": []}
+
+def test_a_claim_without_name_is_an_error():
+    """Before 1.16 a node without any limit fits before claims are looked at."""
+    text = "PersistentVolumeClaim had no name"
+    nodes = [limited("n", 0), node("m")]
+    assert ask(max_csi_volume_count, user("p", ""), *nodes) == {"n": text, "m": text}
+    assert ask(max_csi_volume_count, user("p", ""), *nodes, release="1.15") == {"n": text, "m": []}
+    odd = [user("q", "", on="n"), user("r", "", on="m"), *bound("a")]
+    assert ask(max_csi_volume_count, user("p", "a"), *nodes, *odd) == {"n": text, "m": []}
 
 
 class TestMigration:

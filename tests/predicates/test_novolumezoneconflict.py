@@ -30,21 +30,20 @@ def labelled(name="v", **labels):
     return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
 
 
-class TestZones:
-    @pytest.mark.parametrize(
-        ("label", "zones"),
-        [
-            ("a", {"a"}),
-            ("a__b", {"a", "b"}),
-            (" a __b ", {"a", "b"}),
-            ("a__", set()),
-            ("", set()),
-            ("a_b", {"a_b"}),
-        ],
-    )
-    def test_a_label_names_zones_between_double_underscores(self, label, zones):
-        """Parts are trimmed; a label with an empty part does not count at all."""
-        assert zones_of(label) == zones
+@pytest.mark.parametrize(
+    ("label", "zones"),
+    [
+        ("a", {"a"}),
+        ("a__b", {"a", "b"}),
+        (" a __b ", {"a", "b"}),
+        ("a__", set()),
+        ("", set()),
+        ("a_b", {"a_b"}),
+    ],
+)
+def test_a_label_names_zones_between_double_underscores(label, zones):
+    """Parts are trimmed; a label with an empty part does not count at all."""
+    assert zones_of(label) == zones
 
 
 class TestNoVolumeZoneConflict:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.build import engine, pod, scored
 from tests.support.examples import examples
 
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
 PLAIN = pod("new", labels={"app": "a"})
 
@@ -28,19 +29,15 @@ def raw(new, *objects, **options):
     return scored(inter_pod_affinity, new, *objects, reduced=False, **options)
 
 
-class TestScale:
-    @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
-    def test_a_node_that_stands_twice(self, release, scores):
-        """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
-        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(
-            incoming(like=[(1, term())])
-        )
-        rows = [cycle.table.row_of[name] for name in "aca"]
-        nodes = Batch(cycle.table, np.array(rows, np.intp))
-        sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
-        assert sums.tolist() == [1, 1, 1]
-        assert inter_pod_affinity.reduce is not None
-        assert inter_pod_affinity.reduce(cycle.template, sums, nodes, cycle).tolist() == scores
+@pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
+def test_a_node_that_stands_twice(release, scores):
+    """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
+    cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[(1, term())]))
+    rows = [cycle.table.row_of[name] for name in "aca"]
+    nodes = Batch(cycle.table, np.array(rows, np.intp))
+    sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
+    assert sums.tolist() == [1, 1, 1]
+    assert inter_pod_affinity.reduce(cycle.template, sums, nodes, cycle).tolist() == scores
 
 
 class TestInvalidSelectors:

@@ -1,9 +1,16 @@
 """NodeAffinityPriority: weights of the preferred terms that match."""
 
+import json
+
+import numpy as np
 import pytest
 
+from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import PriorityError
+from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
 from kubeclassic.priorities.nodeaffinity import node_affinity
+from kubeclassic.priorities.nodepreferavoidpods import avoided_controllers
+from kubeclassic.priorities.tainttoleration import taint_toleration
 from tests.support.build import engine, node, pod, scored
 from tests.support.refusals import refusal_text
 
@@ -73,3 +80,130 @@ class TestNodeAffinity:
         keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
         assert len(keys) == 1
         assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys
+
+
+# --- TaintTolerationPriority: the fewer taints to put up with the better ------------------------------------
+
+
+def taint(key, effect="PreferNoSchedule"):
+    """A taint."""
+    return {"key": key, "effect": effect}
+
+
+def test_the_key_leaves_out_other_effects():
+    """Pods that differ in tolerations for NoSchedule share scores."""
+    begin = engine(node("n")).begin
+    lists = [[], [{"key": "x", "effect": "NoSchedule"}], [{"key": "x"}]]
+    keys = [taint_toleration.key(begin(pod("p", tolerations=each)).template) for each in lists]
+    assert keys[0] == keys[1] != keys[2]
+
+
+# --- NodePreferAvoidPodsPriority: nodes that want to be left alone by a controller's pods -------------------
+
+
+def entry(kind="ReplicaSet", uid="u", **more):
+    """One entry of the annotation."""
+    return {"podSignature": {"podController": {"kind": kind, "uid": uid, **more.pop("owner", {})}}, **more}
+
+
+def annotation(*entries):
+    """The whole annotation."""
+    return json.dumps({"preferAvoidPods": list(entries)})
+
+
+def owner(kind="ReplicaSet", uid="u", controller=True):
+    """An owner reference."""
+    return {"kind": kind, "uid": uid, "name": "x", "controller": controller}
+
+
+class TestTheAnnotation:
+    def test_keys_are_read_regardless_of_case(self):
+        """As Go's decoder does, the long s and the Kelvin sign included."""
+        text = '{"PREFERAVOIDPODS": [{"pod\u017fignature": {"podcontroller": {"\u212aind": "ReplicaSet", "UID": "u"}}}]}'
+        assert avoided_controllers(text) == {("ReplicaSet", "u")}
+
+    @pytest.mark.parametrize(
+        "broken",
+        [
+            entry(owner={"name": 5}),
+            entry(owner={"controller": "true"}),
+            entry(owner={"uid": 1}),
+            entry(reason=[]),
+            "text",
+            entry(evictionTime="yesterday"),
+            entry(evictionTime="2020-02-30T00:00:00Z"),
+            entry(evictionTime=1),
+            {"podSignature": []},
+        ],
+    )
+    def test_one_field_of_a_wrong_type_spoils_all(self, broken):
+        """Then the entries that are right do not count either."""
+        assert avoided_controllers(annotation(entry())) == {("ReplicaSet", "u")}
+        assert avoided_controllers(annotation(entry(), broken)) == frozenset()
+
+    def test_what_is_not_known_may_be_anything(self):
+        """Unknown fields, nulls, and numbers of any length there do not matter."""
+        more = entry(
+            evictionTime="2020-02-29T00:00:00.5+01:00",
+            reason=None,
+            message="m",
+            other={"x": [1]},
+            owner={"size": 10**5000 > 0},
+        )
+        text = annotation(more)[:-1] + ', "x": ' + "9" * 5000 + "}"
+        assert avoided_controllers(text) == {("ReplicaSet", "u")}
+
+    def test_an_entry_without_controller_names_nobody(self):
+        """The original stops altogether there; here the entry is ignored."""
+        assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {
+            ("ReplicaSet", "u")
+        }
+
+
+# --- ImageLocalityPriority: nodes that need not pull --------------------------------------------------------
+
+
+def image(size, *names):
+    """An image on a node, *size* in MiB."""
+    return {"names": list(names), "sizeBytes": size * MIB}
+
+
+def of(*images, init=()):
+    """A pod of these images."""
+    containers, inits = (
+        [{"name": f"c{i}", "image": name} for i, name in enumerate(names)] for names in (images, init)
+    )
+    return pod("p", containers=containers, initContainers=inits)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("nginx", "nginx:latest"),
+        ("nginx:1", "nginx:1"),
+        ("reg:5000/nginx", "reg:5000/nginx:latest"),
+        ("reg:5000/nginx:1", "reg:5000/nginx:1"),
+        ("nginx@sha256:abc", "nginx@sha256:abc"),
+        ("", ":latest"),
+    ],
+)
+def test_a_name_without_tag_means_latest(name, wanted):
+    """A colon counts as a tag's only behind the last slash."""
+    assert normalized_image_name(name) == wanted
+
+
+def test_rows_whose_node_is_gone_count_in_the_total():
+    """A pod on a node that was never seen makes one row more in 1.13; later releases do not take it over."""
+    objects = node("n", images=[image(900, "a:1")]), pod("old", on="nowhere")
+    assert scored(image_locality, of("a:1"), *objects, release="1.13") == {"n": 4}
+    assert scored(image_locality, of("a:1"), *objects, release="1.14") == {"n": 8}
+
+
+def test_some_rows_are_scored_as_all_are():
+    """A batch of few rows, in any order, has the scores of the whole table."""
+    nodes = [node(f"n{i}", images=[image(200 * i, "a:1")] if i % 2 else []) for i in range(8)]
+    cycle = engine(*nodes).begin(of("a:1"))
+    whole = image_locality.score(cycle.template, Batch(cycle.table), cycle)
+    for rows in ([], [7], [5, 0, 3], [7, 6, 5, 4, 3, 2, 1, 0]):
+        part = image_locality.score(cycle.template, Batch(cycle.table, np.array(rows, np.intp)), cycle)
+        assert part.tolist() == whole[rows].tolist()

@@ -3,13 +3,12 @@ plain loops."""
 
 from kubeclassic.priorities.selectorspread import selector_spread, service_spreading
 from tests.support.build import node, obj, pod, scored
+from tests.support.manifests import manifest
 
 
 def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
-    return obj(
-        {"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}}
-    )
+    return obj(manifest(kind, name, namespace=namespace, spec={"selector": selector}))
 
 
 def peer(name, on, **more):
@@ -20,17 +19,17 @@ def peer(name, on, **more):
 NEWCOMER = pod("new", labels={"app": "a"})
 
 
-class TestSelectorSpread:
-    def test_an_invalid_pair_counts_every_pod(self):
-        """A service whose selector has an invalid pair counts every pod of the namespace."""
-        odd = owner("Service", "s", {"app": "no good"})
-        new = pod("new", labels={"app": "no good"})
-        assert scored(selector_spread, new, node("a"), node("b"), odd, pod("1", on="a")) == {"a": 0, "b": 10}
+def test_an_invalid_pair_counts_every_pod():
+    """A service whose selector has an invalid pair counts every pod of the namespace."""
+    odd = owner("Service", "s", {"app": "no good"})
+    new = pod("new", labels={"app": "no good"})
+    assert scored(selector_spread, new, node("a"), node("b"), odd, pod("1", on="a")) == {"a": 0, "b": 10}
 
-    def test_the_older_name_reads_controllers_too(self):
-        """ServiceSpreadingPriority counts by controllers as well, for all its name."""
-        objects = [node("a"), node("b"), owner("ReplicationController", "r", {"app": "a"}), peer("1", "a")]
-        assert scored(service_spreading, NEWCOMER, *objects) == {"a": 0, "b": 10}
+
+def test_the_older_name_reads_controllers_too():
+    """ServiceSpreadingPriority counts by controllers as well, for all its name."""
+    objects = [node("a"), node("b"), owner("ReplicationController", "r", {"app": "a"}), peer("1", "a")]
+    assert scored(service_spreading, NEWCOMER, *objects) == {"a": 0, "b": 10}
 
 
 # --- against plain loops ------------------------------------------------------------------------------------

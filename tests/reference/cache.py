@@ -1,10 +1,6 @@
 """The scheduler's cache and its snapshot, written down as plainly as they can be: every question by a search,
 every snapshot a copy."""
 
-from __future__ import annotations
-
-from kubeclassic.api.objects import Node, Pod
-
 
 class Refused(Exception):
     """A transition that is refused, with the words."""
@@ -13,21 +9,21 @@ class Refused(Exception):
 class NaiveCache:
     """Pods by UID as (state, pod as told, deadline); nodes by name as [node, pods]."""
 
-    def __init__(self, keeps_nodeless: bool) -> None:
+    def __init__(self, keeps_nodeless):
         self.keeps_nodeless = keeps_nodeless
-        self.state: dict[str, str] = {}
-        self.told: dict[str, Pod] = {}
-        self.deadline: dict[str, float] = {}
-        self.nodes: dict[str, Node | None] = {}
-        self.pods: dict[str, list[Pod]] = {}
-        self.snapshot: dict[str, tuple[Node | None, list[Pod]]] = {}
+        self.state = {}
+        self.told = {}
+        self.deadline = {}
+        self.nodes = {}
+        self.pods = {}
+        self.snapshot = {}
 
-    def put(self, pod: Pod) -> None:
+    def put(self, pod):
         """A pod comes to its node."""
         self.nodes.setdefault(pod.spec.node_name, None)
         self.pods.setdefault(pod.spec.node_name, []).append(pod)
 
-    def take(self, uid: str) -> None:
+    def take(self, uid):
         """A pod leaves its node: the last one takes its place."""
         name = self.told[uid].spec.node_name
         lying = self.pods[name]
@@ -37,36 +33,36 @@ class NaiveCache:
             lying[i] = last
         self.drop_empty(name)
 
-    def drop_empty(self, name: str) -> None:
+    def drop_empty(self, name):
         """Forget a name with neither node nor pods."""
         if self.nodes[name] is None and not self.pods.get(name):
             del self.nodes[name]
             self.pods.pop(name, None)
 
-    def know(self, pod: Pod, state: str) -> None:
+    def know(self, pod, state):
         """Note what was told of a pod."""
         self.state[pod.uid], self.told[pod.uid] = state, pod
         self.deadline.pop(pod.uid, None)
 
-    def lose(self, uid: str) -> None:
+    def lose(self, uid):
         """A pod is gone."""
         self.take(uid)
         del self.state[uid], self.told[uid]
         self.deadline.pop(uid, None)
 
-    def assume(self, pod: Pod) -> None:
+    def assume(self, pod):
         """AssumePod."""
         if pod.uid in self.state:
             raise Refused(f"pod {pod.uid} is in the cache, so can't be assumed")
         self.put(pod)
         self.know(pod, "assumed")
 
-    def finish(self, pod: Pod, now: float) -> None:
+    def finish(self, pod, now):
         """FinishBinding."""
         if self.state.get(pod.uid) == "assumed":
             self.deadline[pod.uid] = now + 30
 
-    def forget(self, pod: Pod) -> None:
+    def forget(self, pod):
         """ForgetPod."""
         if pod.uid in self.told and self.told[pod.uid].spec.node_name != pod.spec.node_name:
             there = self.told[pod.uid].spec.node_name
@@ -75,7 +71,7 @@ class NaiveCache:
             raise Refused(f"pod {pod.uid} wasn't assumed so cannot be forgotten")
         self.lose(pod.uid)
 
-    def add(self, pod: Pod) -> None:
+    def add(self, pod):
         """AddPod."""
         state = self.state.get(pod.uid)
         if state == "added":
@@ -87,7 +83,7 @@ class NaiveCache:
             self.put(pod)
         self.know(pod, "added")
 
-    def update(self, pod: Pod) -> None:
+    def update(self, pod):
         """UpdatePod."""
         if self.state.get(pod.uid) != "added":
             raise Refused(f"pod {pod.uid} is not added to scheduler cache, so cannot be updated")
@@ -97,7 +93,7 @@ class NaiveCache:
         self.put(pod)
         self.know(pod, "added")
 
-    def remove(self, pod: Pod) -> None:
+    def remove(self, pod):
         """RemovePod."""
         if self.state.get(pod.uid) != "added":
             raise Refused(f"pod {pod.uid} is not found in scheduler cache, so cannot be removed from it")
@@ -106,26 +102,26 @@ class NaiveCache:
             raise Refused(f"pod {pod.uid} was assumed to be on {pod.spec.node_name} but got added to {there}")
         self.lose(pod.uid)
 
-    def expire(self, now: float) -> set[str]:
+    def expire(self, now):
         """The sweep; who expired."""
         late = {uid for uid, deadline in self.deadline.items() if now > deadline}
         for uid in [uid for uid in self.state if uid in late]:
             self.lose(uid)
         return late
 
-    def put_node(self, node: Node) -> None:
+    def put_node(self, node):
         """AddNode and UpdateNode."""
         self.nodes[node.name] = node
         self.pods.setdefault(node.name, [])
 
-    def remove_node(self, name: str) -> None:
+    def remove_node(self, name):
         """RemoveNode."""
         if name not in self.nodes:
             raise Refused(f"node {name} is not found")
         self.nodes[name] = None
         self.drop_empty(name)
 
-    def refresh(self) -> None:
+    def refresh(self):
         """Take a snapshot."""
         copies = {
             name: (node, list(self.pods[name]))

@@ -3,7 +3,7 @@ holds is the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -17,28 +17,13 @@ class Ask:
     admin: bool = False
 
 
-Group = Sequence[Sequence[Ask]]
-"""A claim: request -> alternatives."""
-Together = Callable[[Sequence[int]], bool]
-"""Whether devices may be in one claim."""
-Chosen = tuple[tuple[int, int], ...]
-"""(claim, device) in the order of choice."""
-
-
-def first_fit(claims: Sequence[Group], free: Sequence[bool], alike: Sequence[Together]) -> Chosen | None:
+def first_fit(claims, free, alike):
     """The first assignment for *claims* of devices that are *free*: bool[devices]; *alike*: by claim, whether
     its devices go together."""
     return next(_assignments(claims, 0, 0, (), free, alike), None)
 
 
-def _assignments(
-    claims: Sequence[Group],
-    claim: int,
-    request: int,
-    chosen: Chosen,
-    free: Sequence[bool],
-    alike: Sequence[Together],
-) -> Iterator[Chosen]:
+def _assignments(claims, claim, request, chosen, free, alike):
     if claim == len(claims):
         yield chosen
     elif request == len(claims[claim]):
@@ -49,12 +34,12 @@ def _assignments(
                 yield from _assignments(claims, claim, request + 1, found, free, alike)
 
 
-def _devices(ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: Together) -> Iterator[Chosen]:
+def _devices(ask, claim, chosen, free, alike):
     """Every way to choose the devices for *ask*."""
     left = len(ask.matches) if ask.count is None else ask.count
     if ask.count is None and not left:
         return
-    ways: list[Chosen] = [chosen]
+    ways = [chosen]
     for place in range(left):
         options = ask.matches if ask.count is not None else [ask.matches[place]]
         ways = [
@@ -63,7 +48,7 @@ def _devices(ask: Ask, claim: int, chosen: Chosen, free: Sequence[bool], alike: 
     yield from ways
 
 
-def _may(ask: Ask, claim: int, chosen: Chosen, device: int, free: Sequence[bool], alike: Together) -> bool:
+def _may(ask, claim, chosen, device, free, alike):
     held = [owner for owner, one in chosen if one == device]
     if held and (not ask.admin or claim in held):
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kubeclassic.api.meaning.labels import node_selector_matches, selector_matches
-from kubeclassic.api.objects import Node, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubeclassic.api.objects.quantity import Quantity
 
 BETA = "volume.beta.kubernetes.io/storage-class"
@@ -38,12 +37,12 @@ class ModeError(Exception):
     """A volumeMode is missing in a release that cannot do without."""
 
 
-def reachable(volume: PersistentVolume, node: Node) -> bool:
+def reachable(volume, node):
     affinity = volume.spec.node_affinity
     return affinity is None or node_selector_matches(affinity, node.labels, "")
 
 
-def mode_differs(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Rules) -> bool:
+def mode_differs(claim, volume, rules):
     modes = [claim.spec.volume_mode, volume.spec.volume_mode]
     if not rules.block_volumes:
         return rules.volume_mode == "reject" and "Block" in modes
@@ -52,7 +51,7 @@ def mode_differs(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: 
     return (modes[0] or "Filesystem") != (modes[1] or "Filesystem")
 
 
-def is_allowed(kind: StorageClass, node: Node) -> bool:
+def is_allowed(kind, node):
     """Whether *kind* has no terms, or the node has a value of each key of one of them; no value is valid
     where a key has none."""
     terms = [term.match_label_expressions for term in kind.allowed_topologies]
@@ -61,7 +60,7 @@ def is_allowed(kind: StorageClass, node: Node) -> bool:
     )
 
 
-def belongs(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+def belongs(volume, claim):
     to = volume.spec.claim_ref
     return (
         to is not None
@@ -71,11 +70,9 @@ def belongs(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     )
 
 
-def best(
-    claim: PersistentVolumeClaim, volumes: list[PersistentVolume], node: Node, chosen: set[str], rules: Rules
-) -> PersistentVolume | None:
+def best(claim, volumes, node, chosen, rules):
     wanted = claim.spec.requests.get("storage", ZERO)
-    smallest: PersistentVolume | None = None
+    smallest = None
     for volume in volumes:
         if (
             volume.name in chosen
@@ -97,7 +94,7 @@ def best(
     return smallest
 
 
-def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Rules) -> bool:
+def suits(claim, volume, rules):
     if volume.spec.claim_ref is not None or (rules.checks_phase and volume.phase != "Available"):
         return False
     if claim.spec.selector is not None and not selector_matches(claim.spec.selector, volume.labels):
@@ -109,14 +106,7 @@ def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Rules) 
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
 
 
-def find(
-    keys: list[str],
-    claims: dict[str, PersistentVolumeClaim],
-    volumes: dict[str, PersistentVolume],
-    classes: dict[str, StorageClass],
-    node: Node,
-    rules: Rules,
-) -> Answer:
+def find(keys, claims, volumes, classes, node, rules):
     """The answer of one node for the claims *keys*."""
     bound = []
     delayed = []
@@ -147,19 +137,12 @@ def find(
     return _unbound(delayed, bound_ok, volumes, classes, node, rules)
 
 
-def _unbound(
-    delayed: list[PersistentVolumeClaim],
-    bound_ok: bool,
-    volumes: dict[str, PersistentVolume],
-    classes: dict[str, StorageClass],
-    node: Node,
-    rules: Rules,
-) -> Answer:
+def _unbound(delayed, bound_ok, volumes, classes, node, rules):
     to_provision = [claim for claim in delayed if SELECTED in claim.annotations]
     if any(claim.annotations[SELECTED] != node.name for claim in to_provision):
         return Answer(False, bound_ok)
-    chosen: set[str] = set()
-    bindings: list[tuple[str, str]] = []
+    chosen = set()
+    bindings = []
     rest = [claim for claim in delayed if SELECTED not in claim.annotations]
     for claim in sorted(rest, key=lambda claim: claim.spec.requests.get("storage", ZERO)):
         name = claim.spec.storage_class_name or ""

@@ -1,20 +1,15 @@
 """The comparison with the original's answers: what is the same counts as identical, and whatever is not is
 found."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import (
-    Family,
     check_family,
     differences,
     emitted,
@@ -26,37 +21,36 @@ from kubeclassic.simulation.conform import (
 from tests.conftest import ROOT
 from tests.support.refusals import refusal_text
 
-Json = dict[str, Any]
 FEW = ROOT / "tests" / "conformance" / "1.16"
 
 
-def changed_host(cycle: Json) -> None:
+def changed_host(cycle):
     """Another node."""
     cycle["host"] = "elsewhere"
 
 
-def swapped_feasible(cycle: Json) -> None:
+def swapped_feasible(cycle):
     """The feasible nodes in another order."""
     cycle["feasible"].reverse()
 
 
-def swapped_reasons(cycle: Json) -> None:
+def swapped_reasons(cycle):
     """The reasons of one node in another order."""
     next(reasons for reasons in cycle["failed"].values() if len(set(reasons)) > 1).reverse()
 
 
-def changed_score(cycle: Json) -> None:
+def changed_score(cycle):
     """One score one more."""
     scores = next(iter(cycle["priorities"].values()))
     scores[next(iter(scores))] += 1
 
 
-def changed_error(cycle: Json) -> None:
+def changed_error(cycle):
     """An error's text one character longer."""
     cycle["error"] += " "
 
 
-ALTERATIONS: dict[str, tuple[Callable[[Json], None], Callable[[Json], bool]]] = {
+ALTERATIONS = {
     "host": (changed_host, lambda c: c["host"] is not None),
     "feasible": (swapped_feasible, lambda c: len(set(c["feasible"])) > 1),
     "reasons": (swapped_reasons, lambda c: any(len(set(r)) > 1 for r in c["failed"].values())),
@@ -66,7 +60,7 @@ ALTERATIONS: dict[str, tuple[Callable[[Json], None], Callable[[Json], bool]]] = 
 """What is altered -> how, and in which cycles it can be."""
 
 
-def family_with(tmp_path: Path, alter: Callable[[Json], None], fits: Callable[[Json], bool]) -> str:
+def family_with(tmp_path, alter, fits):
     """A copy of the resources family of 1.16 with one altered cycle; answers the name of its case."""
     answers = list(read_lines(FEW / "resources.answers.jsonl.gz"))
     name, cycle = next(
@@ -84,13 +78,13 @@ def family_with(tmp_path: Path, alter: Callable[[Json], None], fits: Callable[[J
 
 class TestCheckFamily:
     @pytest.mark.parametrize("what", ALTERATIONS)
-    def test_an_altered_answer_is_reported_and_no_other(self, tmp_path: Path, what: str) -> None:
+    def test_an_altered_answer_is_reported_and_no_other(self, tmp_path, what):
         """One field of one cycle of the answers is altered: exactly that case differs."""
         name = family_with(tmp_path, *ALTERATIONS[what])
         (family,) = find_families([tmp_path])
         assert list(check_family(family).different) == [name]
 
-    def test_a_missing_answer_is_a_difference(self, tmp_path: Path) -> None:
+    def test_a_missing_answer_is_a_difference(self, tmp_path):
         """A case without an answer is different, never identical."""
         answers = list(read_lines(FEW / "taints.answers.jsonl.gz"))
         (tmp_path / "taints.cases.jsonl.gz").write_bytes((FEW / "taints.cases.jsonl.gz").read_bytes())
@@ -102,25 +96,29 @@ class TestCheckFamily:
         assert list(report.different) == [answers[0]["name"]]
         assert report.counts.identical == report.counts.cases - 1
 
-    def test_what_is_left_out_is_not_identical(self) -> None:
+    def test_what_is_left_out_is_not_identical(self):
         """Cases that need what is left out are counted as left out."""
         (family,) = (f for f in find_families([FEW]) if f.name == "policy")
         report = check_family(family, ["policy"])
         assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
 
 
-SCRIPT: Json = {
-    "name": "a script",
-    "version": "1.16",
-    "podPriority": True,
-    "script": [{"op": "add", "pod": {"metadata": {"name": "a", "namespace": "ns"}}}, {"op": "pop"}],
-}
-PROBLEM: Json = {"name": "a", "version": "1.16", "pending": []}
-EMPTY: Json = {"active": [], "backoff": [], "unschedulable": [], "nominated": {}}
-STEPS: Json = {"name": "a script", "steps": [EMPTY | {"active": ["ns/a"]}, EMPTY | {"popped": "ns/a"}]}
+SCRIPT = yaml.safe_load("""
+name: a script
+version: '1.16'
+podPriority: true
+script:
+- op: add
+  pod:
+    metadata: {name: a, namespace: ns}
+- {op: pop}
+""")
+PROBLEM = {"name": "a", "version": "1.16", "pending": []}
+EMPTY = {"active": [], "backoff": [], "unschedulable": [], "nominated": {}}
+STEPS = {"name": "a script", "steps": [EMPTY | {"active": ["ns/a"]}, EMPTY | {"popped": "ns/a"}]}
 
 
-def family_of(tmp_path: Path, case: Any, answer: Any) -> Family:
+def family_of(tmp_path, case, answer):
     """A family of one case and its answer, after an empty line each."""
     for what, item in (("cases", case), ("answers", answer)):
         (tmp_path / f"x.{what}.jsonl").write_text(f"\n{json.dumps(item)}\n")
@@ -129,7 +127,7 @@ def family_of(tmp_path: Path, case: Any, answer: Any) -> Family:
 
 
 class TestScripts:
-    def test_a_script_is_played(self, tmp_path: Path) -> None:
+    def test_a_script_is_played(self, tmp_path):
         """What the queue holds after every step is compared with the original's, and the steps are counted."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS))
         assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (
@@ -150,76 +148,76 @@ class TestScripts:
             ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: expected ["ns/b"], got null'),
         ],
     )
-    def test_each_field_of_a_step_counts(self, tmp_path: Path, field: str, value: Any, line: str) -> None:
+    def test_each_field_of_a_step_counts(self, tmp_path, field, value, line):
         """A step that differs in one field is shown with its number, its operation and that field."""
         answer = copy.deepcopy(STEPS)
         answer["steps"][1][field] = value
         assert check_family(family_of(tmp_path, SCRIPT, answer)).different == {"a script": [line]}
 
-    def test_a_step_too_few_is_a_difference(self, tmp_path: Path) -> None:
+    def test_a_step_too_few_is_a_difference(self, tmp_path):
         """An answer that ends before the script differs, though all its steps agree."""
         report = check_family(family_of(tmp_path, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]}))
         assert report.different == {"a script": ["steps: expected 1, got 2"]}
 
-    def test_an_answer_of_cycles_is_a_difference(self, tmp_path: Path) -> None:
+    def test_an_answer_of_cycles_is_a_difference(self, tmp_path):
         """An answer to another kind of case agrees with no script."""
         report = check_family(family_of(tmp_path, SCRIPT, {"name": "a script", "cycles": [{"pod": "ns/a"}]}))
         assert report.different == {"a script": ["steps: none to compare with"]}
 
 
-class TestForms:
-    @pytest.mark.parametrize(
-        ("case", "text"),
-        [
-            ([], "expected object, got array"),
-            ({"version": "1.16"}, "object missing required field name"),
-            ({"name": "a", "pending": []}, "object missing required field version"),
-            ({"name": "a", "version": "1.16"}, "object missing required field pending"),
-            (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
-            (
-                PROBLEM | {"extenders": {"http://x": {"filter": []}}},
-                "extenders[...][...]: expected object, got array",
-            ),
-            (SCRIPT | {"pending": []}, "object contains unknown field pending"),
-            (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
-            (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
-            (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: expected one of add, "),
-            (SCRIPT | {"script": ["pop"]}, "script[0]: expected object, got str"),
-        ],
-    )
-    def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:
-        """A case that conform does not know ends the run, with its file and line."""
-        told = refusal_text(ManifestError, check_family, family_of(tmp_path, case, STEPS))
-        assert told.startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        ([], "expected object, got array"),
+        ({"version": "1.16"}, "object missing required field name"),
+        ({"name": "a", "pending": []}, "object missing required field version"),
+        ({"name": "a", "version": "1.16"}, "object missing required field pending"),
+        (PROBLEM | {"extender": {}}, "object contains unknown field extender"),
+        (
+            PROBLEM | {"extenders": {"http://x": {"filter": []}}},
+            "extenders[...][...]: expected object, got array",
+        ),
+        (SCRIPT | {"pending": []}, "object contains unknown field pending"),
+        (SCRIPT | {"podPriority": None}, "podPriority: expected bool, got null"),
+        (SCRIPT | {"script": []}, "script: expected array of length >= 1"),
+        (SCRIPT | {"script": [{"op": "pop"}, {"op": "peek"}]}, "script[1]: op: expected one of add, "),
+        (SCRIPT | {"script": ["pop"]}, "script[0]: expected object, got str"),
+    ],
+)
+def test_a_case_of_another_form_is_refused(tmp_path, case, text):
+    """A case that conform does not know ends the run, with its file and line."""
+    told = refusal_text(ManifestError, check_family, family_of(tmp_path, case, STEPS))
+    assert told.startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
 
-    @pytest.mark.parametrize(
-        ("answer", "text"),
-        [
-            (None, "expected object, got null"),
-            ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),
-            (
-                {"name": "a", "error": "x", "steps": [EMPTY]},
-                "expected one of error, cycles and steps, got several or none",
-            ),
-            ({"name": "a", "cycles": []}, "cycles: expected array of length >= 1"),
-            ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: object contains unknown field cycle"),
-            ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: object contains unknown field https"),
-            ({"name": "a", "results": []}, "object contains unknown field results"),
-        ],
-    )
-    def test_an_answer_of_another_form_is_refused(self, tmp_path: Path, answer: Any, text: str) -> None:
-        """An answer that conform does not know, or in which there is nothing to compare, ends the run, with
-        its file and line."""
-        told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
-        assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (None, "expected object, got null"),
+        ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),
+        (
+            {"name": "a", "error": "x", "steps": [EMPTY]},
+            "expected one of error, cycles and steps, got several or none",
+        ),
+        ({"name": "a", "cycles": []}, "cycles: expected array of length >= 1"),
+        ({"name": "a", "steps": [EMPTY | {"cycle": 1}]}, "steps[0]: object contains unknown field cycle"),
+        ({"name": "a", "cycles": [{"https": []}]}, "cycles[0]: object contains unknown field https"),
+        ({"name": "a", "results": []}, "object contains unknown field results"),
+    ],
+)
+def test_an_answer_of_another_form_is_refused(tmp_path, answer, text):
+    """An answer that conform does not know, or in which there is nothing to compare, ends the run, with
+    its file and line."""
+    told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
+    assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
 
 
 class TestDifferences:
-    def test_nothing_is_never_identical(self) -> None:
+    def test_nothing_is_never_identical(self):
         """An answer without any cycle agrees with no other."""
         assert differences({"cycles": []}, {"cycles": []}) == ["cycles: none to compare with"]
 
-    def test_a_cycle_too_many_is_a_difference(self) -> None:
+    def test_a_cycle_too_many_is_a_difference(self):
         """An answer with one more cycle differs, though all the others agree."""
         cycle = {
             "pod": "default/a",
@@ -233,7 +231,7 @@ class TestDifferences:
             "cycles: expected 2, got 1"
         ]
 
-    def test_the_nominations_to_clear_are_a_set(self) -> None:
+    def test_the_nominations_to_clear_are_a_set(self):
         """The original's order of them hangs on its queue, which cases do not run; who is among them does
         count."""
         plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
@@ -243,38 +241,33 @@ class TestDifferences:
             'cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]'
         ]
 
-    def test_how_a_refusal_begins_does_not_count(self) -> None:
+    def test_how_a_refusal_begins_does_not_count(self):
         """The three beginnings of a refusal are stripped, the rest is compared."""
         assert differences({"error": "x"}, {"error": "couldn't create scheduler from policy: x"}) == []
         assert differences({"error": "x"}, {"error": "fatal: y"}) != []
 
 
-class TestNeeds:
-    def test_a_nomination_needs_preemption(self) -> None:
-        """A case with nominated pods needs preemption, be there a plan in its answer or not."""
-        assert needs(
-            {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
-        ) == {"preemption"}
-
-    def test_an_event_needs_events(self) -> None:
-        """A case whose pods are mixed with events needs events."""
-        assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
+def test_a_nomination_needs_preemption():
+    """A case with nominated pods needs preemption, be there a plan in its answer or not."""
+    assert needs(
+        {"nominated": {"default/a": "n"}, "config": {"policy": None}, "pending": []}, {"cycles": []}
+    ) == {"preemption"}
 
 
-class TestEmitting:
-    """What --emit makes of a case that no rule of forms refuses, and that cannot be played."""
+def test_an_event_needs_events():
+    """A case whose pods are mixed with events needs events."""
+    assert needs({"pending": [{"event": "add"}], "config": {"policy": {}}}, None) == {"events", "policy"}
 
-    @pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
-    def test_a_script_that_makes_no_sense(self, reply: Json) -> None:
-        """It is refused with the name of the case; without --emit it counts as a difference."""
-        refused = []
-        for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
-            scripts = {
-                url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()
-            }
-            try:
-                emitted({**case, "extenders": scripts})
-            except ManifestError as error:
-                refused.append(str(error).startswith(f"{case['name']}: cannot be played: "))
-        assert refused != []
-        assert all(refused)
+
+@pytest.mark.parametrize("reply", [{"drop": "x"}, {"raw": 5}, {"extra": 5}])
+def test_a_script_that_makes_no_sense(reply):
+    """It is refused with the name of the case; without --emit it counts as a difference."""
+    refused = []
+    for case in read_cases(FEW / "extenders.cases.jsonl.gz"):
+        scripts = {url: {**script, "filter": {"default": reply}} for url, script in case["extenders"].items()}
+        try:
+            emitted({**case, "extenders": scripts})
+        except ManifestError as error:
+            refused.append(str(error).startswith(f"{case['name']}: cannot be played: "))
+    assert refused != []
+    assert all(refused)

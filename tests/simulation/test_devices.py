@@ -1,23 +1,18 @@
 """Devices in what users run: claims from templates, capacity, what-if, and the fields of the records."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.support.manifests import node
+from tests.support.manifests import manifest, node
 from tests.support.program import ran
 from tests.support.schemas import faults
 
 DRIVER = "gpu.example.com"
-Json = dict[str, Any]
 
 
-def gpus(node: str, *models: str) -> Json:
+def gpus(node, *models):
     """The slice of a node with a GPU of each of *models*."""
     devices = [
         {"name": f"gpu-{number}", "attributes": {"model": {"string": model}}}
@@ -31,11 +26,11 @@ def gpus(node: str, *models: str) -> Json:
     )
 
 
-def _object(kind: str, name: str, spec: Json) -> Json:
-    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name}, "spec": spec}
+def _object(kind, name, spec):
+    return manifest(kind, name, apiVersion="resource.k8s.io/v1", spec=spec)
 
 
-def asking(count: int, *expressions: str) -> Json:
+def asking(count, *expressions):
     """The spec of a claim to *count* GPUs."""
     selectors = [{"cel": {"expression": expression}} for expression in expressions]
     return {
@@ -47,14 +42,10 @@ def asking(count: int, *expressions: str) -> Json:
     }
 
 
-def pod(name: str, template: str = "two") -> Json:
+def pod(name, template="two"):
     """A pod whose claim comes from a template."""
     claims = [{"name": "gpus", "resourceClaimTemplateName": template}]
-    return {
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": {"containers": [{"name": "c", "image": "i"}], "resourceClaims": claims},
-    }
+    return manifest("Pod", name, spec={"containers": [{"name": "c", "image": "i"}], "resourceClaims": claims})
 
 
 CLUSTER = (
@@ -73,10 +64,10 @@ CLUSTER = (
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Any:
+def files(tmp_path):
     """Writes manifests to a file."""
 
-    def write(name: str, *documents: Json) -> str:
+    def write(name, *documents):
         path = tmp_path / name
         path.write_text(yaml.safe_dump_all(documents))
         return str(path)
@@ -85,11 +76,11 @@ def files(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def told() -> Any:
+def told():
     """Runs the program, whose answer is JSON."""
 
-    def asked(*arguments: str) -> Json:
-        found: Json = ran(*arguments, "--release", "1.34", "-o", "json", status=(0, 1)).document
+    def asked(*arguments):
+        found = ran(*arguments, "--release", "1.34", "-o", "json", status=(0, 1)).document
         names = {"Explanation": "explain", "WhatIf": "what-if", "NewNodes": "new-nodes"}
         assert faults(names.get(found["kind"], arguments[0]), found) == []
         return found
@@ -97,7 +88,7 @@ def told() -> Any:
     return asked
 
 
-def test_claims_are_made_from_templates(files: Any, told: Any) -> None:
+def test_claims_are_made_from_templates(files, told):
     """Each pod that waits gets claims of its own from its templates; the record says which devices they got."""
     found = told("simulate", files("cluster.yaml", *CLUSTER, *map(pod, "pqr"), pod("s")))
     allocations = [cycle.get("allocations") for cycle in found["decisions"]]
@@ -109,14 +100,14 @@ def test_claims_are_made_from_templates(files: Any, told: Any) -> None:
     ]
 
 
-def test_capacity_counts_devices(files: Any, told: Any) -> None:
+def test_capacity_counts_devices(files, told):
     """Copies that want claims from a template each get their own, until no node has enough devices."""
     found = told("capacity", files("cluster.yaml", *CLUSTER), "--pod", files("pod.yaml", pod("web")))
     assert json.dumps(found).count("cannot allocate all claims") >= 1
     assert found["fits"] == 3
 
 
-def test_what_if_there_were_more(files: Any, told: Any) -> None:
+def test_what_if_there_were_more(files, told):
     """As many devices as are missing on a node would help, and so would one more node with devices."""
     cluster = files(
         "cluster.yaml",
@@ -131,7 +122,7 @@ def test_what_if_there_were_more(files: Any, told: Any) -> None:
     assert told["device"] == f"give node a 1 more device of class gpu like {DRIVER}/a/gpu-0"
 
 
-def test_explain_says_what_stands_against_each_device(files: Any, told: Any) -> None:
+def test_explain_says_what_stands_against_each_device(files, told):
     """Where claims cannot be served each node has an account of its devices."""
     cluster = files("cluster.yaml", *CLUSTER[:2], gpus("a", "a100", "t4"), *CLUSTER[4:], pod("p", "two-a100"))
     for options in ((), ("--node", "a")):
@@ -152,7 +143,7 @@ def test_explain_says_what_stands_against_each_device(files: Any, told: Any) -> 
 
 
 @pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])
-def test_drained_pods_want_devices_elsewhere(files: Any, told: Any, devices: int, moved: int) -> None:
+def test_drained_pods_want_devices_elsewhere(files, told, devices, moved):
     """Pods that leave give their devices back; those made in their place get claims of their own."""
     cluster = [*CLUSTER[:2], gpus("a", *["t4"] * 4), gpus("b", *["t4"] * devices), *CLUSTER[4:]]
     for name, used in (("p", (0, 1)), ("q", (2, 3))):
@@ -162,7 +153,7 @@ def test_drained_pods_want_devices_elsewhere(files: Any, told: Any, devices: int
     assert ("cannot allocate all claims" in found["cannot"].get("a", "")) is (moved == 0)
 
 
-def _with_its_claim(name: str, devices: list[str]) -> list[Json]:
+def _with_its_claim(name, devices):
     """A pod that runs on node a, and its claim from a template with the devices it got."""
     owned = {
         "ownerReferences": [
@@ -185,12 +176,12 @@ def _with_its_claim(name: str, devices: list[str]) -> list[Json]:
     return [running, claim]
 
 
-def test_victims_give_their_devices_back(files: Any, told: Any) -> None:
+def test_victims_give_their_devices_back(files, told):
     """The devices of an evicted pod are free for others; the pod in its place has a claim of its own."""
     victim, claim = _with_its_claim("p", ["gpu-0", "gpu-1"])
-    victim["spec"]["containers"] = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "8"}}}]
+    victim["spec"]["containers"] = yaml.safe_load("[{name: c, image: i, resources: {requests: {cpu: '8'}}}]")
     here = {"metadata": {"name": "a", "labels": {"only": "a"}}}
-    high, late = ({"kind": "Pod", "metadata": {"name": name}} for name in ("high", "late"))
+    high, late = (manifest("Pod", name) for name in ("high", "late"))
     high["spec"] = {"priority": 10, "nodeSelector": {"only": "a"}, "containers": victim["spec"]["containers"]}
     late["spec"] = pod("late")["spec"] | {"nodeSelector": {"only": "a"}}
     cluster = [

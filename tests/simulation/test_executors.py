@@ -1,11 +1,8 @@
 """The table of a sweep is the same whatever runs it, and what an executor cannot do is told in a line."""
 
-from __future__ import annotations
-
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import attrs
 import pytest
@@ -18,7 +15,7 @@ from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
 from tests.support.program import inside
 
-SPEC: dict[str, Any] = {
+SPEC = {
     "cluster": str(ROOT / "examples" / "cluster"),
     "runs": [{"name": "right"}, {"name": "wrong", "provider": "Nobody"}],
     "grid": {"release": ["1.12", "1.16"], "seed": [0, 1]},
@@ -29,7 +26,7 @@ SPEC: dict[str, Any] = {
 class Twice:
     """A runner that doubles numbers, ends its process at 0 and fails at 1."""
 
-    def run(self, task: int) -> int:
+    def run(self, task):
         if task == 0:
             os._exit(1)
         if task == 1:
@@ -37,9 +34,9 @@ class Twice:
         return 2 * task
 
 
-def test_any_executor_will_do() -> None:
+def test_any_executor_will_do():
     """An executor comes to the table of this process, errors included, and tells how far it is."""
-    told = list[tuple[int, int]]()
+    told = []
     with ThreadPoolExecutor(1) as executor:
         found = kubeclassic.sweep(
             SPEC, executor=executor, on_progress=lambda done, total: told.append((done, total))
@@ -49,7 +46,7 @@ def test_any_executor_will_do() -> None:
     assert told == [(done, 8) for done in range(5, 9)]
 
 
-def test_rules_that_cannot_be_handed_over_are_told() -> None:
+def test_rules_that_cannot_be_handed_over_are_told():
     """A plugin that only this process has needs no executor."""
 
     class Mine(Plugin):
@@ -62,7 +59,7 @@ def test_rules_that_cannot_be_handed_over_are_told() -> None:
         kubeclassic.sweep(asked, plugins=[Mine], executor=executor)
 
 
-def test_an_executor_that_fails_is_told() -> None:
+def test_an_executor_that_fails_is_told():
     """What an executor raises by itself is one line with its name."""
     with (
         ThreadPoolExecutor(1) as executor,
@@ -72,7 +69,7 @@ def test_an_executor_that_fails_is_told() -> None:
 
 
 @pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port", "tcp://127.0.0.1:9"])
-def test_what_is_no_scheduler_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_scheduler_is_told(address, monkeypatch):
     """What is no address, and an address where nobody answers, are one line."""
     monkeypatch.setattr(executors, "SECONDS", 0.5)
     wanted = r"^dask: expected the address of a scheduler, got .*: .*$"
@@ -80,7 +77,7 @@ def test_what_is_no_scheduler_is_told(address: str, monkeypatch: pytest.MonkeyPa
         pass
 
 
-def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_is_an_extra(monkeypatch):
     """Without it, the error says what to install."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     wanted = r"^dask: distributed is not installed: pip install 'kubeclassic\[sweep\]'$"
@@ -94,11 +91,11 @@ class TestProcesses:
 
     COMMAND = ("sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "json")
 
-    def test_two_processes(self) -> None:
+    def test_two_processes(self):
         """Two processes print what one prints."""
         assert inside(*self.COMMAND, "--jobs", "2").stdout == inside(*self.COMMAND, "--jobs", "1").stdout
 
-    def test_two_workers_of_dask(self) -> None:
+    def test_two_workers_of_dask(self):
         """Two workers of Dask print what one process prints, and come to the same errors."""
         with dask_cluster() as address:
             assert (
@@ -107,7 +104,7 @@ class TestProcesses:
             with executor_of(1, address) as executor:
                 assert kubeclassic.sweep(SPEC, executor=executor).rows == kubeclassic.sweep(SPEC).rows
 
-    def test_a_scheduler_without_workers_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_scheduler_without_workers_is_told(self, monkeypatch):
         """A scheduler that has no workers in time is one line."""
         monkeypatch.setattr(executors, "SECONDS", 1)
         with (
@@ -117,7 +114,7 @@ class TestProcesses:
         ):
             pass
 
-    def test_a_lost_process_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_lost_process_is_told(self, monkeypatch):
         """A process that ends before its answer ends the sweep with one line."""
         monkeypatch.syspath_prepend(str(ROOT))
         wanted = r"^jobs: a process ended before its answer"

@@ -1,14 +1,12 @@
 """Explanations say what simulations decide, and why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic import Framework
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
@@ -26,18 +24,19 @@ from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import ENDS
+from tests.support.manifests import manifest
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = Files.read(CLUSTER).scenario()
 
 
-def simulation(release: str) -> Simulation:
+def simulation(release):
     """A fresh simulation of the example cluster."""
     return Simulation(SCENARIO, engine_for(release, {}), details=True)
 
 
 @pytest.mark.parametrize("release", ENDS)
-def test_totals_are_simulate_s_scores(release: str) -> None:
+def test_totals_are_simulate_s_scores(release):
     """For each pod of the example explain has simulate's host, message, reasons, scores and totals."""
     scored = 0
     for decision in list(simulation(release).decisions()):
@@ -56,7 +55,7 @@ def test_totals_are_simulate_s_scores(release: str) -> None:
 
 
 class TestReasons:
-    def test_what_is_short_and_by_how_much(self) -> None:
+    def test_what_is_short_and_by_how_much(self):
         """Each resource that is short is told with what is asked for, what is free, and what is missing."""
         made = engine(
             node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
@@ -70,10 +69,14 @@ class TestReasons:
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
 
-    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self) -> None:
+    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self):
         """More cpu would not help: the term of affinity rules out each node, and is all that rules out the
         large one."""
-        near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
+        near = yaml.safe_load("""
+        - topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {app: gone}
+        """)
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
         nodes = [
             node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
@@ -91,7 +94,7 @@ class TestReasons:
             == "default/p finds no node, because of pod affinity."
         )
 
-    def test_nodes_that_the_pod_wants_are_nearer(self) -> None:
+    def test_nodes_that_the_pod_wants_are_nearer(self):
         """Of two nodes with one reason each, the one that its selector means is told first, and why it does
         not take the pod."""
         taint = [{"key": "only", "effect": "NoSchedule"}]
@@ -108,7 +111,7 @@ class TestReasons:
         )
         assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
-    def test_a_nominated_pod_counts(self) -> None:
+    def test_a_nominated_pod_counts(self):
         """What is promised to a nominated pod of higher priority is not free."""
         made = engine(node("a", cpu="4"))
         made.nominations.add(
@@ -119,7 +122,7 @@ class TestReasons:
 
 
 class TestScores:
-    def test_a_node_that_is_taken_without_scoring(self) -> None:
+    def test_a_node_that_is_taken_without_scoring(self):
         """Where one node fits it is not scored, but what it would score is shown."""
         made = engine(node("a"), node("b", unschedulable=True))
         found = explain(made, pod("p"))
@@ -127,14 +130,14 @@ class TestScores:
         assert found.nodes[0].name == "a"
         assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
 
-    def test_nodes_past_the_window(self) -> None:
+    def test_nodes_past_the_window(self):
         """Nodes that the search did not come to are told apart, and not scored."""
         made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
         found = explain(made, pod("p")).nodes
         assert sum(report.visited for report in found) == 100
         assert all(report.fits and not report.scores for report in found if not report.visited)
 
-    def test_the_lead_counts_with_its_weight(self) -> None:
+    def test_the_lead_counts_with_its_weight(self):
         """The rule that decided is the one with the greatest difference times weight, not the greatest
         difference."""
         here = NodeReport(
@@ -154,7 +157,7 @@ class TestScores:
         assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
         assert list(constant_scores([here, there])) == ["same"]
 
-    def test_the_node_that_a_pod_waits_for(self) -> None:
+    def test_the_node_that_a_pod_waits_for(self):
         """In the framework it is tried first, and no other node is compared with it."""
         made = engine_for("1.27", {})
         feed = EventFeed(made)
@@ -168,32 +171,31 @@ class TestScores:
         ) == ("b", None, ["b"])
 
 
-class TestNearness:
-    def test_the_order(self) -> None:
-        """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then
-        what is least short."""
-        cpu = Objection("r", ("Insufficient cpu",), True)
-        taint = Objection("t", ("tainted",), False)
-        little, much, tainted, both = (
-            NodeReport("n", False, True, objections=objections, shortages=shortages)
-            for objections, shortages in (
-                ((cpu,), (NodeShortage("cpu", 1000, 900),)),
-                ((cpu,), (NodeShortage("cpu", 1000, 0),)),
-                ((taint,), ()),
-                ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
-            )
+def test_the_order():
+    """Fewer obstacles come first; of equal number a shortage before what is no matter of amount; then
+    what is least short."""
+    cpu = Objection("r", ("Insufficient cpu",), True)
+    taint = Objection("t", ("tainted",), False)
+    little, much, tainted, both = (
+        NodeReport("n", False, True, objections=objections, shortages=shortages)
+        for objections, shortages in (
+            ((cpu,), (NodeShortage("cpu", 1000, 900),)),
+            ((cpu,), (NodeShortage("cpu", 1000, 0),)),
+            ((taint,), ()),
+            ((taint, cpu), (NodeShortage("cpu", 1000, 999),)),
         )
-        assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
-            little,
-            much,
-            tainted,
-            both,
-        ]
+    )
+    assert sorted([both, tainted, much, little], key=lambda report: report.nearness) == [
+        little,
+        much,
+        tainted,
+        both,
+    ]
 
 
 class TestEviction:
     @pytest.mark.parametrize("priority", [0, 10])
-    def test_counts_are_those_of_the_message(self, priority: int) -> None:
+    def test_counts_are_those_of_the_message(self, priority):
         """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's
         message says."""
         made = engine_for("1.27", {})
@@ -208,7 +210,6 @@ class TestEviction:
         ):
             feed.put(item)
         found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
-        assert found.eviction is not None
         counts = {
             "Preemption is not helpful": found.eviction.unresolvable,
             "No preemption victims": found.eviction.nobody_lower,
@@ -217,7 +218,7 @@ class TestEviction:
         for text, count in counts.items():
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
 
-    def test_a_pod_that_makes_room_is_said_to(self) -> None:
+    def test_a_pod_that_makes_room_is_said_to(self):
         """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
         help to it."""
         low = [
@@ -232,19 +233,19 @@ class TestEviction:
         assert str(helps.view().verdict).startswith("default/high makes room on a; ")
         assert "priority" not in {one.kind for one in helps.suggestions}
 
-    def test_a_budget_is_told(self) -> None:
+    def test_a_budget_is_told(self):
         """Victims that a disruption budget protects are counted."""
         budget = obj(
-            {
-                "kind": "PodDisruptionBudget",
-                "metadata": {"name": "b", "namespace": "default"},
-                "spec": {"selector": {"matchLabels": {"app": "x"}}},
-                "status": {"disruptionsAllowed": 0},
-            }
+            manifest(
+                "PodDisruptionBudget",
+                "b",
+                namespace="default",
+                spec={"selector": {"matchLabels": {"app": "x"}}},
+                status={"disruptionsAllowed": 0},
+            )
         )
         made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
         found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
-        assert found is not None
         assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
             "a",
             1,
@@ -253,59 +254,61 @@ class TestEviction:
 
 
 class TestSubject:
-    def scenario(self, *pods: Pod, objects: tuple[KubeObject, ...] = ()) -> Scenario:
+    def scenario(self, *pods, objects=()):
         """A cluster in which *pods* wait or have a node."""
         there = tuple(item for item in pods if item.spec.node_name)
         return Scenario(
             (node("a"), *objects, *there), tuple(item for item in pods if not item.spec.node_name)
         )
 
-    def test_a_namespace_may_be_called_like_a_kind(self) -> None:
+    def test_a_namespace_may_be_called_like_a_kind(self):
         """job/x is pod x of namespace job if there is one, else Job x."""
-        owner = {"metadata": {"ownerReferences": [{"kind": "Job", "name": "x", "controller": True}]}}
+        owner = yaml.safe_load("{metadata: {ownerReferences: [{kind: Job, name: x, controller: true}]}}")
         scenario = self.scenario(pod("x", namespace="job"), pod("x-1", **owner))
         assert find_subject(scenario, "job/x").pod.key == "job/x"
         assert find_subject(scenario, "job/x", "default").pod.key == "default/x-1"
 
-    def test_a_deployment_by_its_replica_set(self) -> None:
+    def test_a_deployment_by_its_replica_set(self):
         """A ReplicaSet of the input says to which Deployment it belongs; without it the hash in its name
         does."""
-        owner = {
-            "metadata": {"ownerReferences": [{"kind": "ReplicaSet", "name": "odd-name", "controller": True}]}
-        }
-        owned = {
-            "name": "odd-name",
-            "namespace": "default",
-            "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": True}],
-        }
+        owner = yaml.safe_load("""
+        metadata:
+          ownerReferences:
+          - {kind: ReplicaSet, name: odd-name, controller: true}
+        """)
+        owned = yaml.safe_load("""
+        name: odd-name
+        namespace: default
+        ownerReferences:
+        - {kind: Deployment, name: web, controller: true}
+        """)
         scenario = self.scenario(pod("p", **owner), objects=(obj({"kind": "ReplicaSet", "metadata": owned}),))
         assert find_subject(scenario, "deployment/web").workload == "Deployment default/web"
         with pytest.raises(UnknownNameError, match="expected a Deployment that has one"):
             find_subject(self.scenario(pod("p", **owner)), "deployment/web")
 
-    def test_a_pod_that_waits_is_meant(self) -> None:
+    def test_a_pod_that_waits_is_meant(self):
         """Of two pods of one name the one that waits is meant, and of a workload's pods too."""
         scenario = self.scenario(pod("x", on="a"), pod("x", namespace="shop"))
         assert find_subject(scenario, "x").pod.key == "shop/x"
 
 
-class TestPlaced:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_it_is_as_if_it_came_now(self, release: str) -> None:
-        """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
-        nodes = [node(name) for name in "abc"]
-        other = pod("other", on="a", requests={"cpu": 2})
-        placed = pod("p", on="a", requests={"cpu": 1})
-        scenario = Scenario((*nodes, other, placed), (pod("waits"),))
-        found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
-        fresh = engine_for(release, {})
-        feed = EventFeed(fresh)
-        for item in (*nodes, other):
-            feed.put(item)
-        wanted = explain(fresh, pod("p", requests={"cpu": 1}))
-        assert found.nodes == wanted.nodes
-        assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
-            wanted.decision.host,
-            "a",
-            ["b", "c"],
-        )
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_it_is_as_if_it_came_now(release):
+    """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
+    nodes = [node(name) for name in "abc"]
+    other = pod("other", on="a", requests={"cpu": 2})
+    placed = pod("p", on="a", requests={"cpu": 1})
+    scenario = Scenario((*nodes, other, placed), (pod("waits"),))
+    found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
+    fresh = engine_for(release, {})
+    feed = EventFeed(fresh)
+    for item in (*nodes, other):
+        feed.put(item)
+    wanted = explain(fresh, pod("p", requests={"cpu": 1}))
+    assert found.nodes == wanted.nodes
+    assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
+        wanted.decision.host,
+        "a",
+        ["b", "c"],
+    )

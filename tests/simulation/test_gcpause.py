@@ -1,7 +1,5 @@
 """The garbage collector is left as it was."""
 
-from __future__ import annotations
-
 import gc
 from unittest.mock import patch
 
@@ -11,7 +9,7 @@ from kubeclassic.api.garbage import HELD, SELDOM, no_garbage_collection, settled
 
 
 @pytest.mark.parametrize("before", [(700, 10, 10), (50_000, 5, 3), (0, 10, 10)])
-def test_settled_looks_less_often_and_leaves_no_trace(before: tuple[int, int, int]) -> None:
+def test_settled_looks_less_often_and_leaves_no_trace(before):
     """Inside it looks no more often than before, and not at all where it was off; afterwards it is as it was,
     also after an error."""
     was = gc.get_threshold()
@@ -25,10 +23,10 @@ def test_settled_looks_less_often_and_leaves_no_trace(before: tuple[int, int, in
         gc.set_threshold(*was)
 
 
-def test_a_pause_inside_keeps_what_is_frozen() -> None:
+def test_a_pause_inside_keeps_what_is_frozen():
     """Objects that are made inside without collection leave what is frozen as it is, and it is not counted
     for that, which takes long."""
-    asked: list[int] = []
+    asked = []
     with settled(), patch.object(gc, "get_freeze_count", lambda: asked.append(1)):
         with no_garbage_collection():
             pass
@@ -42,13 +40,13 @@ def test_a_pause_inside_keeps_what_is_frozen() -> None:
         assert gc.get_freeze_count() > 0
 
 
-def _fail_inside(wanted: int) -> None:
+def _fail_inside(wanted):
     with settled():
         assert gc.get_threshold()[0] == wanted
         raise ValueError("in there")
 
 
-def test_what_is_frozen_twice_stays_so_until_the_last_ends() -> None:
+def test_what_is_frozen_twice_stays_so_until_the_last_ends():
     """The end of a pause inside another one does not make the outer one scan again."""
     before = gc.get_freeze_count()
     with settled():

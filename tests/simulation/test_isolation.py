@@ -1,22 +1,17 @@
 """Schedulers of different releases, gates and policies in one process do not touch each other."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Iterator
-from typing import Any
 
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.conform import build, differences, play, read_lines
 from tests.conftest import ROOT
 from tests.support.examples import ENDS
 
-Json = dict[str, Any]
 FEW = ROOT / "tests" / "conformance"
 FAMILIES = ("policy", "provider", "mixed", "preemption", "nodeconditions", "profile")
 
 
-def cases() -> list[tuple[Json, Json]]:
+def cases():
     """(case, answer) of some families of releases of each kind."""
     found = []
     for release in ENDS:
@@ -28,12 +23,12 @@ def cases() -> list[tuple[Json, Json]]:
     return found
 
 
-def test_interleaved_schedulers_answer_as_if_alone() -> None:
+def test_interleaved_schedulers_answer_as_if_alone():
     """All schedulers are built first, in shuffled order, and then take turns cycle by cycle: every answer
     stays the original's."""
     pairs = cases()
     random.Random(7).shuffle(pairs)
-    running: list[tuple[Json, Json, Iterator[Json], list[Json]]] = []
+    running = []
     for case, answer in pairs:
         running.append((case, answer, play(Run(build(case, {})), case), []))
     waiting = list(running)

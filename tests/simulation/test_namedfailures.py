@@ -1,40 +1,33 @@
 """What fails is named: the claim, the volume, the driver; the counts of a spread by domain."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
+from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"
-LATE: Json = {
-    "kind": "StorageClass",
-    "metadata": {"name": "fast"},
-    "provisioner": "d",
-    "volumeBindingMode": "WaitForFirstConsumer",
-}
+LATE = manifest("StorageClass", "fast", provisioner="d", volumeBindingMode="WaitForFirstConsumer")
 
 
-def node(name: str, zone: str, **more: Any) -> Json:
+def node(name, zone, **more):
     """A node in a zone."""
     return manifests.node(name, labels={ZONE: zone, "kubernetes.io/hostname": name}, **more)
 
 
-def asks(*claims: str) -> Json:
+def asks(*claims):
     """A pod with these claims."""
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     return manifests.pod("asked", volumes=volumes)
 
 
-def claim(name: str, size: str = "20Gi", volume: str = "") -> Json:
+def claim(name, size="20Gi", volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
     spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
@@ -43,7 +36,7 @@ def claim(name: str, size: str = "20Gi", volume: str = "") -> Json:
     return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
 
 
-def volume(name: str, zone: str, size: str = "20Gi", **spec: Any) -> Json:
+def volume(name, zone, size="20Gi", **spec):
     """A volume of class fast that only the nodes of a zone reach."""
     terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
     affinity = {"required": {"nodeSelectorTerms": terms}}
@@ -54,37 +47,32 @@ def volume(name: str, zone: str, size: str = "20Gi", **spec: Any) -> Json:
         "nodeAffinity": affinity,
         **spec,
     }
-    return {
-        "kind": "PersistentVolume",
-        "metadata": {"name": name},
-        "spec": whole,
-        "status": {"phase": "Available"},
-    }
+    return manifest("PersistentVolume", name, spec=whole, status={"phase": "Available"})
 
 
-def causes(cluster: list[Json], release: str = "1.34") -> list[str]:
+def causes(cluster, release="1.34"):
     """What fails, in words."""
     return [one.words for one in explain(cluster, "asked", release).document.causes]
 
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
-def test_a_volume_that_is_elsewhere(release: str) -> None:
+def test_a_volume_that_is_elsewhere(release):
     """Each node that does not reach the volume of a claim says where it can be reached."""
     there = volume("pv-1", "z2", claimRef={"namespace": "default", "name": "data"})
     cluster = [node("a", "z1"), LATE, there, claim("data", volume="pv-1"), asks("data")]
     assert f"volume pv-1 of claim data needs {ZONE} z2" in causes(cluster, release)
 
 
-def test_what_a_driver_publishes() -> None:
+def test_what_a_driver_publishes():
     """The claim, its size, its class, and what there is."""
-    driver = {"kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}}
-    capacity = {
-        "kind": "CSIStorageCapacity",
-        "metadata": {"name": "c"},
-        "storageClassName": "fast",
-        "capacity": "5Gi",
-        "nodeTopology": {"matchLabels": {ZONE: "z1"}},
-    }
+    driver = manifest("CSIDriver", "d", spec={"storageCapacity": True})
+    capacity = manifest(
+        "CSIStorageCapacity",
+        "c",
+        storageClassName="fast",
+        capacity="5Gi",
+        nodeTopology={"matchLabels": {ZONE: "z1"}},
+    )
     found = causes([node("a", "z1"), node("b", "z2"), LATE, driver, capacity, claim("data"), asks("data")])
     assert found == [
         "claim data: 20Gi of class fast, 5Gi published here",
@@ -100,7 +88,7 @@ def test_what_a_driver_publishes() -> None:
         ([volume("pv", "z1", "5Gi")], "the largest free volume here has 5Gi"),
     ],
 )
-def test_volumes_that_nobody_makes(volumes: list[Json], says: str) -> None:
+def test_volumes_that_nobody_makes(volumes, says):
     """A class without a provisioner has the volumes that there are."""
     static = LATE | {"provisioner": "kubernetes.io/no-provisioner"}
     assert causes([node("a", "z1"), static, *volumes, claim("data"), asks("data")]) == [
@@ -108,22 +96,22 @@ def test_volumes_that_nobody_makes(volumes: list[Json], says: str) -> None:
     ]
 
 
-def test_where_a_class_makes_volumes() -> None:
+def test_where_a_class_makes_volumes():
     """allowedTopologies are told."""
     topologies = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z2"]}]}]
     found = causes([node("a", "z1"), LATE | {"allowedTopologies": topologies}, claim("data"), asks("data")])
     assert found == [f"claim data: 20Gi of class fast, its class makes volumes at {ZONE} z2 only"]
 
 
-def test_a_driver_s_limit() -> None:
+def test_a_driver_s_limit():
     """The driver, how many volumes are on the node, and how many may be."""
     of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
     volumes = [
         volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name})
         for name in ("data", "other")
     ]
-    drivers = [{"name": "d", "nodeID": "a", "allocatable": {"count": 1}}]
-    listed = {"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": drivers}}
+    drivers = yaml.safe_load("[{name: d, nodeID: a, allocatable: {count: 1}}]")
+    listed = manifest("CSINode", "a", spec={"drivers": drivers})
     volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
     there = asks("other") | {"metadata": {"name": "there"}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
@@ -134,7 +122,7 @@ def test_a_driver_s_limit() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.27"])
-def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
+def test_the_limit_of_a_plugin_in_the_tree(release):
     """Disks count by type, and of two nodes that with less too many is the nearest."""
     disks = [{"name": f"d{at}", "awsElasticBlockStore": {"volumeID": f"v{at}"}} for at in range(41)]
     cluster = [
@@ -152,7 +140,7 @@ def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
-def test_who_has_the_volume(release: str) -> None:
+def test_who_has_the_volume(release):
     """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
     there = volume(
         "pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"]
@@ -171,7 +159,7 @@ def test_who_has_the_volume(release: str) -> None:
     assert "volume d is a disk that default/other has" in causes([nodes[0], *other], release)
 
 
-def test_a_claim_that_no_volume_is_made_for() -> None:
+def test_a_claim_that_no_volume_is_made_for():
     """A class that binds at once has to have bound."""
     assert causes(
         [node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]
@@ -179,7 +167,7 @@ def test_a_claim_that_no_volume_is_made_for() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
-def test_nominated_pods_in_the_way(release: str) -> None:
+def test_nominated_pods_in_the_way(release):
     """A pod for which room was made is named where it alone is in the way, and no count is told that leaves
     it out."""
     port = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
@@ -209,15 +197,11 @@ def test_nominated_pods_in_the_way(release: str) -> None:
     st.sampled_from(["1.18", "1.19", "1.25", "1.30", "1.34"]),
     st.booleans(),
 )
-def test_the_sum_of_a_spread_is_the_rule_s(
-    nodes: list[tuple[str, bool, int]], skew: int, release: str, is_own: bool
-) -> None:
+def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
     """The counts are those of the pods on the nodes, the smallest is told, and the sum says why the emptiest
     failing domain fails."""
     taints = [{"key": "k", "effect": "NoSchedule"}]
-    cluster: list[Json] = [
-        node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)
-    ]
+    cluster = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
     for at, (_, _, pods) in enumerate(nodes):
         cluster += [
             manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)
@@ -227,7 +211,7 @@ def test_the_sum_of_a_spread_is_the_rule_s(
     cluster.append(
         manifests.pod("asked", labels={"app": "w"} if is_own else {}, topologySpreadConstraints=[constraint])
     )
-    counts: dict[str, int] = {}
+    counts = {}
     for zone, _, pods in nodes:
         counts[zone] = counts.get(zone, 0) + pods
     for one in explain(cluster, "asked", release).document.causes:
@@ -242,15 +226,15 @@ def test_the_sum_of_a_spread_is_the_rule_s(
             assert (own, least) == (int(is_own), min(counts.values()))
 
 
-def counting(**spec: Any) -> list[str]:
+def counting(**spec):
     """What fails of a pod whose containers ask for 1 cpu, with more of it in *spec*, on a node of 2."""
     return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
 
 
-def test_what_makes_the_amount() -> None:
+def test_what_makes_the_amount():
     """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much
     themselves."""
-    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    large = yaml.safe_load("{name: init, image: i, resources: {requests: {cpu: '3'}}}")
     assert counting(initContainers=[large]) == ["request 3 cpu, for init container init"]
     assert counting(initContainers=[large | {"restartPolicy": "Always"}]) == [
         "request 4 cpu, for sidecar init"
@@ -262,11 +246,17 @@ def test_what_makes_the_amount() -> None:
     assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
 
 
-def test_pods_that_count_more_than_they_use() -> None:
+def test_pods_that_count_more_than_they_use():
     """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar,
     which runs there."""
-    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
-    mesh = {"name": "mesh", "image": "i", "resources": {"requests": {"cpu": "1"}}, "restartPolicy": "Always"}
+    large = yaml.safe_load("{name: init, image: i, resources: {requests: {cpu: '3'}}}")
+    mesh = yaml.safe_load("""
+    name: mesh
+    image: i
+    resources:
+      requests: {cpu: '1'}
+    restartPolicy: Always
+    """)
     done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
     runs = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
     meshed = manifests.pod("meshed", cpu="1", on="a", initContainers=[mesh], status=runs)
@@ -279,29 +269,31 @@ def test_pods_that_count_more_than_they_use() -> None:
     ]
 
 
-def test_a_node_that_lacks_one_device_is_nearer() -> None:
+def test_a_node_that_lacks_one_device_is_nearer():
     """One that has none at all comes after it, and says so in place of an empty table."""
     request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
-    cluster: list[Json] = [manifests.node(name) for name in "ab"]
+    cluster = [manifests.node(name) for name in "ab"]
     cluster += [
-        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {"name": "two", "namespace": "default"},
-            "spec": {"devices": {"requests": [request]}},
-        },
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceSlice",
-            "metadata": {"name": "s"},
-            "spec": {
-                "driver": "d",
-                "nodeName": "b",
-                "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
-                "devices": [{"name": "gpu-0"}],
-            },
-        },
+        manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
+        manifest(
+            "ResourceClaim",
+            "two",
+            namespace="default",
+            apiVersion="resource.k8s.io/v1",
+            spec={"devices": {"requests": [request]}},
+        ),
+        manifest(
+            "ResourceSlice",
+            "s",
+            apiVersion="resource.k8s.io/v1",
+            spec=yaml.safe_load("""
+            driver: d
+            nodeName: b
+            pool: {name: b, generation: 1, resourceSliceCount: 1}
+            devices:
+            - {name: gpu-0}
+            """),
+        ),
         manifests.pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "two"}]),
     ]
     assert [one.name for one in explain(cluster, "asked", "1.34").nodes] == ["b", "a"]
@@ -309,22 +301,23 @@ def test_a_node_that_lacks_one_device_is_nearer() -> None:
     assert [row[-1] for row in table.table("devices").rows] == ["the node has none"]
 
 
-def warned(cluster: list[Json], release: str) -> list[str]:
+def warned(cluster, release):
     """What is odd in the input."""
     return [str(one) for one in explain(cluster, "asked", release).warnings]
 
 
-APART = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]
-    }
-}
+APART = yaml.safe_load("""
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+  - topologyKey: rack
+    labelSelector: {}
+""")
 SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
 
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
 @pytest.mark.parametrize("spec", [{"topologySpreadConstraints": SPREAD}, {"affinity": APART}])
-def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
+def test_a_key_that_no_node_has_is_odd(release, spec):
     """A hard constraint over it counts nothing, whatever the release makes of that."""
     odd = "Pod default/asked: no node has the label rack, over which it has a hard constraint, so there is nothing to count"
     assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
@@ -344,7 +337,7 @@ def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
         ("web:job", "docker.io/library/theweb:job", False),
     ],
 )
-def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool) -> None:
+def test_an_image_by_another_name_is_odd(image, there, *, is_odd):
     """Nodes have it, as far as people see; names are compared as they are."""
     asked = manifests.pod("asked")
     asked["spec"]["containers"][0]["image"] = image
@@ -352,9 +345,11 @@ def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool
     assert any("so ImageLocality does not find it there" in one for one in found) == is_odd
 
 
-def test_a_drain_names_the_volume() -> None:
+def test_a_drain_names_the_volume():
     """A pod whose disk is of a zone without another node keeps its node from going."""
-    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "prom", "uid": "s", "controller": True}]
+    owner = yaml.safe_load("""
+    - {apiVersion: apps/v1, kind: StatefulSet, name: prom, uid: s, controller: true}
+    """)
     there = asks("data") | {"metadata": {"name": "prom-0", "namespace": "default", "ownerReferences": owner}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
     disk = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"})

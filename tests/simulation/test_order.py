@@ -1,10 +1,7 @@
 """In which order waiting pods are tried."""
 
-from __future__ import annotations
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.scenario import in_order
 from tests.support.build import pod
@@ -16,18 +13,18 @@ BY_TIME = ALL_RELEASES[2:]
 """The releases whose queue knows no times, and the others."""
 
 
-def names(order: str, release: str, *pods: Pod, **gates: bool) -> str:
+def names(order, release, *pods, **gates):
     """The names of *pods*, else of :data:`PODS`, in an order of a release."""
     return "".join(item.name for item in in_order(pods or PODS, order, engine(release, gates=gates)))
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
 class TestAnyRelease:
-    def test_priority(self, release: str) -> None:
+    def test_priority(self, release):
         """The higher priority first, equal ones as they came."""
         assert names("priority", release) == "bdace"
 
-    def test_nothing_is_left_behind(self, release: str) -> None:
+    def test_nothing_is_left_behind(self, release):
         """Asking for an order nominates nobody, and can be done again."""
         made = engine(release)
         pods = [pod("p", status={"nominatedNodeName": "a"}), pod("q")]
@@ -37,21 +34,21 @@ class TestAnyRelease:
 
 class TestQueue:
     @pytest.mark.parametrize("release", BY_TIME)
-    def test_by_time(self, release: str) -> None:
+    def test_by_time(self, release):
         """Equal priorities come out by the time at which they entered the queue."""
         assert names("queue", release) == "bdace"
 
     @pytest.mark.parametrize("release", BY_HEAP)
-    def test_equal_priorities_are_not_first_in_first_out(self, release: str) -> None:
+    def test_equal_priorities_are_not_first_in_first_out(self, release):
         """# Upstream: pods of equal priority come out as a binary heap holds them: first, last, ..., second."""
         assert names("queue", release, *(pod(name) for name in "12345")) == "15432"
 
     @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14"])
-    def test_without_pod_priority(self, release: str) -> None:
+    def test_without_pod_priority(self, release):
         """With gate PodPriority off the queue is first in, first out."""
         assert names("queue", release, PodPriority=False) == "abcde"
 
-    def test_gated_pods_come_last(self) -> None:
+    def test_gated_pods_come_last(self):
         """A pod with scheduling gates comes after all others, whatever its priority."""
         held = pod("h", priority=9, schedulingGates=[{"name": "quota"}])
         assert names("queue", ALL_RELEASES[-1], held, *PODS) == "bdaceh"

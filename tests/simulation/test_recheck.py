@@ -1,7 +1,5 @@
 """Which running pods their nodes would no longer take."""
 
-from __future__ import annotations
-
 import pytest
 
 from kubeclassic import Cluster, explain, simulate
@@ -16,7 +14,7 @@ STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.34"])
-def test_as_the_rules_say(release: str) -> None:
+def test_as_the_rules_say(release):
     """A pod with a selector, one too large, and none of those that fit, are static or are on their own way."""
     cluster = Cluster(
         [
@@ -40,7 +38,7 @@ def test_as_the_rules_say(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])
-def test_as_explain_says(release: str) -> None:
+def test_as_explain_says(release):
     """Of each running pod of the example after an edit it says what explain says of its node; the simulation
     stays as it is."""
     edits = "node * taints+=x=y:NoSchedule"
@@ -54,14 +52,13 @@ def test_as_explain_says(release: str) -> None:
         report = explain(CLUSTER, one.key, release, alone=True, edits=edits).explanation.report_of(
             one.spec.node_name
         )
-        assert report is not None
         against[one.key] = report.reasons
     assert {one.pod: one.reasons for one in found.refused} == {
         key: reasons for key, reasons in against.items() if reasons
     }
 
 
-def test_the_list_in_text_and_json() -> None:
+def test_the_list_in_text_and_json():
     """The table has pod, node and reasons, and -n chooses among them."""
     words = ("simulate", CLUSTER, "--recheck", "--set", "node * taints+=x=y:NoSchedule")
     document = ran(*words, "-o", "json", status=1).document

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
@@ -28,6 +27,7 @@ from kubeclassic.simulation.releasenotes import (
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
+from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
 TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
@@ -40,11 +40,9 @@ SELECTING = {
 }
 
 
-def kubelet(name: str, version: str) -> Any:
+def kubelet(name, version):
     """A node that says a version."""
-    return obj(
-        {"kind": "Node", "metadata": {"name": name}, "status": {"nodeInfo": {"kubeletVersion": version}}}
-    )
+    return obj(manifest("Node", name, status={"nodeInfo": {"kubeletVersion": version}}))
 
 
 class TestNearest:
@@ -61,7 +59,7 @@ class TestNearest:
             {"rules": ["kubeclassic.rules:CATALOGUE"]},
         ],
     )
-    def test_options_of_policies(self, options: dict[str, Any]) -> None:
+    def test_options_of_policies(self, options):
         """Where an option is one of releases with Policies alone, the nodes do not count, but for ``auto``."""
         assert default_release(options, ["v1.30.0"]) == "1.16"
         assert default_release({**options, "release": "auto"}, ["v1.15.0"]) == "1.15"
@@ -78,7 +76,7 @@ class TestNearest:
             ("v9", "v1.22.0", "1.22"),
         ],
     )
-    def test_a_profile_is_read(self, version: str, nodes: str, found: str, tmp_path: Path) -> None:
+    def test_a_profile_is_read(self, version, nodes, found, tmp_path):
         """The release is the nearest that reads the version of the profile, given as a file too."""
         profile = {
             "apiVersion": f"kubescheduler.config.k8s.io/{version}",
@@ -89,13 +87,13 @@ class TestNearest:
         for options in ({"profile": profile}, {"profile": file}, {"config": file}):
             assert default_release(options, [nodes]) == found
 
-    def test_others_are_told(self) -> None:
+    def test_others_are_told(self):
         """Nodes of another release than the default are told one by one."""
         nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
         assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
         assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
 
-    def test_the_server_tells_where_no_node_does(self) -> None:
+    def test_the_server_tells_where_no_node_does(self):
         """Without a version of a node that of the API server counts, and is named; one that is not known has
         a warning."""
         nodes = [kubelet("a", "")]
@@ -116,48 +114,46 @@ class TestNearest:
         assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
-class TestFields:
-    def test_each_counts_once(self) -> None:
-        """A pod with two constraints of a kind is told once for it."""
-        constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
-        found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
-        assert [field.path for field in found] == [
-            "spec.topologySpreadConstraints",
-            "minDomains of topologySpreadConstraints",
-        ]
+def test_each_counts_once():
+    """A pod with two constraints of a kind is told once for it."""
+    constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
+    found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
+    assert [field.path for field in found] == [
+        "spec.topologySpreadConstraints",
+        "minDomains of topologySpreadConstraints",
+    ]
 
-    @pytest.mark.parametrize("version", list(RELEASES))
-    def test_what_the_oldest_read_is_never_told(self, version: str) -> None:
-        """No release is told not to read what every release reads."""
-        plain = pod(
-            "p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}}
-        )
-        assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
+
+@pytest.mark.parametrize("version", list(RELEASES))
+def test_what_the_oldest_read_is_never_told(version):
+    """No release is told not to read what every release reads."""
+    plain = pod(
+        "p", tolerations=[{"operator": "Exists"}], nodeSelector={"a": "b"}, affinity={"nodeAffinity": {}}
+    )
+    assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
 
 
 class TestMissing:
-    CSI: tuple[KubeObject, ...] = (
-        obj({"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"csi": {"driver": "d"}}}),
-    )
+    CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
     CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
 
     @pytest.mark.parametrize(("release", "lines"), [("1.15", []), ("1.16", [NO_CSI_NODES])])
-    def test_csi_nodes(self, release: str, lines: list[str]) -> None:
+    def test_csi_nodes(self, release, lines):
         """CSINodes are missed where the release reads them and a waiting pod has claims."""
         algorithm = classic(release=release).algorithm
         assert [notice.what for notice in release_notices(algorithm, self.CSI, [self.CLAIMING])] == lines
         assert list(release_notices(algorithm, self.CSI, [pod("q")])) == []
 
-    def test_namespaces(self) -> None:
+    def test_namespaces(self):
         """Namespaces are missed where the release selects them by labels."""
         algorithm = scheduler().algorithm
         selecting = pod("p", **SELECTING)
         assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
-        there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
+        there = obj(manifest("Namespace", "default"))
         assert list(release_notices(algorithm, [there], [selecting])) == []
 
 
-def with_capacity(claims: int, *more: KubeObject, reports: bool = True) -> list[KubeObject]:
+def with_capacity(claims, *more, reports=True):
     """A node with published capacity, and pods with a claim each."""
     storage = {"apiVersion": "storage.k8s.io/v1"}
     kind = {"provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
@@ -177,7 +173,7 @@ def with_capacity(claims: int, *more: KubeObject, reports: bool = True) -> list[
 
 
 class TestPublishedCapacity:
-    def told(self, result: Any) -> list[str]:
+    def told(self, result):
         """Of which pods it is said."""
         return [
             notice.where
@@ -189,7 +185,7 @@ class TestPublishedCapacity:
     @pytest.mark.parametrize(
         ("release", "is_told"), [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
     )
-    def test_who_shares_it(self, release: str, is_told: bool) -> None:
+    def test_who_shares_it(self, release, is_told):
         """Where several pods wait for volumes it is said of each that what is published stays as it is, if
         the release reads it."""
         assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (
@@ -198,7 +194,7 @@ class TestPublishedCapacity:
         assert self.told(kubeclassic.simulate(with_capacity(1), release)) == []
         assert self.told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
 
-    def test_copies(self) -> None:
+    def test_copies(self):
         """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
         cluster = with_capacity(1)
         assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == [
@@ -207,13 +203,14 @@ class TestPublishedCapacity:
         assert self.told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
 
 
-def test_fields_of_the_configuration() -> None:
+def test_fields_of_the_configuration():
     """A field of a configuration that is ignored is a warning of every answer."""
-    profile = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1alpha1",
-        "kind": "KubeSchedulerConfiguration",
-        "plugin": {"score": {}},
-    }
+    profile = yaml.safe_load("""
+    apiVersion: kubescheduler.config.k8s.io/v1alpha1
+    kind: KubeSchedulerConfiguration
+    plugin:
+      score: {}
+    """)
     found = kubeclassic.simulate(
         [kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile)
     )
@@ -224,22 +221,17 @@ def test_fields_of_the_configuration() -> None:
     )
 
 
-class TestPatchLevels:
-    """A release that is asked for by another patch level than the one that it is like."""
+@pytest.mark.parametrize("version", ALL_RELEASES)
+def test_another_patch_level_is_said(version):
+    """Any other patch level is answered with a word; the release by its name, or by its own patch level,
+    without one."""
+    cluster = [node("a"), pod("p")]
 
-    @pytest.mark.parametrize("version", ALL_RELEASES)
-    def test_another_patch_level_is_said(self, version: str) -> None:
-        """Any other patch level is answered with a word; the release by its name, or by its own patch level,
-        without one."""
-        cluster = [node("a"), pod("p")]
+    def said(release):
+        return [
+            one.text for one in kubeclassic.simulate(cluster, release).warnings if "evaluated as" in one.text
+        ]
 
-        def said(release: str) -> list[str]:
-            return [
-                one.text
-                for one in kubeclassic.simulate(cluster, release).warnings
-                if "evaluated as" in one.text
-            ]
-
-        like = ALL_PATCH_LEVELS[version]
-        assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
-        assert said(f"{version}.99")[0].startswith(f"release {version}.99 is evaluated as {like}")
+    like = ALL_PATCH_LEVELS[version]
+    assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
+    assert said(f"{version}.99")[0].startswith(f"release {version}.99 is evaluated as {like}")

@@ -1,13 +1,9 @@
 """Whose evicted pods come back, and how they are called."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.classic import classic_engine
 from kubeclassic.simulation.nodesbyuse import NodeUses
 from kubeclassic.simulation.replacements import Replacements
@@ -17,13 +13,13 @@ from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod
 
 
-def owned(name: str, kind: str, owner: str, **more: Any) -> Pod:
+def owned(name, kind, owner, **more):
     """A pod whose controller is *kind* *owner*."""
     reference = {"kind": kind, "name": owner, "controller": True}
     return pod(name, metadata={"uid": f"uid-of-{name}", "ownerReferences": [reference]}, **more)
 
 
-def simulation(*objects: KubeObject) -> Simulation:
+def simulation(*objects):
     """A simulation in which owners replace evicted pods."""
     there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
     pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
@@ -34,14 +30,14 @@ def simulation(*objects: KubeObject) -> Simulation:
 
 class TestReplacements:
     @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "Job", "DaemonSet", "Workflow"])
-    def test_the_first_free_number(self, kind: str) -> None:
+    def test_the_first_free_number(self, kind):
         """A replacement is called after its owner, with the first number that no pod has, evicted ones
         included."""
         old = owned("web-1", kind, "web", on="a")
         made = Replacements.beside([old, pod("web-0")])
         assert [found.name for found in (made.of(old), made.of(old)) if found] == ["web-2", "web-3"]
 
-    def test_it_is_new(self) -> None:
+    def test_it_is_new(self):
         """It has neither node nor nomination nor times, and the labels and spec of the old one; a
         StatefulSet's has its name, too."""
         status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
@@ -49,7 +45,6 @@ class TestReplacements:
             "web-0", "StatefulSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1}
         )
         made = Replacements.beside([old]).of(old)
-        assert made is not None
         assert (made.spec.node_name, made.status.nominated_node_name, made.status.start_time) == (
             "",
             "",
@@ -58,7 +53,7 @@ class TestReplacements:
         assert (made.labels, made.spec.containers) == (old.labels, old.spec.containers)
         assert (made.key, made.uid != old.uid) == (old.key, True)
 
-    def test_who_does_not_come_back(self) -> None:
+    def test_who_does_not_come_back(self):
         """A bare pod and a static pod do not, nor does one that another scheduler would place."""
         made = Replacements(set(), frozenset(["default-scheduler"]))
         assert made.of(pod("bare", on="a")) is None
@@ -67,7 +62,7 @@ class TestReplacements:
 
 
 class TestSimulation:
-    def test_the_same_name_is_another_pod(self) -> None:
+    def test_the_same_name_is_another_pod(self):
         """A StatefulSet's pod that was placed, evicted and made again has one entry, that of the new pod."""
         low = owned("db-0", "StatefulSet", "db", requests={"cpu": 2})
         run = simulation(node("a", cpu="2"), low, pod("high", requests={"cpu": 2}, priority=5))
@@ -81,7 +76,7 @@ class TestSimulation:
         assert (outcome.tries, outcome.replaces, outcome.word) == (1, "default/db-0", "unschedulable")
         assert not run.all_placed
 
-    def test_replacements_may_evict_in_turn(self) -> None:
+    def test_replacements_may_evict_in_turn(self):
         """A replacement makes room as its priority allows; those who leave then are replaced after it."""
         middle = owned("m-0", "ReplicaSet", "m", on="a", requests={"cpu": 2}, priority=5)
         low = owned("l-0", "ReplicaSet", "l", on="b", requests={"cpu": 2})
@@ -100,7 +95,7 @@ class TestSimulation:
         )
 
     @pytest.mark.parametrize(("cpu", "placed"), [("2", True), ("1", False)])
-    def test_a_successor_counts_for_the_pod(self, cpu: str, placed: bool) -> None:
+    def test_a_successor_counts_for_the_pod(self, cpu, placed):
         """A pod that found a node and was evicted counts as placed where its replacement has a node, and not
         where it has none."""
         low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2}, nodeSelector={"pool": "x"})
@@ -120,29 +115,29 @@ class TestSimulation:
         assert run.all_placed is placed
 
 
-class TestNodeUses:
-    def test_before_and_after(self) -> None:
-        """What was requested before the first cycle, and what is after the last one, by node."""
-        run = simulation(
-            node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2})
-        )
-        uses = NodeUses(run.engine)
-        run.on_begin = uses.begin
-        assert [decision.host for decision in run.decisions()] == ["a"]
-        (use,) = uses.found()
-        cpu = use.resources["cpu"]
-        assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
-        assert (use.pods.before, use.pods.requested) == (1, 2)
+def test_before_and_after():
+    """What was requested before the first cycle, and what is after the last one, by node."""
+    run = simulation(
+        node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2})
+    )
+    uses = NodeUses(run.engine)
+    run.on_begin = uses.begin
+    assert [decision.host for decision in run.decisions()] == ["a"]
+    (use,) = uses.found()
+    cpu = use.resources["cpu"]
+    assert (cpu.allocatable, cpu.requested_before, cpu.requested, cpu.free) == (4000, 1000, 3000, 1000)
+    assert (use.pods.before, use.pods.requested) == (1, 2)
 
-    def test_watching_changes_no_decision(self) -> None:
-        """The same pods get the same nodes, watched or not."""
-        objects = [
-            *(node(name, cpu="3") for name in "abc"),
-            *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12)),
-        ]
-        watched = simulation(*objects)
-        plain = simulation(*objects)
-        watched.on_begin = NodeUses(watched.engine).begin
-        assert [decision.host for decision in watched.decisions()] == [
-            decision.host for decision in plain.decisions()
-        ]
+
+def test_watching_changes_no_decision():
+    """The same pods get the same nodes, watched or not."""
+    objects = [
+        *(node(name, cpu="3") for name in "abc"),
+        *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12)),
+    ]
+    watched = simulation(*objects)
+    plain = simulation(*objects)
+    watched.on_begin = NodeUses(watched.engine).begin
+    assert [decision.host for decision in watched.decisions()] == [
+        decision.host for decision in plain.decisions()
+    ]

@@ -1,41 +1,30 @@
 """Python's functions and the commands: one document, and ``ok`` says what the exit status says."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
 import kubeclassic
-from kubeclassic.questions.result import Result
 from tests.conftest import ROOT
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 HEAD = ("apiVersion", "kind")
 LINE = ("time", "event")
-NODE = {
-    "apiVersion": "v1",
-    "kind": "Node",
-    "metadata": {"name": "a"},
-    "status": {"allocatable": {"cpu": "1", "pods": "9"}},
-}
+NODE = manifest("Node", "a", apiVersion="v1", status={"allocatable": {"cpu": "1", "pods": "9"}})
 CASES = ROOT / "tests" / "conformance" / "1.14"
 
 
-def pods(count: int) -> list[dict[str, Any]]:
+def pods(count):
     """A node with room for one of *count* pods, and the pods."""
     spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
-    made = [
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{at}"}, "spec": spec}
-        for at in range(count)
-    ]
+    made = [manifest("Pod", f"p{at}", apiVersion="v1", spec=spec) for at in range(count)]
     return [NODE, *made]
 
 
-def check(result: Result, arguments: list[str], without: tuple[str, ...] = HEAD) -> bool:
+def check(result, arguments, without=HEAD):
     """Compare *result* with what the command prints, or with its last line; answers whether it is well."""
     text = ran(*arguments, status=0 if result.ok else 1).out
     printed = json.loads(text.splitlines()[-1] if without is LINE else text)
@@ -44,7 +33,7 @@ def check(result: Result, arguments: list[str], without: tuple[str, ...] = HEAD)
 
 
 @pytest.mark.parametrize("is_right", [True, False])
-def test_conform(is_right: bool, tmp_path: Path) -> None:
+def test_conform(is_right, tmp_path):
     """Cases that are identical, and answers of other cases."""
     answers = "roundrobin" if is_right else "percentage"
     shutil.copy(CASES / "roundrobin.cases.jsonl.gz", tmp_path)
@@ -53,7 +42,7 @@ def test_conform(is_right: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_replay(count: int, tmp_path: Path) -> None:
+def test_replay(count, tmp_path):
     """Pods that all get a node, and one that waits in the end: the result is the last line."""
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"kind": "List", "items": pods(count)}))
@@ -61,11 +50,11 @@ def test_replay(count: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy", [None, "unknown.json"])
-def test_sweep(policy: str | None, tmp_path: Path) -> None:
+def test_sweep(policy, tmp_path):
     """Runs that succeed, and one that has an error."""
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
     (tmp_path / "unknown.json").write_text(
-        json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]})
+        json.dumps(yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: Unknown}]}"))
     )
     runs = [{"name": "as it is"}, {"name": "other", **({"policy": policy} if policy else {})}]
     path = tmp_path / "sweep.json"
@@ -78,7 +67,7 @@ def test_sweep(policy: str | None, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_checked", [False, True])
-def test_migrate(is_checked: bool) -> None:
+def test_migrate(is_checked):
     """The document is the profile; the check of it is not in it, but in the exit status. Its head is of
     Kubernetes, so it stays."""
     policy = ROOT / "examples" / "policies" / "kubernetes-classic.json"
@@ -89,10 +78,10 @@ def test_migrate(is_checked: bool) -> None:
     assert check(found, arguments, ()) is not is_checked
 
 
-def test_what_is_missing_is_told_of_every_form(tmp_path: Path) -> None:
+def test_what_is_missing_is_told_of_every_form(tmp_path):
     """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same
     words, once."""
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    owner = yaml.safe_load("{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: '1', controller: true}")
     pod = {**pods(1)[1], "metadata": {"name": "p", "ownerReferences": [owner]}}
     pod["spec"] = {**pod["spec"], "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "lost"}}]}
     manifests = [

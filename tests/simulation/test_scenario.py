@@ -1,41 +1,26 @@
 """What files say of a cluster: what is there, what waits, what takes no part."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.scenario import Files, Scenario
+from kubeclassic.simulation.scenario import Files
+from tests.support.manifests import manifest
 
-NODE = {"kind": "Node", "metadata": {"name": "a"}}
-TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c"}]}}
+NODE = manifest("Node", "a")
+TEMPLATE = yaml.safe_load("{metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}")
 
 
-def pod(
-    name: str, *, status: dict[str, Any] | None = None, deleted: str | None = None, **spec: Any
-) -> dict[str, Any]:
+def pod(name, *, status=None, deleted=None, **spec):
     """A pod's manifest."""
-    return {
-        "kind": "Pod",
-        "metadata": {"name": name, "deletionTimestamp": deleted},
-        "spec": spec,
-        "status": status or {},
-    }
+    return manifest("Pod", name, metadata={"deletionTimestamp": deleted}, spec=spec, status=status or {})
 
 
-def scenario(
-    folder: Path,
-    *documents: dict[str, Any],
-    more: tuple[dict[str, Any], ...] = (),
-    defaults: bool = True,
-    **options: Any,
-) -> Scenario:
+def scenario(folder, *documents, more=(), defaults=True, **options):
     """The scenario of a node and *documents*, with *more* of them as ``--pods``."""
     (folder / "cluster.json").write_text(json.dumps([NODE, *documents]))
     (folder / "more.json").write_text("\n".join(map(json.dumps, more)))
@@ -43,19 +28,19 @@ def scenario(
     return Files.read(folder / "cluster.json", paths, defaults=defaults).scenario(**options)
 
 
-def waiting(found: Scenario) -> list[str]:
+def waiting(found):
     """The names of the pods that wait."""
     return [item.name for item in found.pending]
 
 
 class TestPods:
-    def test_who_has_no_node_waits(self, tmp_path: Path) -> None:
+    def test_who_has_no_node_waits(self, tmp_path):
         """Pods without a node wait, in input order; the others are there."""
         found = scenario(tmp_path, pod("z"), pod("bound", nodeName="a"), pod("b"), more=(pod("m"),))
         assert waiting(found) == ["z", "b", "m"]
         assert [item.name for item in found.objects] == ["a", "bound"]
 
-    def test_who_takes_no_part(self, tmp_path: Path) -> None:
+    def test_who_takes_no_part(self, tmp_path):
         """Pods that have finished, are being deleted or are another scheduler's are ignored and counted."""
         found = scenario(
             tmp_path,
@@ -68,10 +53,10 @@ class TestPods:
         assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
         assert not [item for item in found.objects if isinstance(item, Pod)]
 
-    def test_who_stays(self, tmp_path: Path) -> None:
+    def test_who_stays(self, tmp_path):
         """Pods on a node stay while they are leaving, and with a warning where their node was not given;
         other kinds are counted."""
-        others = ({"kind": "Ingress", "metadata": {"name": name}} for name in "ij")
+        others = (manifest("Ingress", name) for name in "ij")
         found = scenario(
             tmp_path,
             pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"),
@@ -83,50 +68,35 @@ class TestPods:
         assert found.ignored == {"of kind Ingress": 2}
 
 
-class TestWorkloads:
-    def test_replicas_are_topped_up(self, tmp_path: Path) -> None:
-        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
-        may be more pods, too."""
-        owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
-        present = {
-            "kind": "Pod",
-            "metadata": {"name": "web-x", "ownerReferences": owner},
-            "spec": {"nodeName": "a"},
-        }
-        replica_set = {
-            "kind": "ReplicaSet",
-            "metadata": {"name": "web"},
-            "spec": {"replicas": 3, "template": TEMPLATE},
-        }
-        job = {
-            "kind": "Job",
-            "metadata": {"name": "once"},
-            "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE},
-        }
-        found = scenario(tmp_path, present, replica_set, more=(job,))
-        assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
+def test_replicas_are_topped_up(tmp_path):
+    """A controller's pods that are there count; only the rest is made, with names of their own. Workloads
+    may be more pods, too."""
+    owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
+    present = manifest("Pod", "web-x", metadata={"ownerReferences": owner}, spec={"nodeName": "a"})
+    replica_set = manifest("ReplicaSet", "web", spec={"replicas": 3, "template": TEMPLATE})
+    job = manifest("Job", "once", spec={"parallelism": 2, "completions": 2, "template": TEMPLATE})
+    found = scenario(tmp_path, present, replica_set, more=(job,))
+    assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
 
 
-class TestAdmission:
-    def test_priority_classes(self, tmp_path: Path) -> None:
-        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
-        its words."""
-        high = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
-        found = scenario(
-            tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope")
-        )
-        assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
-        assert found.ignored == {"refused by the API server": 1}
-        assert found.warnings == (
-            Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
-        )
-
-    def test_without_defaults_nothing_is_admitted(self, tmp_path: Path) -> None:
-        """Objects are taken as they stand, class or no class."""
-        assert waiting(scenario(tmp_path, pod("p", priorityClassName="nope"), defaults=False)) == ["p"]
+def test_priority_classes(tmp_path):
+    """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with
+    its words."""
+    high = manifest("PriorityClass", "high", value=7)
+    found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
+    assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
+    assert found.ignored == {"refused by the API server": 1}
+    assert found.warnings == (
+        Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),
+    )
 
 
-def test_a_cluster_has_nodes(tmp_path: Path) -> None:
+def test_without_defaults_nothing_is_admitted(tmp_path):
+    """Objects are taken as they stand, class or no class."""
+    assert waiting(scenario(tmp_path, pod("p", priorityClassName="nope"), defaults=False)) == ["p"]
+
+
+def test_a_cluster_has_nodes(tmp_path):
     """Files without a node are refused, and those without a kind in a folder are told of then."""
     (tmp_path / "pods.json").write_text(json.dumps(pod("p")))
     with pytest.raises(ManifestError, match=r"pods\.json: expected at least one Node, got none$"):
@@ -139,10 +109,8 @@ def test_a_cluster_has_nodes(tmp_path: Path) -> None:
         Files.read(tmp_path).scenario()
 
 
-def test_config_maps_are_kept(tmp_path: Path) -> None:
+def test_config_maps_are_kept(tmp_path):
     """ConfigMaps are kept for Policies, by namespace and name."""
-    found = scenario(
-        tmp_path, {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {}}
-    )
+    found = scenario(tmp_path, manifest("ConfigMap", "p", namespace="kube-system", data={}))
     assert list(found.config_maps) == [("kube-system", "p")]
     assert found.node_count == sum(isinstance(item, Node) for item in found.objects) == 1

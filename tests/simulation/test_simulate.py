@@ -1,38 +1,31 @@
 """Simulations: who is tried when, what becomes of whom, and the summary."""
 
-from __future__ import annotations
+import yaml
 
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.engine import Engine
+from kubeclassic.api.objects import Pod
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.summary import summarise
 from tests.support.build import engine, node, pod
 
 
-def simulation(
-    *objects: KubeObject,
-    release: str = "1.16",
-    tie_break: str = "release",
-    seed: int = 0,
-    order: str = "input",
-) -> Simulation:
+def simulation(*objects, release="1.16", tie_break="release", seed=0, order="input"):
     """A simulation of the pods of *objects* that have no node on everything else."""
     there = tuple(item for item in objects if not (isinstance(item, Pod) and not item.spec.node_name))
     pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
-    made: Engine = engine(release=release)
+    made = engine(release=release)
     made.ties.pick = TIE_BREAKS[tie_break](made.algorithm.release, seed)
     return Simulation(Scenario(there, pending), made, order)
 
 
-def hosts(run: Simulation) -> list[str | None]:
+def hosts(run):
     """The host of each cycle."""
     return [decision.host for decision in run.decisions()]
 
 
 class TestDecisions:
-    def test_the_cluster_fills_up(self) -> None:
+    def test_the_cluster_fills_up(self):
         """Each pod finds the cluster as the pods before it left it."""
         run = simulation(
             node("a", cpu="2"), pod("p", requests={"cpu": "1500m"}), pod("q", requests={"cpu": 1})
@@ -41,7 +34,7 @@ class TestDecisions:
         assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
         assert not run.all_placed
 
-    def test_a_preemptor_is_tried_as_long_as_it_makes_room(self) -> None:
+    def test_a_preemptor_is_tried_as_long_as_it_makes_room(self):
         """Where the room that it made is not enough, as its constraint rules that node out by then, it makes
         room elsewhere."""
         nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
@@ -49,7 +42,7 @@ class TestDecisions:
             pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1"))
             for one in nodes
         ]
-        apart = [{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}]
+        apart = yaml.safe_load("[{topologyKey: zone, labelSelector: {matchLabels: {app: x}}}]")
         away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
         high = [
             pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"
@@ -59,7 +52,7 @@ class TestDecisions:
         assert run.outcomes["default/q"].tries == 3
         assert run.all_placed
 
-    def test_a_nomination_of_before_holds(self) -> None:
+    def test_a_nomination_of_before_holds(self):
         """A waiting pod's ``status.nominatedNodeName`` keeps its place from pods of lower priority."""
         nominated = pod("first", requests={"cpu": 2}, priority=5, status={"nominatedNodeName": "a"})
         run = simulation(node("a", cpu="2"), pod("low", requests={"cpu": 2}), nominated)
@@ -70,7 +63,7 @@ class TestTieBreak:
     NODES = tuple(node(name) for name in "abc")
     PODS = tuple(pod(name) for name in "pqrstuvwxyz")
 
-    def test_random(self) -> None:
+    def test_random(self):
         """``random`` depends on the seed alone, and comes to every one of the best."""
         drawn = {
             seed: tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=seed)))
@@ -81,12 +74,11 @@ class TestTieBreak:
         assert drawn[3] == tuple(hosts(simulation(*self.NODES, *self.PODS, tie_break="random", seed=3)))
 
 
-class TestSummary:
-    def test_use_and_imbalance(self) -> None:
-        """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
-        emptiest."""
-        run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
-        assert hosts(run) == []
-        cpu = summarise(run).resources[0]
-        assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
-        assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)
+def test_use_and_imbalance():
+    """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
+    emptiest."""
+    run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
+    assert hosts(run) == []
+    cpu = summarise(run).resources[0]
+    assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)
+    assert (cpu.imbalance.standard_deviation, cpu.imbalance.max_min) == (0.25, 0.5)

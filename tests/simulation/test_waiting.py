@@ -1,19 +1,16 @@
 """Pods that wait on Permit where there is no clock: in simulations, for Python programs, and beside other
 schedulers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
-from kubeclassic.framework.status import Status, wait
+from kubeclassic.framework.status import wait
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.questions.simulate.pods import PodRecord
@@ -35,7 +32,7 @@ class Keyholder(Doorman):
 
     name = "Keyholder"
 
-    def permit(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def permit(self, pod, node_name, cycle):
         """Say what the annotations say."""
         said = pod.metadata.annotations
         for other in self.handle.iterate_over_waiting_pods():
@@ -45,25 +42,25 @@ class Keyholder(Doorman):
                 other.reject(self.name, f"{pod.name} does not want it")
         return wait() if "waits" in said else None
 
-    def post_filter(self, pod: Any, found: Any, cycle: Any) -> None:
+    def post_filter(self, pod, found, cycle):
         """Reject all."""
         for other in self.handle.iterate_over_waiting_pods():
             other.reject(self.name, "somebody fits nowhere")
 
 
-def asking(name: str, cpu: str = "1", priority: int = 0, **annotations: str) -> Pod:
+def asking(name, cpu="1", priority=0, **annotations):
     """A pod that asks for cpu."""
     return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": annotations})
 
 
-def engine(**options: Any) -> Any:
+def engine(**options):
     """A new scheduler with the plugin."""
     return scheduler(
         profile={"plugins": {"multiPoint": enabled("Keyholder")}}, plugins=(Keyholder,), **options
     )
 
 
-def simulated(*objects: KubeObject) -> Simulation:
+def simulated(*objects):
     """A finished simulation."""
     pending = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     made = Simulation(Scenario(tuple(item for item in objects if item not in pending), pending), engine())
@@ -72,19 +69,19 @@ def simulated(*objects: KubeObject) -> Simulation:
     return made
 
 
-def words(made: Simulation) -> dict[str, str]:
+def words(made):
     """What became of whom."""
     return {outcome.pod.name: outcome.word for outcome in made.outcomes.values()}
 
 
-def told(made: Simulation, name: str) -> tuple[str | None, str | None]:
+def told(made, name):
     """Where a pod is, and what is said of it."""
     outcome = made.outcomes[f"default/{name}"]
     return outcome.host, outcome.error
 
 
 class TestOutcomes:
-    def test_who_waits_at_the_end_waits(self) -> None:
+    def test_who_waits_at_the_end_waits(self):
         """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its
         own, and keeps its node."""
         made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("two"))
@@ -96,13 +93,13 @@ class TestOutcomes:
         assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
         assert "0 unschedulable, 1 waiting for Permit plugins" in summary_lines(counts)[0]
 
-    def test_an_allowed_pod_is_placed(self) -> None:
+    def test_an_allowed_pod_is_placed(self):
         """A later pod's cycle lets it be bound."""
         made = simulated(node("a"), asking("one", waits="yes"), asking("two", allows="one"))
         assert (words(made), told(made, "one")) == ({"one": "placed", "two": "placed"}, ("a", None))
         assert made.all_placed
 
-    def test_a_rejected_pod_gives_its_node_back(self) -> None:
+    def test_a_rejected_pod_gives_its_node_back(self):
         """A later pod takes the room of one that was rejected."""
         made = simulated(
             node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")
@@ -110,19 +107,19 @@ class TestOutcomes:
         assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
         assert told(made, "one") == (None, "two does not want it")
 
-    def test_a_pod_that_fits_nowhere_can_reject_others(self) -> None:
+    def test_a_pod_that_fits_nowhere_can_reject_others(self):
         """A PostFilter plugin can end waits; the room is there for the next one."""
         made = simulated(
             node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")
         )
         assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
 
-    def test_a_refusal_after_the_wait(self) -> None:
+    def test_a_refusal_after_the_wait(self):
         """A PreBind plugin can still refuse."""
         made = simulated(node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one"))
         assert told(made, "one") == (None, "not bound")
 
-    def test_a_waiting_victim_was_not_evicted(self) -> None:
+    def test_a_waiting_victim_was_not_evicted(self):
         """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
         made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
         assert (words(made), told(made, "low")) == (
@@ -131,7 +128,7 @@ class TestOutcomes:
         )
         assert made.evictions == []
 
-    def test_records(self) -> None:
+    def test_records(self):
         """A line says of a cycle that its pod waits; the pod's record says it in the end."""
         made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
         assert [decision.cycle().waiting for decision in made.decisions()] == [True, UNSET]
@@ -139,7 +136,7 @@ class TestOutcomes:
 
 
 class TestPython:
-    def test_the_pods_that_wait(self) -> None:
+    def test_the_pods_that_wait(self):
         """A program is told of a decision that is not final, who waits, and who waits no more."""
         ours = Scheduler(
             Cluster([node("a"), asking("one", waits="yes"), asking("two")]),
@@ -152,7 +149,7 @@ class TestPython:
         assert ours.waiting_on_permit == ()
         assert [waiting.name for waiting in ours.waiting] == ["one"]
 
-    def test_a_waiting_pod_that_is_deleted(self) -> None:
+    def test_a_waiting_pod_that_is_deleted(self):
         """Its node is free again, and its reservations are undone."""
         cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
         ours = Scheduler(cluster, Framework(release="1.27", plugins=[Keyholder]))
@@ -161,7 +158,7 @@ class TestPython:
         assert (ours.waiting_on_permit, Keyholder.seen[-1]) == ((), "Keyholder unreserve one")
         assert ours.schedule(asking("two")).host == "a"
 
-    def test_asking_ends_no_wait(self) -> None:
+    def test_asking_ends_no_wait(self):
         """What a plugin does while somebody only asks what would happen does not count."""
         made = engine()
         simulation = Simulation(Scenario((node("a", cpu="1"),), (asking("one", waits="yes"),)), made)
@@ -171,35 +168,33 @@ class TestPython:
         assert simulation.outcomes["default/one"].word == "waiting"
 
 
-class TestLocked:
-    @pytest.mark.parametrize("ends", ["allows", "rejects"])
-    def test_a_follower_does_not_wait(self, ends: str) -> None:
-        """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back
-        when it does."""
-        waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
-        comparison = compare(
-            Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
-        )
-        caches = [one.engine.cache for one in comparison.sides]
-        there = [
-            [name for name in ("one", "three", "two") if cache.state(pod(name)) is not None]
-            for cache in caches
-        ]
-        assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
-        assert names(waits_of(comparison.sides[1].engine)) == []
+@pytest.mark.parametrize("ends", ["allows", "rejects"])
+def test_a_follower_does_not_wait(ends):
+    """Beside a leader whose plugins make pods wait, the others take its decisions, and take them back
+    when it does."""
+    waiting = (asking("one", waits="yes"), asking("two", **{ends: "one"}), asking("three"))
+    comparison = compare(
+        Scenario((node("a", cpu="2"),), waiting), {"a": engine(), "b": engine()}, mode=LOCKED
+    )
+    caches = [one.engine.cache for one in comparison.sides]
+    there = [
+        [name for name in ("one", "three", "two") if cache.state(pod(name)) is not None] for cache in caches
+    ]
+    assert there[0] == there[1] == (["one", "two"] if ends == "allows" else ["three", "two"])
+    assert names(waits_of(comparison.sides[1].engine)) == []
 
 
 class TestGang:
     ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
-    def outcomes(self, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    def outcomes(self, monkeypatch, *arguments):
         """What simulate says of the example."""
         monkeypatch.chdir(ROOT)
         return ran(
             "simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1
         ).document
 
-    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_all_or_none(self, monkeypatch):
         """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
         one waits."""
         found = {
@@ -217,7 +212,7 @@ class TestGang:
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
 
-    def test_on_the_clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_on_the_clock(self, monkeypatch):
         """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
         when its time is up."""
         monkeypatch.chdir(ROOT)

@@ -1,34 +1,31 @@
 """Questions about a workload are about all its pods: the first that finds no node is explained."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import explain, simulate, what_if
 from tests.support import manifests
+from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 WORDS = {"Deployment": "deploy", "StatefulSet": "sts", "DaemonSet": "ds", "Job": "job"}
 BY_HOST = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "w"}}}
-SPECS: list[Json] = [
+SPECS = [
     {},
     {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [BY_HOST]}}},
     {"topologySpreadConstraints": [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **BY_HOST}]},
 ]
 
 
-def node(name: str, cpu: str = "2") -> Json:
+def node(name, cpu="2"):
     """A node that has its name as a label."""
     return manifests.node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
 
 
-def workload(kind: str, replicas: int, cpu: str = "1", **spec: Any) -> Json:
+def workload(kind, replicas, cpu="1", **spec):
     """A workload called w."""
-    container: Json = {
+    container = {
         "name": "c",
         "image": "i",
         "resources": {"requests": {"cpu": cpu}},
@@ -38,16 +35,11 @@ def workload(kind: str, replicas: int, cpu: str = "1", **spec: Any) -> Json:
     selector = {"matchLabels": {"app": "w"}}
     if kind == "Job":
         template["spec"]["restartPolicy"] = "Never"
-        how: Json = {"parallelism": replicas, "completions": replicas}
+        how = {"parallelism": replicas, "completions": replicas}
     else:
         how = {"selector": selector} if kind == "DaemonSet" else {"selector": selector, "replicas": replicas}
     version = "batch/v1" if kind == "Job" else "apps/v1"
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": {"name": "w", "namespace": "default"},
-        "spec": {**how, "template": template},
-    }
+    return manifest(kind, "w", namespace="default", apiVersion=version, spec={**how, "template": template})
 
 
 @given(
@@ -58,9 +50,7 @@ def workload(kind: str, replicas: int, cpu: str = "1", **spec: Any) -> Json:
     st.sampled_from([{}, {"ports": [{"containerPort": 80, "hostPort": 80}]}]),
     st.sampled_from(["1.15", "1.19", "1.27", "1.34"]),
 )
-def test_a_workload_is_its_pods(
-    kind: str, replicas: int, sizes: list[str], spec: Json, container: Json, release: str
-) -> None:
+def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release):
     """It is fine where simulate places each of its pods; else the pod that is explained is one that simulate
     does not place."""
     cluster = [
@@ -76,7 +66,7 @@ def test_a_workload_is_its_pods(
     assert not waits or found.decision.pod.key == next(name for name, host in hosts.items() if host is None)
 
 
-def told(cluster: list[Json], name: str, release: str = "1.34") -> str:
+def told(cluster, name, release="1.34"):
     """What text says of the workload."""
     return " ".join(
         str(getattr(part, "text", ""))
@@ -85,21 +75,21 @@ def told(cluster: list[Json], name: str, release: str = "1.34") -> str:
 
 
 @pytest.mark.parametrize(("replicas", "words"), [(5, "2 of 5 pods"), (2, "stands for 2 pods")])
-def test_how_many_find_a_node(replicas: int, words: str) -> None:
+def test_how_many_find_a_node(replicas, words):
     """All pods have their turn, whichever is explained."""
     assert words in told([node("n0"), workload("Deployment", replicas)], "deploy/w")
 
 
-def test_pods_of_a_daemonset_wait_for_nodes() -> None:
+def test_pods_of_a_daemonset_wait_for_nodes():
     """Each of its pods is for one node."""
     cluster = [node("n0"), node("n1", "0"), node("n2", "0"), workload("DaemonSet", 0)]
     assert "the pods for n1 and n2 wait" in told(cluster, "ds/w")
     assert explain(cluster, "ds/w", "1.34").document.waiting_nodes == ("n1", "n2")
 
 
-def test_one_of_a_dump_waits() -> None:
+def test_one_of_a_dump_waits():
     """Pods on nodes are among those that find one."""
-    owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}]
+    owner = yaml.safe_load("[{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]")
     pods = [
         manifests.pod(f"p{at}", cpu="2", on="n0" * (at == 0), metadata={"ownerReferences": owner})
         for at in range(2)
@@ -109,7 +99,7 @@ def test_one_of_a_dump_waits() -> None:
     )
 
 
-def test_alone_leaves_out_others() -> None:
+def test_alone_leaves_out_others():
     """The workload's own pods have their turn one after another."""
     other = manifests.pod("other", cpu="1")
     cluster = [node("n0"), other, workload("Deployment", 2)]

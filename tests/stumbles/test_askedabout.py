@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from tests.support import manifests
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 RELEASE = ("--release", "1.27")
@@ -18,12 +19,7 @@ def claimed(name, claim):
     return pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": claim}}])
 
 
-NODE = {
-    "kind": "Node",
-    "metadata": {"name": "a"},
-    "spec": {"unschedulabel": True},
-    "status": {"allocatable": {"cpu": "4", "pods": "9"}},
-}
+NODE = manifest("Node", "a", spec={"unschedulabel": True}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 SIDECAR = {"initContainers": [{"name": "s", "restartPolicy": "Always"}]}
 OBJECTS = [
     NODE,
@@ -114,19 +110,21 @@ def test_a_used_up_quota_is_told(tmp_path):
     """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods
     that are there fit."""
     amounts = {"requests.cpu": "1"}
-    quota = {
-        "kind": "ResourceQuota",
-        "metadata": {"name": "q", "namespace": "data"},
-        "spec": {"hard": amounts},
-        "status": {"hard": amounts, "used": {"requests.cpu": "500m"}},
-    }
+    quota = manifest(
+        "ResourceQuota",
+        "q",
+        namespace="data",
+        spec={"hard": amounts},
+        status={"hard": amounts, "used": {"requests.cpu": "500m"}},
+    )
     container = {"name": "c", "resources": {"requests": {"cpu": "500m"}}}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
-    web = {
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "data"},
-        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
-    }
+    web = manifest(
+        "Deployment",
+        "web",
+        namespace="data",
+        spec={"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    )
     path = tmp_path / "dump.json"
     path.write_text(
         json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8"

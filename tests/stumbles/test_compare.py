@@ -16,6 +16,7 @@ from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.conftest import ROOT
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.pages import page_of
 from tests.support.program import ran
 
@@ -79,22 +80,20 @@ def sampled():
     return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
 
 
-class TestTheMode:
-    def test_free_mode_names_the_first_difference(self):
-        """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
-        follow from it."""
-        found = falling_out(FREE)
-        assert len(found.differences) == 2
-        lines = text_of(found).splitlines()
-        assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
-        assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
-        assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
-        more = "1 more decision differs; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
-        assert lines[3] == more
-        assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
-        first = found.document.against[0].first_difference
-        assert first is not None
-        assert first.pod == found.differences[0].pod
+def test_free_mode_names_the_first_difference():
+    """In mode free the verdict is followed by the first pod on which the two differ, as later ones can
+    follow from it."""
+    found = falling_out(FREE)
+    assert len(found.differences) == 2
+    lines = text_of(found).splitlines()
+    assert lines[0] == "The same pods find a place under a and b, 2 of them on another node."
+    assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
+    assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
+    more = "1 more decision differs; each side has its own cluster, so that can follow from the first; --mode locked rules it out"
+    assert lines[3] == more
+    assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
+    first = found.document.against[0].first_difference
+    assert first.pod == found.differences[0].pod
 
 
 class TestWhy:
@@ -145,15 +144,8 @@ class TestConfigurations:
     def folder(self, tmp_path, monkeypatch):
         """A folder to work in, with a cluster and rules."""
         monkeypatch.chdir(tmp_path)
-        items = [
-            {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
-            for name in "ab"
-        ]
-        waiting = {
-            "kind": "Pod",
-            "metadata": {"name": "p"},
-            "spec": {"containers": [{"name": "c", "image": "i"}]},
-        }
+        items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
+        waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
         (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path
@@ -166,19 +158,15 @@ class TestConfigurations:
         assert found["causes"]["b"]["rule"] == "ByName"
 
 
-class TestForms:
-    def test_csv_has_a_line_for_each_difference(self):
-        """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
-        sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
-        record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
-        lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
-        wanted = [
-            (found["pod"], name, cause["rule"] or "")
-            for found in record["differences"]
-            for name, cause in found["causes"].items()
-        ]
-        assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
-        assert (
-            ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out
-            == ",".join(lines[0]) + "\n"
-        )
+def test_csv_has_a_line_for_each_difference():
+    """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
+    sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
+    record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
+    lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
+    wanted = [
+        (found["pod"], name, cause["rule"] or "")
+        for found in record["differences"]
+        for name, cause in found["causes"].items()
+    ]
+    assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
+    assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"

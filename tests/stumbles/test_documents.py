@@ -115,27 +115,26 @@ class TestStrictness:
             load_configuration(path)
 
 
-class TestHugeQuantities:
-    @pytest.mark.parametrize(
-        ("manifest", "wanted"),
-        [
-            (
-                f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
-                'spec.containers[0].resources.requests[memory]: got "20E", which counts as 0: it does not fit into 64 bits',
-            ),
-            (
-                f"{NODE}status: {{allocatable: {{memory: '18446744073709551617'}}}}",
-                'status.allocatable[memory]: got "18446744073709551617", which counts as 1: it does not fit into 64 bits',
-            ),
-            (
-                f"{NODE}status: {{allocatable: {{cpu: 10P}}}}",
-                'status.allocatable[cpu]: got "10P", which counts as 0 thousandths: it does not fit into 64 bits',
-            ),
-        ],
-    )
-    def test_amounts_that_wrap_as_in_go_are_warned_of(self, manifest, wanted):
-        """An amount beyond 64 bits counts as Go counts it, and a warning says as what."""
-        assert warnings_of(manifest) == [wanted]
+@pytest.mark.parametrize(
+    ("manifest", "wanted"),
+    [
+        (
+            f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
+            'spec.containers[0].resources.requests[memory]: got "20E", which counts as 0: it does not fit into 64 bits',
+        ),
+        (
+            f"{NODE}status: {{allocatable: {{memory: '18446744073709551617'}}}}",
+            'status.allocatable[memory]: got "18446744073709551617", which counts as 1: it does not fit into 64 bits',
+        ),
+        (
+            f"{NODE}status: {{allocatable: {{cpu: 10P}}}}",
+            'status.allocatable[cpu]: got "10P", which counts as 0 thousandths: it does not fit into 64 bits',
+        ),
+    ],
+)
+def test_amounts_that_wrap_as_in_go_are_warned_of(manifest, wanted):
+    """An amount beyond 64 bits counts as Go counts it, and a warning says as what."""
+    assert warnings_of(manifest) == [wanted]
 
 
 class TestBounds:
@@ -235,44 +234,41 @@ class TestBounds:
         assert "\\x1b[31mx" in refusal('kind: Pod\nmetadata: {labels: {"\\e[31mx": [1]}}')
 
 
-class TestYamlTags:
-    @pytest.mark.parametrize(
-        "written",
-        [
-            "!!bool x",
-            "!!int ''",
-            "!!float x",
-            "!!float .nan",
-            "!!python/object:os.system x",
-            "!!binary x",
-            "!!set {}",
-            "!!omap []",
-            "!x y",
-        ],
+@pytest.mark.parametrize(
+    "written",
+    [
+        "!!bool x",
+        "!!int ''",
+        "!!float x",
+        "!!float .nan",
+        "!!python/object:os.system x",
+        "!!binary x",
+        "!!set {}",
+        "!!omap []",
+        "!x y",
+    ],
+)
+def test_what_json_does_not_have_is_an_error(written):
+    """Tags that call for something else than a JSON value are an error with line and column."""
+    assert refusal(f"{POD}spec: {{nodeName: {written}}}").startswith(
+        ", line 3, column 18: broken YAML: expected "
     )
-    def test_what_json_does_not_have_is_an_error(self, written):
-        """Tags that call for something else than a JSON value are an error with line and column."""
-        assert refusal(f"{POD}spec: {{nodeName: {written}}}").startswith(
-            ", line 3, column 18: broken YAML: expected "
-        )
 
 
-class TestEncodings:
-    def test_half_characters_are_replaced(self):
-        """A lone surrogate in JSON becomes U+FFFD, as in Go; in YAML it is an error."""
-        (pod,) = read('{"kind": "Pod", "metadata": {"name": "a\\ud800b", "labels": {"\\udfff": "x"}}}').of(
-            Pod
-        )
-        assert (pod.name, pod.labels) == ("a\ufffdb", {"\ufffd": "x"})
-        assert "invalid Unicode character" in refusal('kind: Pod\nmetadata: {name: "\\ud800"}')
+def test_half_characters_are_replaced():
+    """A lone surrogate in JSON becomes U+FFFD, as in Go; in YAML it is an error."""
+    (pod,) = read('{"kind": "Pod", "metadata": {"name": "a\\ud800b", "labels": {"\\udfff": "x"}}}').of(Pod)
+    assert (pod.name, pod.labels) == ("a\ufffdb", {"\ufffd": "x"})
+    assert "invalid Unicode character" in refusal('kind: Pod\nmetadata: {name: "\\ud800"}')
 
-    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
-    @pytest.mark.parametrize(
-        "text", ["kind: Pod\nmetadata: {name: é}\n", '{"kind": "Pod", "metadata": {"name": "é"}}']
-    )
-    def test_utf_16_is_read(self, text, encoding):
-        """UTF-16 with its mark is read, as YAML allows it."""
-        assert read(("\ufeff" + text).encode(encoding)).objects[0].name == "é"
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", ["kind: Pod\nmetadata: {name: é}\n", '{"kind": "Pod", "metadata": {"name": "é"}}']
+)
+def test_utf_16_is_read(text, encoding):
+    """UTF-16 with its mark is read, as YAML allows it."""
+    assert read(("\ufeff" + text).encode(encoding)).objects[0].name == "é"
 
 
 class TestFiles:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import manifests
+from tests.support.manifests import manifest
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
 
@@ -33,7 +34,7 @@ ITEMS = [
     node("b"),
     node("small", 2),
     node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
-    {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
+    manifest("PriorityClass", "high", value=1000),
     pod("on-a", 3, nodeName="a"),
     pod("on-b", 2, nodeName="b"),
     pod("light", "100m", nodeName="a"),
@@ -83,109 +84,103 @@ def found(told):
 BOTH = pytest.mark.parametrize("release", ["1.16", "1.27"])
 
 
-class TestNoNode:
-    @BOTH
-    def test_what_evicting_would_do(self, found, told, release):
-        """It says who would leave which node."""
-        assert found("great", "--release", release)["eviction"]["victims"] == [
-            {"pod": "shop/on-a", "priority": 0}
-        ]
-        assert "It would preempt on a and evict shop/on-a (priority 0)." in told(
-            "great", "--release", release
-        )
-
-    def test_why_evicting_does_not_help(self, found, told):
-        """It says on how many nodes what stands against it stays, and on how many nobody has a lower
-        priority."""
-        eviction = found("big")["eviction"]
-        assert (eviction["unresolvable"], eviction["nobodyLower"], eviction["notEnough"]) == (1, 3, 0)
-        assert "  3 nodes: no pod there has a lower priority\n" in told("big")
-        assert "its preemptionPolicy is Never" in told("never", "--release", "1.27")
-        assert "preemption is switched off" in told("great", "--disable-preemption")
+@BOTH
+def test_what_evicting_would_do(found, told, release):
+    """It says who would leave which node."""
+    assert found("great", "--release", release)["eviction"]["victims"] == [
+        {"pod": "shop/on-a", "priority": 0}
+    ]
+    assert "It would preempt on a and evict shop/on-a (priority 0)." in told("great", "--release", release)
 
 
-class TestAHost:
-    @pytest.mark.parametrize(
-        ("release", "rule"),
-        [
-            ("1.15", "each gets its turn, as in the original"),
-            ("1.16", "the original takes one at random"),
-            ("1.27", "takes one at random"),
-        ],
+def test_why_evicting_does_not_help(found, told):
+    """It says on how many nodes what stands against it stays, and on how many nobody has a lower
+    priority."""
+    eviction = found("big")["eviction"]
+    assert (eviction["unresolvable"], eviction["nobodyLower"], eviction["notEnough"]) == (1, 3, 0)
+    assert "  3 nodes: no pod there has a lower priority\n" in told("big")
+    assert "its preemptionPolicy is Never" in told("never", "--release", "1.27")
+    assert "preemption is switched off" in told("great", "--disable-preemption")
+
+
+@pytest.mark.parametrize(
+    ("release", "rule"),
+    [
+        ("1.15", "each gets its turn, as in the original"),
+        ("1.16", "the original takes one at random"),
+        ("1.27", "takes one at random"),
+    ],
+)
+def test_ties_are_told(tmp_path, release, rule):
+    """Where several nodes share the best total, it says how many, and which rule picks."""
+    items = [node("a"), node("b"), node("c"), pod("web")]
+    (tmp_path / "ties.json").write_text(
+        json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8"
     )
-    def test_ties_are_told(self, tmp_path, release, rule):
-        """Where several nodes share the best total, it says how many, and which rule picks."""
-        items = [node("a"), node("b"), node("c"), pod("web")]
-        (tmp_path / "ties.json").write_text(
-            json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8"
-        )
-        choice = ran(
-            "explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json"
-        ).document["choice"]
-        assert (choice["ties"], choice["against"], choice["decided"]) == (["a", "b", "c"], None, None)
-        assert rule in choice["tieBreak"]
-
-    def test_a_single_node_is_taken_without_scoring(self, told):
-        """Where one node fits it says that nothing was compared."""
-        assert "Of 4 nodes only a fits, so it is taken without scoring." in told("on-a", "--release", "1.16")
+    choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document[
+        "choice"
+    ]
+    assert (choice["ties"], choice["against"], choice["decided"]) == (["a", "b", "c"], None, None)
+    assert rule in choice["tieBreak"]
 
 
-class TestOneNode:
-    @BOTH
-    def test_each_rule_in_order(self, found, told, release):
-        """--node has each predicate or plugin in running order with its verdict, also those that were not
-        asked any more."""
-        close = found("big", "--node", "a", "--release", release)["closeUp"]
-        outcomes = [verdict["outcome"] for verdict in close["verdicts"]]
-        assert outcomes == sorted(outcomes, key=["passes", "fails", "not asked"].index)
-        assert {"passes", "fails", "not asked"} == set(outcomes)
-        (failed,) = (verdict for verdict in close["verdicts"] if verdict["outcome"] == "fails")
-        assert failed["reasons"] == ["Insufficient cpu"]
-        assert told("big", "--node", "a", "--release", release).endswith("\n1")
+def test_a_single_node_is_taken_without_scoring(told):
+    """Where one node fits it says that nothing was compared."""
+    assert "Of 4 nodes only a fits, so it is taken without scoring." in told("on-a", "--release", "1.16")
 
 
-class TestNames:
-    @pytest.mark.parametrize(
-        ("name", "meant"),
-        [
-            ("deploy/web", "web-5d-y"),
-            ("rs/web-5d", "web-5d-y"),
-            ("sts/db", "db-0"),
-            ("job/sum", "sum-1"),
-            ("ds/agent", "agent-1"),
-        ],
+@BOTH
+def test_each_rule_in_order(found, told, release):
+    """--node has each predicate or plugin in running order with its verdict, also those that were not
+    asked any more."""
+    close = found("big", "--node", "a", "--release", release)["closeUp"]
+    outcomes = [verdict["outcome"] for verdict in close["verdicts"]]
+    assert outcomes == sorted(outcomes, key=["passes", "fails", "not asked"].index)
+    assert {"passes", "fails", "not asked"} == set(outcomes)
+    (failed,) = (verdict for verdict in close["verdicts"] if verdict["outcome"] == "fails")
+    assert failed["reasons"] == ["Insufficient cpu"]
+    assert told("big", "--node", "a", "--release", release).endswith("\n1")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("deploy/web", "web-5d-y"),
+        ("rs/web-5d", "web-5d-y"),
+        ("sts/db", "db-0"),
+        ("job/sum", "sum-1"),
+        ("ds/agent", "agent-1"),
+    ],
+)
+def test_a_workload_stands_for_its_pods(found, name, meant):
+    """kubectl's short names of workloads mean one of their pods, one that waits if there is one."""
+    assert found(name)["pod"] == f"shop/{meant}"
+    assert found(name)["workload"].startswith(("Deployment", "ReplicaSet", "StatefulSet", "Job", "DaemonSet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("done", "has finished (phase Succeeded)"),
+        ("going", "is being deleted"),
+        ("alien", 'its schedulerName is "other"'),
+        ("static", "static pod of node a"),
+    ],
+)
+@BOTH
+def test_it_says_why(told, found, name, why, release):
+    """A pod that is not scheduled says why, and is no error."""
+    assert f"{why}" in told(name, "--release", release)
+    assert why in found(name, "--release", release)["ignored"]
+    assert told(name, "--release", release).endswith("\n1")
+
+
+def test_a_gated_pod(told, found):
+    """A pod with scheduling gates says that it is gated, and by which."""
+    assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told(
+        "gated", "--release", "1.27"
     )
-    def test_a_workload_stands_for_its_pods(self, found, name, meant):
-        """kubectl's short names of workloads mean one of their pods, one that waits if there is one."""
-        assert found(name)["pod"] == f"shop/{meant}"
-        assert found(name)["workload"].startswith(
-            ("Deployment", "ReplicaSet", "StatefulSet", "Job", "DaemonSet")
-        )
-
-
-class TestPassedOver:
-    @pytest.mark.parametrize(
-        ("name", "why"),
-        [
-            ("done", "has finished (phase Succeeded)"),
-            ("going", "is being deleted"),
-            ("alien", 'its schedulerName is "other"'),
-            ("static", "static pod of node a"),
-        ],
-    )
-    @BOTH
-    def test_it_says_why(self, told, found, name, why, release):
-        """A pod that is not scheduled says why, and is no error."""
-        assert f"{why}" in told(name, "--release", release)
-        assert why in found(name, "--release", release)["ignored"]
-        assert told(name, "--release", release).endswith("\n1")
-
-    def test_a_gated_pod(self, told, found):
-        """A pod with scheduling gates says that it is gated, and by which."""
-        assert "It is gated, so it is not tried.\nwaiting for scheduling gates: [quota]\n" in told(
-            "gated", "--release", "1.27"
-        )
-        assert found("gated", "--release", "1.27")["gated"]
+    assert found("gated", "--release", "1.27")["gated"]
 
 
 class TestForms:

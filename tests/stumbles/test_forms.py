@@ -9,12 +9,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
@@ -27,11 +29,12 @@ TABLE_OF_ALL = "NAMESPACE     NAME      READY   STATUS    RESTARTS   AGE\nkube-s
 DESCRIPTION = (
     "Name:               n1\nRoles:              <none>\nLabels:             a=b\n                    c=d\n"
 )
-NEWER_POLICY = {
-    "kind": "Policy",
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "predicates": [{"name": "PodFitsResources"}],
-}
+NEWER_POLICY = yaml.safe_load("""
+kind: Policy
+apiVersion: kubescheduler.config.k8s.io/v1
+predicates:
+- {name: PodFitsResources}
+""")
 PROFILE = """\
 apiVersion: kubescheduler.config.k8s.io/v1beta3
 kind: KubeSchedulerConfiguration
@@ -174,12 +177,7 @@ class TestInput:
     def test_a_dump_that_was_cut_off(self, end, tmp_path):
         """Wherever JSON ends, it is said that it ends."""
         text = json.dumps(
-            {
-                "kind": "List",
-                "items": [
-                    {"kind": "Node", "metadata": {"name": "node-one"}, "spec": {"unschedulable": True}}
-                ],
-            }
+            {"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]}
         )
         assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
 
@@ -289,18 +287,18 @@ class TestConfigurations:
         assert [one["where"] for one in json.loads(said)["faults"]] == ["", *places]
 
 
-class TestNames:
-    def test_namespaces(self):
-        """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
-        says = told("simulate", CLUSTER, "-n", "shp", status=1)
-        wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
-        assert wanted in says
+def test_namespaces():
+    """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
+    says = told("simulate", CLUSTER, "-n", "shp", status=1)
+    wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
+    assert wanted in says
 
-    def test_pods_and_fields_of_edits(self):
-        """--set with a misspelled pod or field names the near one."""
-        says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
-        assert 'did you mean "analytics/yearly-report"' in says
-        says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
-        assert says.endswith(
-            'expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n'
-        )
+
+def test_pods_and_fields_of_edits():
+    """--set with a misspelled pod or field names the near one."""
+    says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
+    assert 'did you mean "analytics/yearly-report"' in says
+    says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
+    assert says.endswith(
+        'expected a field that there is, got "request.memory"; did you mean "requests.memory"?\n'
+    )

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.support.manifests import pod
+from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
 RELEASES = pytest.mark.parametrize("release", ["1.12", "1.16", "1.17", "1.22", "1.27", "1.34"])
@@ -17,12 +17,7 @@ def node(name, taints=(), gpus="0", **labels):
     named = {"kubernetes.io/hostname": name, **labels}
     allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
     status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {
-        "kind": "Node",
-        "metadata": {"name": name, "labels": named},
-        "spec": {"taints": list(taints)},
-        "status": status,
-    }
+    return manifest("Node", name, labels=named, spec={"taints": list(taints)}, status=status)
 
 
 def required(*terms):
@@ -160,56 +155,44 @@ class TestWhatFails:
         assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
 
 
-class TestWhatIsMissing:
-    @RELEASES
-    def test_a_claim(self, release, asked):
-        """A claim that is missing is said as such, and nothing is tried in its place; no node is called the
-        nearest."""
-        sentence = (
-            "PersistentVolumeClaim default/data is not in the input: create it, or add it to the input."
-        )
-        found = asked("nopvc", "--what-if", "--release", release)
-        assert (found["missing"], found["tried"], found["suggestions"]) == ([sentence], 0, [])
-        for options in ((), ("--what-if",)):
-            told = asked("nopvc", *options, "--release", release, form="table")
-            assert sentence in told
-            assert "earest" not in told
+@RELEASES
+def test_a_claim(release, asked):
+    """A claim that is missing is said as such, and nothing is tried in its place; no node is called the
+    nearest."""
+    sentence = "PersistentVolumeClaim default/data is not in the input: create it, or add it to the input."
+    found = asked("nopvc", "--what-if", "--release", release)
+    assert (found["missing"], found["tried"], found["suggestions"]) == ([sentence], 0, [])
+    for options in ((), ("--what-if",)):
+        told = asked("nopvc", *options, "--release", release, form="table")
+        assert sentence in told
+        assert "earest" not in told
 
-    def test_classes(self, tmp_path):
-        """So are a StorageClass, a volume, a device class and a PriorityClass."""
-        claims = [
-            {
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": name, "namespace": "default"},
-                "spec": {
-                    "resources": {"requests": {"storage": "1Gi"}},
-                    "accessModes": ["ReadWriteOnce"],
-                    **spec,
-                },
-            }
-            for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
-        ]
-        devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "encoder"}}]}
-        resource = {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {"name": "gpu"},
-            "spec": {"devices": devices},
-        }
-        pods = [
-            pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}])
-            for name in ("fast", "bound")
-        ]
-        pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
-        path = tmp_path / "cluster.json"
-        path.write_text(json.dumps({"kind": "List", "items": [*NODES, *claims, resource, *pods]}))
-        wanted = {
-            "fast": "StorageClass fast, the class of claim default/fast, is not in the input: create it, or add it to the input.",
-            "bound": "PersistentVolume v, the volume of claim default/bound, is not in the input: create it, or add it to the input.",
-            "device": "DeviceClass encoder, which claim default/gpu asks for, is not in the input: create it, or add it to the input.",
-            "class": "no PriorityClass with name none was found; create it, or add it to the input.",
-        }
-        for name, sentence in wanted.items():
-            assert (
-                sentence in ran("explain", str(path), name, "--release", "1.34", "--alone", status=(0, 1)).out
-            )
+
+def test_classes(tmp_path):
+    """So are a StorageClass, a volume, a device class and a PriorityClass."""
+    claims = [
+        manifest(
+            "PersistentVolumeClaim",
+            name,
+            namespace="default",
+            spec={"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"], **spec},
+        )
+        for name, spec in {"fast": {"storageClassName": "fast"}, "bound": {"volumeName": "v"}}.items()
+    ]
+    devices = yaml.safe_load("{requests: [{name: r, exactly: {deviceClassName: encoder}}]}")
+    resource = manifest("ResourceClaim", "gpu", apiVersion="resource.k8s.io/v1", spec={"devices": devices})
+    pods = [
+        pod(name, volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": name}}])
+        for name in ("fast", "bound")
+    ]
+    pods += [pod("device", resourceClaims=[{"name": "d", "resourceClaimName": "gpu"}]), WAITING[-1]]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": [*NODES, *claims, resource, *pods]}))
+    wanted = {
+        "fast": "StorageClass fast, the class of claim default/fast, is not in the input: create it, or add it to the input.",
+        "bound": "PersistentVolume v, the volume of claim default/bound, is not in the input: create it, or add it to the input.",
+        "device": "DeviceClass encoder, which claim default/gpu asks for, is not in the input: create it, or add it to the input.",
+        "class": "no PriorityClass with name none was found; create it, or add it to the input.",
+    }
+    for name, sentence in wanted.items():
+        assert sentence in ran("explain", str(path), name, "--release", "1.34", "--alone", status=(0, 1)).out

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
@@ -163,11 +164,9 @@ class TestWorkloads:
 
     def test_pods_by_generate_name_do_not_replace_one_another(self, told):
         """Pods of --pods with a generateName get other names than those of the cluster."""
-        generated = {
-            "kind": "Pod",
-            "metadata": {"generateName": "run-"},
-            "spec": {"containers": [{"name": "c"}]},
-        }
+        generated = yaml.safe_load(
+            "{kind: Pod, metadata: {generateName: run-}, spec: {containers: [{name: c}]}}"
+        )
         assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
 
     def test_help_and_readme_name_the_line_that_dumps_all(self, root):
@@ -308,22 +307,19 @@ class TestReleases:
         assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
 
 
-class TestWarnings:
-    """Point 7."""
-
-    @pytest.mark.parametrize("command", ["simulate", "compare", "replay"])
-    def test_a_flood_is_one_line(self, told, command):
-        """Warnings that say the same are one line with a count and an example; --verbose has them all.
-        (explain: test_askedabout.py)"""
-        given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
-        options = {"compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
-        told.of(*given, command=command, options=options)
-        assert told.warnings() == [
-            "Pod default/x-0 and 563 more: refused by the API server: no PriorityClass with name high was found"
-        ]
-        assert "(--verbose lists all 564 warnings)\n" in told.err
-        told.of(*given, command=command, options=(*options, "--verbose"))
-        assert len(told.warnings("refused by the API server")) == 564
+@pytest.mark.parametrize("command", ["simulate", "compare", "replay"])
+def test_a_flood_is_one_line(told, command):
+    """Warnings that say the same are one line with a count and an example; --verbose has them all.
+    (explain: test_askedabout.py)"""
+    given = (node("a"), pod("p"), *(pod(f"x-{i}", priorityClassName="high") for i in range(564)))
+    options = {"compare": ("--a", "release=1.16", "--b", "release=1.15")}.get(command, ())
+    told.of(*given, command=command, options=options)
+    assert told.warnings() == [
+        "Pod default/x-0 and 563 more: refused by the API server: no PriorityClass with name high was found"
+    ]
+    assert "(--verbose lists all 564 warnings)\n" in told.err
+    told.of(*given, command=command, options=(*options, "--verbose"))
+    assert len(told.warnings("refused by the API server")) == 564
 
 
 class TestPriorities:
@@ -363,12 +359,9 @@ class TestPriorities:
         }
 
 
-class TestOtherInput:
-    """Point 17."""
-
-    def test_a_trace_points_to_import(self, tmp_path):
-        """A CSV file is refused with the commands that read it."""
-        (tmp_path / "openb.csv").write_text("sn,cpu_milli\n")
-        said = ran("simulate", str(tmp_path / "openb.csv"), status=2).err
-        assert "got a CSV file" in said
-        assert "`kubeclassic import`" in said
+def test_a_trace_points_to_import(tmp_path):
+    """A CSV file is refused with the commands that read it."""
+    (tmp_path / "openb.csv").write_text("sn,cpu_milli\n")
+    said = ran("simulate", str(tmp_path / "openb.csv"), status=2).err
+    assert "got a CSV file" in said
+    assert "`kubeclassic import`" in said

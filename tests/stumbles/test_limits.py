@@ -11,6 +11,7 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"
@@ -33,12 +34,8 @@ def cluster(tmp_path, monkeypatch):
     """A file with one node, and a pod with three disks."""
     monkeypatch.delenv("KUBE_MAX_PD_VOLS", raising=False)
     volumes = [{"name": id, "awsElasticBlockStore": {"volumeID": id}} for id in "xyz"]
-    waiting = {
-        "kind": "Pod",
-        "metadata": {"name": "p"},
-        "spec": {"containers": [{"name": "c", "image": "i"}], "volumes": volumes},
-    }
-    there = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}], "volumes": volumes})
+    there = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9"}})
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [there, waiting]}))
     return str(tmp_path / "cluster.json")
 
@@ -93,41 +90,38 @@ class TestDisks:
 MANY = {f"example.com/r{i}": str(i + 2) for i in range(40)}
 
 
-class TestManyResources:
-    @RELEASES
-    def test_any_number_of_resources(self, release):
-        """Forty kinds of extended resources on nodes and pods count in every rule, in sums and in preemption."""
-        low = pod("low", on="a", requests=MANY, priority=1)
-        objects = [node("a", allocatable=MANY), node("b", allocatable={**MANY, "example.com/r39": "1"}), low]
-        ours = Scheduler(Cluster(objects), release)
-        decision = ours.schedule(pod("p", requests=MANY, priority=5))
-        assert decision.failed["b"] == ["Insufficient example.com/r39"]
-        told = {f"Insufficient {name}" for name in MANY}
-        if ALL_RELEASES[release].framework.one_reason:
-            assert len(decision.failed["a"]) == 1
-            assert told.issuperset(decision.failed["a"])
+@RELEASES
+def test_any_number_of_resources(release):
+    """Forty kinds of extended resources on nodes and pods count in every rule, in sums and in preemption."""
+    low = pod("low", on="a", requests=MANY, priority=1)
+    objects = [node("a", allocatable=MANY), node("b", allocatable={**MANY, "example.com/r39": "1"}), low]
+    ours = Scheduler(Cluster(objects), release)
+    decision = ours.schedule(pod("p", requests=MANY, priority=5))
+    assert decision.failed["b"] == ["Insufficient example.com/r39"]
+    told = {f"Insufficient {name}" for name in MANY}
+    if ALL_RELEASES[release].framework.one_reason:
+        assert len(decision.failed["a"]) == 1
+        assert told.issuperset(decision.failed["a"])
+    else:
+        assert set(decision.failed["a"]) == told
+        assert len(decision.failed["a"]) == len(told)
+    assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
+        "a",
+        ["low"],
+    )
+
+
+def test_sums_beyond_64_bits_are_silent():
+    """Sums of requests that wrap around give the original's scores, and no warning of numpy's."""
+    huge = {"memory": "5Ei", "cpu": "1"}
+    there = [pod(name, on="a", requests=huge) for name in "xy"]
+    for release in ALL_RELEASES:
+        ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release)
+        decision = ours.schedule(pod("p", requests={"cpu": "1"}))
+        if release not in FRAMEWORK_RELEASES:
+            assert decision.host == "a"
         else:
-            assert set(decision.failed["a"]) == told
-            assert len(decision.failed["a"]) == len(told)
-        assert decision.preemption is not None
-        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
-            "a",
-            ["low"],
-        )
-
-
-class TestIntegersThatWrap:
-    def test_sums_beyond_64_bits_are_silent(self):
-        """Sums of requests that wrap around give the original's scores, and no warning of numpy's."""
-        huge = {"memory": "5Ei", "cpu": "1"}
-        there = [pod(name, on="a", requests=huge) for name in "xy"]
-        for release in ALL_RELEASES:
-            ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release)
-            decision = ours.schedule(pod("p", requests={"cpu": "1"}))
-            if release not in FRAMEWORK_RELEASES:
-                assert decision.host == "a"
-            else:
-                assert "returns an invalid score" in str(decision.error)
+            assert "returns an invalid score" in str(decision.error)
 
 
 class Picky:

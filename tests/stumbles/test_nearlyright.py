@@ -5,7 +5,9 @@ import json
 import shlex
 
 import pytest
+import yaml
 
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 ZONE = "topology.kubernetes.io/zone"
@@ -104,31 +106,35 @@ PODS = [
     pod("volume", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "byhand"}}]),
 ]
 STORAGE = [
-    {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7},
-    {
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "fast", "namespace": "shop"},
-        "spec": {
-            "storageClassName": "manul",
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
-    },
-    {
-        "kind": "StorageClass",
-        "metadata": {"name": "manual"},
-        "provisioner": "kubernetes.io/no-provisioner",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    },
-    {
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "byhand", "namespace": "shop"},
-        "spec": {
-            "storageClassName": "manual",
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
-    },
+    manifest("PriorityClass", "high", value=7),
+    manifest(
+        "PersistentVolumeClaim",
+        "fast",
+        namespace="shop",
+        spec=yaml.safe_load("""
+        storageClassName: manul
+        accessModes: [ReadWriteOnce]
+        resources:
+          requests: {storage: 1Gi}
+        """),
+    ),
+    manifest(
+        "StorageClass",
+        "manual",
+        provisioner="kubernetes.io/no-provisioner",
+        volumeBindingMode="WaitForFirstConsumer",
+    ),
+    manifest(
+        "PersistentVolumeClaim",
+        "byhand",
+        namespace="shop",
+        spec=yaml.safe_load("""
+        storageClassName: manual
+        accessModes: [ReadWriteOnce]
+        resources:
+          requests: {storage: 1Gi}
+        """),
+    ),
 ]
 
 

@@ -61,71 +61,71 @@ def by_pod(document):
     return {entry["pod"]: entry for entry in document["pods"]}
 
 
-class TestFinalOutcomes:
-    def test_json_has_one_entry_a_pod_with_its_final_outcome(self, told):
-        """``-o json`` has ``pods``: a preemptor has its node and two tries there, though its first cycle
-        ended without a node."""
-        document = json.loads(told("-o", "json"))
-        pods = by_pod(document)
-        assert pods.keys() == {"jobs/high", "jobs/huge"}
-        assert (pods["jobs/high"]["outcome"], pods["jobs/high"]["host"], pods["jobs/high"]["tries"]) == (
-            "placed",
-            FIRST,
-            2,
-        )
-        assert pods["jobs/high"]["victims"] == ["shop/old", "shop/bare"]
-        assert pods["jobs/huge"]["error"] == "0/2 nodes are available: 2 Insufficient cpu."
-        assert pods["jobs/huge"]["requests"] == {"cpu": 30000}
-
-    def test_a_pod_that_was_placed_and_evicted_has_no_host_in_the_end(self, told, folder):
-        """A pod that loses the node that it found is ``evicted``, with who took its place and where."""
-        low = POD % ("low", "shop", "web", "", "", 4)
-        (folder / "cluster.yaml").write_text(
-            NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4)
-        )
-        found = by_pod(json.loads(told("-o", "json")))["shop/low"]
-        assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == (
-            "evicted",
-            None,
-            "jobs/high",
-            "a",
-        )
-        assert told("-o", "name") == "jobs/high a\n"
+def test_json_has_one_entry_a_pod_with_its_final_outcome(told):
+    """``-o json`` has ``pods``: a preemptor has its node and two tries there, though its first cycle
+    ended without a node."""
+    document = json.loads(told("-o", "json"))
+    pods = by_pod(document)
+    assert pods.keys() == {"jobs/high", "jobs/huge"}
+    assert (pods["jobs/high"]["outcome"], pods["jobs/high"]["host"], pods["jobs/high"]["tries"]) == (
+        "placed",
+        FIRST,
+        2,
+    )
+    assert pods["jobs/high"]["victims"] == ["shop/old", "shop/bare"]
+    assert pods["jobs/huge"]["error"] == "0/2 nodes are available: 2 Insufficient cpu."
+    assert pods["jobs/huge"]["requests"] == {"cpu": 30000}
 
 
-class TestVictims:
-    @pytest.mark.parametrize("form", ["table", "wide"])
-    def test_tables_say_who_was_evicted_by_whom_from_where(self, told, form):
-        """Below the pods is a table of those that had to leave."""
-        lines = [line.split() for line in told("-o", form).splitlines()]
-        at = lines.index(["EVICTED", "BY", "FROM", "PRIORITY", "OWNER"])
-        assert lines[at + 1 : at + 3] == [
-            ["shop/old", "jobs/high", FIRST, "0", "ReplicaSet/web-5d"],
-            ["shop/bare", "jobs/high", FIRST, "0", "-"],
-        ]
-
-    def test_verbose_says_it_too(self, told):
-        """``-v`` says it on standard error in every form; without it a line counts them."""
-        told("-o", "name", "-v")
-        assert f"evicted shop/old from {FIRST} to make room for jobs/high\n" in told.err
-        told("-o", "name")
-        assert "evicted shop/old" not in told.err
-        assert "2 pods evicted to make room\n" in told.err
+def test_a_pod_that_was_placed_and_evicted_has_no_host_in_the_end(told, folder):
+    """A pod that loses the node that it found is ``evicted``, with who took its place and where."""
+    low = POD % ("low", "shop", "web", "", "", 4)
+    (folder / "cluster.yaml").write_text(
+        NODE % ("a", "one", 4) + low + POD % ("high", "jobs", "batch", "", "priority: 9, ", 4)
+    )
+    found = by_pod(json.loads(told("-o", "json")))["shop/low"]
+    assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == (
+        "evicted",
+        None,
+        "jobs/high",
+        "a",
+    )
+    assert told("-o", "name") == "jobs/high a\n"
 
 
-class TestNodes:
-    def test_the_table_of_nodes(self, told):
-        """``--nodes`` has a line a node: pods, requested and free of each resource, and its use before and
-        after, in people's units."""
-        headers, *rows = told("--nodes").splitlines()
-        assert headers.split("  ")[0] == "NODE"
-        assert "CPU REQUESTED   CPU FREE" in headers
-        assert " ".join(rows[0].split()) == f"{FIRST} 2 -> 1 3 1 100.0 % -> 75.0 % 0 8.0 TiB 0.0 %"
-        assert len(rows) == 2
+@pytest.mark.parametrize("form", ["table", "wide"])
+def test_tables_say_who_was_evicted_by_whom_from_where(told, form):
+    """Below the pods is a table of those that had to leave."""
+    lines = [line.split() for line in told("-o", form).splitlines()]
+    at = lines.index(["EVICTED", "BY", "FROM", "PRIORITY", "OWNER"])
+    assert lines[at + 1 : at + 3] == [
+        ["shop/old", "jobs/high", FIRST, "0", "ReplicaSet/web-5d"],
+        ["shop/bare", "jobs/high", FIRST, "0", "-"],
+    ]
 
-    def test_a_selector_chooses_among_them(self, told):
-        """``-l`` with ``--nodes`` is a selector of nodes."""
-        assert told("--nodes", "-l", "pool in (two)", "-o", "name") == f"{SECOND}\n"
+
+def test_verbose_says_it_too(told):
+    """``-v`` says it on standard error in every form; without it a line counts them."""
+    told("-o", "name", "-v")
+    assert f"evicted shop/old from {FIRST} to make room for jobs/high\n" in told.err
+    told("-o", "name")
+    assert "evicted shop/old" not in told.err
+    assert "2 pods evicted to make room\n" in told.err
+
+
+def test_the_table_of_nodes(told):
+    """``--nodes`` has a line a node: pods, requested and free of each resource, and its use before and
+    after, in people's units."""
+    headers, *rows = told("--nodes").splitlines()
+    assert headers.split("  ")[0] == "NODE"
+    assert "CPU REQUESTED   CPU FREE" in headers
+    assert " ".join(rows[0].split()) == f"{FIRST} 2 -> 1 3 1 100.0 % -> 75.0 % 0 8.0 TiB 0.0 %"
+    assert len(rows) == 2
+
+
+def test_a_selector_chooses_among_them(told):
+    """``-l`` with ``--nodes`` is a selector of nodes."""
+    assert told("--nodes", "-l", "pool in (two)", "-o", "name") == f"{SECOND}\n"
 
 
 class TestForms:
@@ -183,21 +183,21 @@ class TestForms:
         )
 
 
-class TestWidths:
-    @pytest.mark.parametrize("form", ["table", "wide"])
-    @pytest.mark.parametrize("width", [60, 100, 200])
-    def test_tables_fit_the_terminal(self, told, form, width):
-        """No line is longer than the terminal is wide, and names keep their ends."""
-        lines = told("-o", form, columns=width).splitlines()
-        assert max(map(len, [*lines, *told.err.splitlines()])) <= width
-        assert all("-1a" in line for line in lines if "worker" in line)
+@pytest.mark.parametrize("form", ["table", "wide"])
+@pytest.mark.parametrize("width", [60, 100, 200])
+def test_tables_fit_the_terminal(told, form, width):
+    """No line is longer than the terminal is wide, and names keep their ends."""
+    lines = told("-o", form, columns=width).splitlines()
+    assert max(map(len, [*lines, *told.err.splitlines()])) <= width
+    assert all("-1a" in line for line in lines if "worker" in line)
 
-    @pytest.mark.parametrize(
-        ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
-    )
-    def test_colour_is_for_terminals_that_want_it(self, folder, environment, coloured):
-        """A terminal gets colour, unless NO_COLOR is set."""
-        assert ("\x1b[" in at_a_terminal(environment)) is coloured
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colour_is_for_terminals_that_want_it(folder, environment, coloured):
+    """A terminal gets colour, unless NO_COLOR is set."""
+    assert ("\x1b[" in at_a_terminal(environment)) is coloured
 
 
 PROGRAM = f"""
@@ -227,15 +227,15 @@ def at_a_terminal(environment):
     return found
 
 
-class TestSummary:
-    def test_one_is_singular(self, told, folder):
-        """One pod and one node are no pods and nodes."""
-        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 1))
-        told(status=0)
-        assert told.err.startswith("1 of 1 pod placed on 1 node, 0 unschedulable\n")
+def test_one_is_singular(told, folder):
+    """One pod and one node are no pods and nodes."""
+    (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 1))
+    told(status=0)
+    assert told.err.startswith("1 of 1 pod placed on 1 node, 0 unschedulable\n")
 
-    def test_no_pod_is_said(self, told, folder):
-        """Where no pod waits, the summary says just that."""
-        (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4))
-        told(status=0)
-        assert told.err.startswith("no pod is pending; 1 node\n")
+
+def test_no_pod_is_said(told, folder):
+    """Where no pod waits, the summary says just that."""
+    (folder / "cluster.yaml").write_text(NODE % ("a", "one", 4))
+    told(status=0)
+    assert told.err.startswith("no pod is pending; 1 node\n")

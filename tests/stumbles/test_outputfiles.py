@@ -254,45 +254,45 @@ class TestStreams:
         )
 
 
-class TestValues:
-    @pytest.mark.parametrize(
-        ("arguments", "says"),
-        [
-            (["policy", "check", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
-            (["simulate", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
-            (
-                ["simulate", "cluster.yaml", "--config", ""],
-                "Invalid value for '--config': expected the name of a file, got ''",
-            ),
-            (
-                ["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"],
-                "--a: expected config=FILE, got config without a value",
-            ),
-            (
-                ["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""],
-                "expected a number from 0 to 100",
-            ),
-            (
-                ["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""],
-                'expected a number from 0 to 100, got "+5"',
-            ),
-            (
-                ["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"],
-                "expected a whole number",
-            ),
-            (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
-        ],
-    )
-    def test_values_that_are_none(self, folder, arguments, says):
-        """Empty names, names with a NUL, and numbers in other digits than 0 to 9 are refused in one line."""
-        told = ran(*arguments, status=2).err
-        assert says in told
-        assert told.count("\n") == 1
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["policy", "check", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
+        (["simulate", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
+        (
+            ["simulate", "cluster.yaml", "--config", ""],
+            "Invalid value for '--config': expected the name of a file, got ''",
+        ),
+        (
+            ["compare", "cluster.yaml", "--a", "config=", "--b", "release=1.16"],
+            "--a: expected config=FILE, got config without a value",
+        ),
+        (
+            ["compare", "cluster.yaml", "--a", "percentage=\u0665\u0660", "--b", ""],
+            "expected a number from 0 to 100",
+        ),
+        (
+            ["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""],
+            'expected a number from 0 to 100, got "+5"',
+        ),
+        (
+            ["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"],
+            "expected a whole number",
+        ),
+        (["simulate", "cluster.yaml", "--seed", "1_0"], "expected a whole number, got '1_0'"),
+    ],
+)
+def test_values_that_are_none(folder, arguments, says):
+    """Empty names, names with a NUL, and numbers in other digits than 0 to 9 are refused in one line."""
+    told = ran(*arguments, status=2).err
+    assert says in told
+    assert told.count("\n") == 1
 
-    def test_a_configuration_that_names_a_path_with_nul(self, folder):
-        """So is such a name in a file."""
-        source = {"policy": {"file": {"path": "a\0b"}}}
-        (folder / "config.json").write_text(
-            json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source})
-        )
-        assert ran("simulate", "cluster.yaml", "--config", "config.json", status=2).err.count("\n") == 1
+
+def test_a_configuration_that_names_a_path_with_nul(folder):
+    """So is such a name in a file."""
+    source = {"policy": {"file": {"path": "a\0b"}}}
+    (folder / "config.json").write_text(
+        json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source})
+    )
+    assert ran("simulate", "cluster.yaml", "--config", "config.json", status=2).err.count("\n") == 1

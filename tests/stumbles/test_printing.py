@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from kubeclassic.cli.console import progress
 from tests.support.manifests import node, pod
@@ -13,22 +14,23 @@ from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
 
-POLICY = {
-    "kind": "Policy",
-    "apiVersion": "v1",
-    "predicates": [
-        {"name": "PodFitsResources"},
-        {"name": "Pools", "argument": {"labelsPresence": {"labels": ["pool"], "presence": True}}},
-    ],
-    "priorities": [
-        {"name": "BalancedResourceAllocation", "weight": 1},
-        {
-            "name": "Zones",
-            "weight": 3,
-            "argument": {"serviceAntiAffinity": {"label": "topology.kubernetes.io/zone"}},
-        },
-    ],
-}
+POLICY = yaml.safe_load("""
+kind: Policy
+apiVersion: v1
+predicates:
+- {name: PodFitsResources}
+- name: Pools
+  argument:
+    labelsPresence:
+      labels: [pool]
+      presence: true
+priorities:
+- {name: BalancedResourceAllocation, weight: 1}
+- name: Zones
+  weight: 3
+  argument:
+    serviceAntiAffinity: {label: topology.kubernetes.io/zone}
+""")
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
 LONG = "a-service-whose-team-likes-names-that-say-everything-about-it-and-then-some"
 DUMP = [
@@ -138,25 +140,25 @@ class TestWords:
         assert "refused by the API server: no PriorityClass with name missing-class was found" in out
 
 
-class TestProgress:
-    def test_events_on_a_terminal_are_whole(self, printed, monkeypatch):
-        """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is
-        broken into lines."""
-        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
-        monkeypatch.setattr(progress, "TO_BAR", 0.0)
-        out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
-        assert all(json.loads(line)["event"] for line in out.splitlines())
-        assert "replaying" not in out + err
+def test_events_on_a_terminal_are_whole(printed, monkeypatch):
+    """No progress bar is drawn between events of ``replay`` that go to the terminal, and none of them is
+    broken into lines."""
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    monkeypatch.setattr(progress, "TO_BAR", 0.0)
+    out, err = printed(60, "replay", "dump.json", "--release", "auto", "--until", "60")
+    assert all(json.loads(line)["event"] for line in out.splitlines())
+    assert "replaying" not in out + err
 
-    def test_its_words_have_the_terminals_own_colour(self, monkeypatch):
-        """The words of a bar are not cyan or yellow, which cannot be read on white."""
-        stream = Terminal()
-        monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setenv("TERM", "xterm-256color")
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
-        monkeypatch.setattr(progress, "TO_BAR", 0.0)
-        with progress.working("scheduling", 2):
-            while "scheduling" not in stream.getvalue():
-                time.sleep(0.01)
-        assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
+
+def test_its_words_have_the_terminals_own_colour(monkeypatch):
+    """The words of a bar are not cyan or yellow, which cannot be read on white."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    monkeypatch.setattr(progress, "TO_BAR", 0.0)
+    with progress.working("scheduling", 2):
+        while "scheduling" not in stream.getvalue():
+            time.sleep(0.01)
+    assert not re.search(r"\x1b\[3[36]m", stream.getvalue())

@@ -18,6 +18,7 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.rules import CATALOGUE, Batch, Cycle, Reads, Template, priority
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -41,7 +42,7 @@ def crowd(nodes=300):
 
 def reachable(start):
     """Everything of the package that hangs on *start*, values of the API apart."""
-    seen = set[int]()
+    seen = set()
     todo = [start]
     while todo:
         item = todo.pop()
@@ -90,11 +91,7 @@ def test_notebooks_get_html(example):
         assert "<table" in text
         assert not re.search(r"src=|href=|<script|url\(", text)
     assert "node(s) had taints that the pod didn&#39;t tolerate" in decision._repr_html_()
-    odd = {
-        "kind": "Pod",
-        "metadata": {"name": "a", "annotations": {"x": "<b>"}},
-        "spec": {"schedulerName": "<i>"},
-    }
+    odd = manifest("Pod", "a", metadata={"annotations": {"x": "<b>"}}, spec={"schedulerName": "<i>"})
     assert (
         "<i>"
         not in Scheduler(Cluster([node("n"), odd]), Classic(scheduler_name="<i>")).schedule("a")._repr_html_()
@@ -132,7 +129,7 @@ def test_objects_are_found_by_kubectls_words(kind, example):
 
 def test_objects_are_deleted_by_name(example):
     """``delete("node/x")`` deletes, and an unknown kind is refused with near ones."""
-    example.delete("node/gpu-b1", {"kind": "Pod", "metadata": {"namespace": "shop", "name": "orders-0"}})
+    example.delete("node/gpu-b1", manifest("Pod", "orders-0", namespace="shop"))
     assert "gpu-b1" not in [found.name for found in example.nodes]
     with pytest.raises(KubeclassicError, match=r'^kind: expected .*, got "nod"; did you mean'):
         example.delete("nod/general-a1")
@@ -193,11 +190,7 @@ def test_import_openb_is_one_call(tmp_path):
 def test_a_rule_that_asks_for_a_resource_of_no_node():
     """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or
     not."""
-    node = {
-        "kind": "Node",
-        "metadata": {"name": "n"},
-        "status": {"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}},
-    }
+    node = manifest("Node", "n", status={"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}})
     asked = ["cpu", "x.com/gpu", "pods"]
 
     @priority("Own", reads=Reads.NODE)
@@ -205,7 +198,7 @@ def test_a_rule_that_asks_for_a_resource_of_no_node():
         return sum(nodes.allocatable(name) for name in asked) // 1000
 
     classic = Classic(catalogue=CATALOGUE.with_(score, weight=1))
-    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    pod = manifest("Pod", "p", spec={"containers": [{"name": "c"}]})
     assert kubeclassic.simulate([node, pod], classic).ok
     asked.append("x.com/gpus")
     with pytest.warns(

@@ -19,6 +19,7 @@ from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import node, pod
+from tests.support.manifests import manifest
 from tests.support.program import ran
 
 HERE = Path(__file__).name
@@ -135,46 +136,40 @@ class TestPredicates:
         assert decision.failed == {name: ["no"] for name in "abc"}
 
 
-class TestPriorities:
-    @pytest.mark.parametrize(
-        ("answer", "told"),
-        [
-            (
-                lambda pod, nodes, cycle: np.full(nodes.n, np.nan),
-                "expected whole numbers, int64[3], got float64[3]",
-            ),
-            (
-                lambda pod, nodes, cycle: np.full(nodes.n, 1.5),
-                "expected whole numbers, int64[3], got float64[3]",
-            ),
-            (
-                lambda pod, nodes, cycle: np.zeros(2, np.int64),
-                "expected whole numbers, int64[3], got int64[2]",
-            ),
-            (
-                lambda pod, nodes, cycle: np.zeros((3, 1), np.int64),
-                "expected whole numbers, int64[3], got int64[3, 1]",
-            ),
-            ([1, 2, 3], "expected whole numbers, int64[3], got [1, 2, 3]"),
-            (None, "expected whole numbers, int64[3], got None"),
-        ],
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            lambda pod, nodes, cycle: np.full(nodes.n, np.nan),
+            "expected whole numbers, int64[3], got float64[3]",
+        ),
+        (lambda pod, nodes, cycle: np.full(nodes.n, 1.5), "expected whole numbers, int64[3], got float64[3]"),
+        (lambda pod, nodes, cycle: np.zeros(2, np.int64), "expected whole numbers, int64[3], got int64[2]"),
+        (
+            lambda pod, nodes, cycle: np.zeros((3, 1), np.int64),
+            "expected whole numbers, int64[3], got int64[3, 1]",
+        ),
+        ([1, 2, 3], "expected whole numbers, int64[3], got [1, 2, 3]"),
+        (None, "expected whole numbers, int64[3], got None"),
+    ],
+)
+def test_wrong_answers(answer, told):
+    """Scores of another type or shape are told; so are those of a reduce step."""
+    assert told in error_of(priority("Mine", reads=R)(answering(answer)))
+    zeros = answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64))
+    reduce = answering(
+        lambda pod, raw, nodes, cycle: answer(pod, nodes, cycle) if callable(answer) else answer
     )
-    def test_wrong_answers(self, answer, told):
-        """Scores of another type or shape are told; so are those of a reduce step."""
-        assert told in error_of(priority("Mine", reads=R)(answering(answer)))
-        zeros = answering(lambda pod, nodes, cycle: np.zeros(nodes.n, np.int64))
-        reduce = answering(
-            lambda pod, raw, nodes, cycle: answer(pod, nodes, cycle) if callable(answer) else answer
-        )
-        text = error_of(priority("Mine", reads=R, reduce=reduce)(zeros))
-        assert told in text
-        assert 'priority "Mine": reduce (' in text
+    text = error_of(priority("Mine", reads=R, reduce=reduce)(zeros))
+    assert told in text
+    assert 'priority "Mine": reduce (' in text
 
-    @pytest.mark.parametrize("answer", [1.5, float("nan"), None, "5", 2**63])
-    def test_one_node(self, answer):
-        """A score of one node is a whole number: 1.5 is no 1."""
-        text = error_of(priority.each_node("Mine")(answering(answer)))
-        assert f'expected a whole number of 64 bits, got {answer!r} for node "a"' in text
+
+@pytest.mark.parametrize("answer", [1.5, float("nan"), None, "5", 2**63])
+def test_one_node(answer):
+    """A score of one node is a whole number: 1.5 is no 1."""
+    text = error_of(priority.each_node("Mine")(answering(answer)))
+    assert f'expected a whole number of 64 bits, got {answer!r} for node "a"' in text
 
 
 class TestWhatIsRaised:
@@ -310,26 +305,25 @@ class Kept(Plugin):
         self.asked.append(pod.name)
 
 
-class TestTheCost:
-    def test_upstreams_rules_run_bare(self):
-        """No guard stands around any rule of upstream's."""
-        algorithm = Scheduler(Cluster(nodes()), "1.16").algorithm
-        profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles[
-            "default-scheduler"
-        ]
-        rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
-        rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
-        assert not [
-            rule.name
-            for rule in rules
-            if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)
-        ]
-        guarded = [
-            made.name
-            for made in profile.plugins().values()
-            if any(isinstance(value, RuleGuard) for value in vars(made).values())
-        ]
-        assert guarded == ["Kept"]
+def test_upstreams_rules_run_bare():
+    """No guard stands around any rule of upstream's."""
+    algorithm = Scheduler(Cluster(nodes()), "1.16").algorithm
+    profile = Scheduler(Cluster(nodes()), Framework(release="1.27", plugins=[Kept])).profiles[
+        "default-scheduler"
+    ]
+    rules = [*algorithm.predicates, *(rule for rule, _ in algorithm.priorities)]
+    rules += [*profile.algorithm.predicates, *(rule for rule, _ in profile.algorithm.priorities)]
+    assert not [
+        rule.name
+        for rule in rules
+        if isinstance(getattr(rule, "check", None) or getattr(rule, "score", None), RuleGuard)
+    ]
+    guarded = [
+        made.name
+        for made in profile.plugins().values()
+        if any(isinstance(value, RuleGuard) for value in vars(made).values())
+    ]
+    assert guarded == ["Kept"]
 
 
 RULES = """
@@ -370,15 +364,8 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "faulty_rules.py").write_text(RULES)
-    items = [
-        {"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
-        for n in "ab"
-    ]
-    waiting = {
-        "kind": "Pod",
-        "metadata": {"name": "p"},
-        "spec": {"containers": [{"name": "c", "image": "i"}]},
-    }
+    items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
+    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(

@@ -14,47 +14,46 @@ from tests.support.program import ran
 CLUSTER = str(ROOT / "examples" / "cluster")
 
 
-class TestNames:
-    @pytest.mark.parametrize("name", ["po/shop/orders-0", "pod/shop/orders-0", "deploy/shop/storefront"])
-    def test_kind_namespace_name(self, name):
-        """A kind may stand before namespace/name: for ``explain`` and in Python alike."""
-        assert ran("explain", CLUSTER, name).out.startswith("shop/")
-        assert kubeclassic.explain(CLUSTER, name).decision.pod.namespace == "shop"
-
-    def test_explain_without_a_pod(self):
-        """``explain cluster/`` lacks the pod, not the paths."""
-        assert (
-            f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path"
-            in ran("explain", CLUSTER, status=2).err
-        )
+@pytest.mark.parametrize("name", ["po/shop/orders-0", "pod/shop/orders-0", "deploy/shop/storefront"])
+def test_kind_namespace_name(name):
+    """A kind may stand before namespace/name: for ``explain`` and in Python alike."""
+    assert ran("explain", CLUSTER, name).out.startswith("shop/")
+    assert kubeclassic.explain(CLUSTER, name).decision.pod.namespace == "shop"
 
 
-class TestOptions:
-    def test_kubeconfig_of_the_environment(self, tmp_path, monkeypatch, capsys):
-        """Without paths KUBECONFIG is read, as by kubectl, and a line says so; with paths it does not count."""
-        path = kubeconfig(tmp_path, {"server": "http://127.0.0.1:9"})
-        monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'gone'}:{path}")
-        assert run(["simulate"]) != 0
-        said = capsys.readouterr().err
-        assert f"KUBECONFIG: the cluster that {tmp_path / 'gone'}:{path} names\n" in said
-        assert "127.0.0.1:9" in said
-        assert "KUBECONFIG" not in ran("simulate", CLUSTER, status=1).err
-        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
-        assert (
-            f"KUBECONFIG: expected a file that exists, got {tmp_path / 'gone'}"
-            in ran("simulate", status=2).err
-        )
-        monkeypatch.setenv("KUBECONFIG", "")
-        assert run(["simulate"]) == 2
-        assert (
-            "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG"
-            in capsys.readouterr().err
-        )
+def test_explain_without_a_pod():
+    """``explain cluster/`` lacks the pod, not the paths."""
+    assert (
+        f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path"
+        in ran("explain", CLUSTER, status=2).err
+    )
 
-    def test_a_release_alone(self):
-        """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""
-        assert run(["compare", CLUSTER, "--a", "1.16", "--b", "v1.16.3"]) == 0
-        assert kubeclassic.compare(CLUSTER, "1.16", "v1.16.3").ok
+
+def test_kubeconfig_of_the_environment(tmp_path, monkeypatch, capsys):
+    """Without paths KUBECONFIG is read, as by kubectl, and a line says so; with paths it does not count."""
+    path = kubeconfig(tmp_path, {"server": "http://127.0.0.1:9"})
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'gone'}:{path}")
+    assert run(["simulate"]) != 0
+    said = capsys.readouterr().err
+    assert f"KUBECONFIG: the cluster that {tmp_path / 'gone'}:{path} names\n" in said
+    assert "127.0.0.1:9" in said
+    assert "KUBECONFIG" not in ran("simulate", CLUSTER, status=1).err
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
+    assert (
+        f"KUBECONFIG: expected a file that exists, got {tmp_path / 'gone'}" in ran("simulate", status=2).err
+    )
+    monkeypatch.setenv("KUBECONFIG", "")
+    assert run(["simulate"]) == 2
+    assert (
+        "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_release_alone():
+    """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""
+    assert run(["compare", CLUSTER, "--a", "1.16", "--b", "v1.16.3"]) == 0
+    assert kubeclassic.compare(CLUSTER, "1.16", "v1.16.3").ok
 
 
 class TestFrames:

@@ -3,12 +3,13 @@
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.releasenotes import fields_of, release_notices
 from tests.support.build import obj, pod
-from tests.support.manifests import node
+from tests.support.manifests import manifest, node
 from tests.support.manifests import pod as pod_manifest
 from tests.support.program import ran
 
@@ -108,22 +109,21 @@ class TestAnswers:
         )
 
 
-class TestPython:
-    def test_resizes(self):
-        """A pod counts as resized where its status says more than its spec, and the release does not read
-        that."""
-        resized = obj(
-            {
-                "kind": "Pod",
-                "metadata": {"name": "p"},
-                "spec": {"containers": [{"name": "c"}]},
-                "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
-            }
+def test_resizes():
+    """A pod counts as resized where its status says more than its spec, and the release does not read
+    that."""
+    resized = obj(
+        manifest(
+            "Pod",
+            "p",
+            spec={"containers": [{"name": "c"}]},
+            status=yaml.safe_load("{containerStatuses: [{name: c, resources: {requests: {cpu: '1'}}}]}"),
         )
-        assert [field.thing for field in fields_of(resized)] == ["resizes"]
-        why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
-        assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
-        assert told(resized, "1.33") == []
+    )
+    assert [field.thing for field in fields_of(resized)] == ["resizes"]
+    why = "1.32 supports them only with feature gate InPlacePodVerticalScaling"
+    assert told(resized, "1.32") == [f"Resizes of 1 pod are ignored: {why}"]
+    assert told(resized, "1.33") == []
 
 
 def told(item, release, **gates):
@@ -165,22 +165,22 @@ class TestGates:
         algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
         device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
         tainted = obj(
-            {
-                "apiVersion": "resource.k8s.io/v1",
-                "kind": "ResourceSlice",
-                "metadata": {"name": "s"},
-                "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
-            }
+            manifest(
+                "ResourceSlice",
+                "s",
+                apiVersion="resource.k8s.io/v1",
+                spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
+            )
         )
-        ask = {
-            "name": "g",
-            "firstAvailable": [
-                {"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}
-            ],
-        }
-        claim = obj(
-            {"kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": {"requests": [ask]}}}
-        )
+        ask = yaml.safe_load("""
+        name: g
+        firstAvailable:
+        - name: a
+          deviceClassName: c
+          capacity:
+            requests: {memory: 4Gi}
+        """)
+        claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
         notice, more = release_notices(algorithm, [tainted, claim], [])
         assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
         assert notice.sentence(1).startswith(

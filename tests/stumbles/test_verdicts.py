@@ -13,15 +13,11 @@ import yaml
 import kubeclassic
 from kubeclassic.cli import run
 from tests.conftest import ROOT
-from tests.support.manifests import pod
+from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
-NODE = {
-    "kind": "Node",
-    "metadata": {"name": "n", "labels": {"pool": "gpu"}},
-    "status": {"allocatable": {"cpu": "4", "pods": "9"}},
-}
+NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 EXTENDER = {
     "urlPrefix": "http://127.0.0.1:9",
     "filterVerb": "filter",

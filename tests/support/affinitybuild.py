@@ -1,34 +1,22 @@
 """Affinity between pods for tests: terms, nodes in zones, and pods that are there."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
-
-from kubeclassic.api.objects import Pod
 from tests.support.build import node, pod
 
-Json = dict[str, Any]
 A, B, C = (
     node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))
 )
 BARE = node("bare")
 
 
-def term(app: str | None = "a", key: str = "zone", **more: Any) -> Json:
+def term(app="a", key="zone", **more):
     """A term about pods with ``app: a``, by zone; any pod with *app* None."""
     return {"labelSelector": {"matchLabels": {"app": app}} if app else {}, "topologyKey": key, **more}
 
 
-def affinity(
-    want: Iterable[Any] = (),
-    refuse: Iterable[Any] = (),
-    like: Iterable[Any] = (),
-    dislike: Iterable[Any] = (),
-) -> Json:
+def affinity(want=(), refuse=(), like=(), dislike=()):
     """Terms, as the field ``affinity`` of a pod's spec; *like* and *dislike*: (weight, term)."""
 
-    def part(required: Iterable[Any], preferred: Iterable[Any]) -> Json:
+    def part(required, preferred):
         weighted = [{"weight": weight, "podAffinityTerm": found} for weight, found in preferred]
         given = {"required": list(required), "preferred": weighted}
         return {
@@ -39,6 +27,6 @@ def affinity(
     return {name: found for name, found in parts.items() if found}
 
 
-def peer(name: str = "f", on: str = "a", app: str = "a", namespace: str = "default", **terms: Any) -> Pod:
+def peer(name="f", on="a", app="a", namespace="default", **terms):
     """A pod that is there, with these terms."""
     return pod(name, on=on, labels={"app": app}, namespace=namespace, affinity=affinity(**terms))

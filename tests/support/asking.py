@@ -1,31 +1,24 @@
 """Plugins asked directly: one plugin, one cycle, all nodes or a trial of some."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from kubeclassic.algorithmprovider.gates import resolved_gates
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Handle
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.status import Status
 
 
-def handle(release: str = "1.27", /, **gates: bool) -> Handle:
+def handle(release="1.27", /, **gates):
     """What a plugin of *release* is constructed with; *gates*: those that differ from the defaults."""
     found = FRAMEWORK_RELEASES[release]
     return Handle(gates=resolved_gates(found, gates), cells=found.framework)
 
 
-def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> FrameworkCycle:
+def cycle_of(new, *objects, release="1.27"):
     """A cycle of *release* for *new* in a cluster of *objects*."""
     engine = framework_engine(read_configuration(release=FRAMEWORK_RELEASES[release]))
     feed = EventFeed(engine)
@@ -34,7 +27,7 @@ def cycle_of(new: Pod, *objects: KubeObject, release: str = "1.27") -> Framework
     return engine.begin(new)
 
 
-def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str | None]:
+def found_by(plugin, cycle, nodes):
     """Node -> the one reason that the plugin's filter has against it, None where it fits."""
     failures = plugin.filter(cycle.template, nodes, cycle)
     reasons = {
@@ -45,7 +38,7 @@ def found_by(plugin: Any, cycle: FrameworkCycle, nodes: Batch) -> dict[str, str 
     return {name: " ".join(reason.text for reason in given) or None for name, given in reasons.items()}
 
 
-def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | None]:
+def refusals(plugin, new, *objects):
     """As :func:`found_by`, for all nodes of a cluster of *objects*; PreFilter must let the pod through."""
     cycle = cycle_of(new, *objects)
     status = plugin.pre_filter(cycle.template, cycle)
@@ -53,14 +46,7 @@ def refusals(plugin: Any, new: Pod, *objects: KubeObject) -> dict[str, str | Non
     return found_by(plugin, cycle, Batch(cycle.table))
 
 
-def scores(
-    plugin: Any,
-    new: Pod,
-    *objects: KubeObject,
-    nodes: Mapping[str, Any] | None = None,
-    raw: bool = False,
-    release: str = "1.27",
-) -> dict[str, int]:
+def scores(plugin, new, *objects, nodes=None, raw=False, release="1.27"):
     """Node -> score, raw or normalised, over the feasible *nodes* (all, where not given), as if no plugin
     ever skipped."""
     cycle = cycle_of(new, *objects, release=release)

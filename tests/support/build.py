@@ -1,51 +1,35 @@
 """Small clusters for tests: objects from few words, engines from objects, rules asked directly."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.classic import classic_engine
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.engine import Engine
-from kubeclassic.core.failures import Failures
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.rule import Predicate, Priority
 from tests.support import manifests
 
-Json = dict[str, Any]
 
-
-def obj(document: Mapping[str, Any]) -> Any:
+def obj(document):
     """An object from its JSON form, taken as it stands: no defaults, odd values kept."""
     made = decode(document, "test", strict=False)
     assert made is not None
     return made
 
 
-def node(*words: Any, **fields: Any) -> Node:
+def node(*words, **fields):
     """A node; *words* and *fields*: as in its :func:`manifest <tests.support.manifests.node>`."""
-    made: Node = obj(manifests.node(*words, **fields))
-    return made
+    return obj(manifests.node(*words, **fields))
 
 
-def pod(*words: Any, **fields: Any) -> Pod:
+def pod(*words, **fields):
     """A pod; *words* and *fields*: as in its :func:`manifest <tests.support.manifests.pod>`."""
-    made: Pod = obj(manifests.pod(*words, **fields))
-    return made
+    return obj(manifests.pod(*words, **fields))
 
 
-def engine(
-    *objects: KubeObject, release: str = "1.16", gates: Mapping[str, bool] | None = None, **options: Any
-) -> Engine:
+def engine(*objects, release="1.16", gates=None, **options):
     """A scheduler of *release* that was told of *objects* in their order; *options* go to ``resolve``."""
     made = classic_engine(resolve(RELEASES[release], gates=gates, **{"percentage": 100, **options}))
     feed = EventFeed(made)
@@ -54,17 +38,17 @@ def engine(
     return made
 
 
-def ask(rule: Predicate, incoming: Pod, *objects: KubeObject, **options: Any) -> dict[str, list[str] | str]:
+def ask(rule, incoming, *objects, **options):
     """What *rule* has against each node: node -> reasons (empty: fits) or the text of an error. *options* as
     for :func:`engine`."""
     cycle = engine(*objects, **options).begin(incoming)
     return answers(rule, cycle, Batch(cycle.table))
 
 
-def answers(rule: Predicate, cycle: Cycle, nodes: Batch) -> dict[str, list[str] | str]:
+def answers(rule, cycle, nodes):
     """As :func:`ask`, for a batch of a cycle that is there already."""
     failures = rule.check(cycle.template, nodes, cycle)
-    found: dict[str, list[str] | str] = {}
+    found = {}
     for i in range(nodes.n):
         if nodes.has_node[i]:
             error = error_text(failures, i) if failures is not None else None
@@ -74,15 +58,13 @@ def answers(rule: Predicate, cycle: Cycle, nodes: Batch) -> dict[str, list[str] 
     return found
 
 
-def error_text(failures: Failures, i: int) -> str | None:
+def error_text(failures, i):
     """Why a predicate could not answer for node *i*, or None."""
     code = int(failures.errors_or_zero[i])
     return failures.texts[code - 1] if code else None
 
 
-def scored(
-    rule: Priority, incoming: Pod, *objects: KubeObject, reduced: bool = True, **options: Any
-) -> dict[str, int]:
+def scored(rule, incoming, *objects, reduced=True, **options):
     """Node -> score of *rule* over all nodes in their order, after its reduce step or as the map step left
     it."""
     cycle = engine(*objects, **options).begin(incoming)
@@ -93,7 +75,7 @@ def scored(
     return {nodes.name(i): int(score) for i, score in enumerate(scores)}
 
 
-def overlay(cycle: Cycle, *names: str) -> Overlay:
+def overlay(cycle, *names):
     """A what-if copy of the named nodes (all, in the table's order, where none is named)."""
     rows = [cycle.table.row_of[name] for name in names] or np.flatnonzero(cycle.table.has_node).tolist()
     return Overlay.of(cycle.table, np.array(rows, np.intp))

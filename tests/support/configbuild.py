@@ -1,13 +1,8 @@
 """Configurations of one profile in any version, as a release reads, builds and refuses them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
-from kubeclassic.framework.profile import Profile, build_profiles
+from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.refusals import refusal_text
@@ -15,27 +10,25 @@ from tests.support.refusals import refusal_text
 GROUP = "kubescheduler.config.k8s.io"
 
 
-def configuration(
-    release: str, api: str, profile: Mapping[str, Any] | None = None, *, gates: str = "", **fields: Any
-) -> KubeSchedulerConfiguration:
+def configuration(release, api, profile=None, *, gates="", **fields):
     """A configuration of one profile in version *api*, as *release* reads it."""
     given = dict(profile or {}) if api == "v1alpha1" else {"profiles": [profile or {}]}
     document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **given, **fields}
     return read_configuration(document, gates, FRAMEWORK_RELEASES[release])
 
 
-def built(*given: Any, **fields: Any) -> Profile:
+def built(*given, **fields):
     """That profile, built."""
     config = configuration(*given, **fields)
     (found,) = build_profiles(config, registry_of(config.release)).values()
     return found
 
 
-def refusal(*given: Any, **fields: Any) -> str:
+def refusal(*given, **fields):
     """Why it is refused."""
     return refusal_text(PolicyError, built, *given, **fields)
 
 
-def arguments(plugin: str, **args: Any) -> dict[str, Any]:
+def arguments(plugin, **args):
     """A profile with arguments of a plugin."""
     return {"pluginConfig": [{"name": plugin, "args": args}]}

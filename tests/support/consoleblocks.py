@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -30,7 +29,7 @@ class Example:
     command: str
     printed: str
 
-    def run(self) -> tuple[int, str]:
+    def run(self):
         """Exit status, and what it prints on both streams: first standard output."""
         words = shlex.split(self.command)
         target = words[-1] if len(words) > 2 and words[-2] == ">" else None
@@ -40,7 +39,7 @@ class Example:
             return done.returncode, done.stderr
         return done.returncode, done.stdout + done.stderr
 
-    def fits(self, text: str) -> bool:
+    def fits(self, text):
         """Whether *text* is what the page says."""
         parts = (
             r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(f"{line}\n")
@@ -50,7 +49,7 @@ class Example:
         return re.fullmatch("".join(parts), lines) is not None
 
 
-def examples_of(page: str) -> Iterator[Example]:
+def examples_of(page):
     """The examples of a page, in order."""
     for block in _BLOCK.findall(page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -61,7 +60,7 @@ def examples_of(page: str) -> Iterator[Example]:
             yield Example(command, printed.rstrip("\n"))
 
 
-def main() -> None:
+def main():
     """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks docs/PAGE.md``."""
     for path in sys.argv[1:]:
         for example in examples_of(Path(path).read_text(encoding="utf-8")):

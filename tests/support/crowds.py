@@ -4,19 +4,16 @@ nominations, taints."""
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any
 
 import attrs
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod, PodDisruptionBudget
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.prefilter import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import build
-from tests.support.build import Json, node, obj, pod
+from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import document
 
 STARTS = (
@@ -26,7 +23,7 @@ STARTS = (
     None,
     "2026-01-01T01:00:00+01:00",
 )
-SIZES: list[dict[str, str]] = [
+SIZES = [
     {},
     {"cpu": "500m"},
     {"cpu": "1", "memory": "1Gi"},
@@ -34,13 +31,8 @@ SIZES: list[dict[str, str]] = [
     {"example.com/gpu": "1"},
     {"cpu": "1", "example.com/gpu": "1"},
 ]
-INCOMING: list[dict[str, str]] = [
-    {"cpu": "1"},
-    {"cpu": "3", "memory": "2Gi"},
-    {"cpu": "2", "example.com/gpu": "1"},
-    {},
-]
-SELECTORS: list[Any] = [
+INCOMING = [{"cpu": "1"}, {"cpu": "3", "memory": "2Gi"}, {"cpu": "2", "example.com/gpu": "1"}, {}]
+SELECTORS = [
     {"matchLabels": {"app": "a"}},
     {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
     {},
@@ -64,7 +56,7 @@ class Crowd:
     budgets: list[PodDisruptionBudget]
     incoming: Pod
 
-    def engine(self, release: str, profile: Json | None = None, **options: Any) -> Engine:
+    def engine(self, release, profile=None, **options):
         """A scheduler that was told of it, in 1.27 with a *profile*. *options*: fields of the engine."""
         gates = {"EvenPodsSpread": True} if "EvenPodsSpread" in find_any_release(release).gates else {}
         config = {
@@ -81,17 +73,15 @@ class Crowd:
         return made
 
 
-def begun(made: Engine, incoming: Pod) -> Cycle:
+def begun(made, incoming):
     """A cycle of *made* for *incoming* that went through PreFilter, where there is one."""
-    cycle: Cycle = made.begin(incoming)
+    cycle = made.begin(incoming)
     for profile in made.flow.profiles.values():
         run_pre_filter(cycle, profile)
     return cycle
 
 
-def _pods(
-    draw: st.DrawFn, prefix: str, most: int, node_name: str = "", *, with_terms: bool = False, **more: Any
-) -> list[Pod]:
+def _pods(draw, prefix, most, node_name="", *, with_terms=False, **more):
     return [
         pod(
             f"{prefix}{number}",
@@ -108,7 +98,7 @@ def _pods(
     ]
 
 
-def _nodes(draw: st.DrawFn) -> list[Any]:
+def _nodes(draw):
     taint = {"key": "dedicated", "value": "x", "effect": "NoSchedule"}
     return [
         node(
@@ -124,7 +114,7 @@ def _nodes(draw: st.DrawFn) -> list[Any]:
     ]
 
 
-def _budgets(draw: st.DrawFn) -> list[Any]:
+def _budgets(draw):
     found = []
     for number in range(draw(st.integers(0, 3))):
         disrupted = draw(st.lists(st.sampled_from([f"{name}-0" for name in NAMES]), max_size=2))
@@ -138,7 +128,7 @@ def _budgets(draw: st.DrawFn) -> list[Any]:
     return found
 
 
-def _affinities() -> st.SearchStrategy[Any]:
+def _affinities():
     """Required terms about the pods of an app; of some there are none."""
     term = st.builds(
         lambda app, key: {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key},
@@ -151,7 +141,7 @@ def _affinities() -> st.SearchStrategy[Any]:
     )
 
 
-def _constraints() -> st.SearchStrategy[Any]:
+def _constraints():
     """A hard spread constraint over the pods of an app."""
     return st.builds(
         lambda app, key: {
@@ -166,7 +156,7 @@ def _constraints() -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def crowds(draw: st.DrawFn, *, with_terms: bool = False) -> Crowd:
+def crowds(draw, *, with_terms=False):
     """Four nodes, up to eight pods on each, up to two pods nominated to each; *with_terms* some pods care
     which others are near."""
     pods = {name: _pods(draw, f"{name}-", 8, name, with_terms=with_terms) for name in NAMES}
@@ -174,7 +164,7 @@ def crowds(draw: st.DrawFn, *, with_terms: bool = False) -> Crowd:
         name: _pods(draw, f"w-{name}-", 2, with_terms=with_terms, nominatedNodeName=name) for name in NAMES
     }
     nominated = [(name, one) for name, pods_waiting in waiting.items() for one in pods_waiting]
-    spec: Json = {"nodeSelector": draw(st.sampled_from([None, None, {"disk": "ssd"}]))}
+    spec = {"nodeSelector": draw(st.sampled_from([None, None, {"disk": "ssd"}]))}
     if with_terms:
         spec |= {"labels": {"app": draw(st.sampled_from(APPS))}, "affinity": draw(st.none() | _affinities())}
         spec["topologySpreadConstraints"] = draw(st.lists(_constraints(), max_size=1))

@@ -1,15 +1,12 @@
 """A cluster of Dask on the loopback, of processes that have this package."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 from distributed import LocalCluster
 
 
 @contextmanager
-def dask_cluster(workers: int = 2) -> Iterator[str]:
+def dask_cluster(workers=2):
     """The address of a scheduler with that many *workers*, of one thread each."""
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None

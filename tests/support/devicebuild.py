@@ -1,18 +1,14 @@
 """Devices and claims for tests, in the short form in which they are easy to read."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from kubeclassic.api.objects import DeviceClass, Pod, ResourceClaim, ResourceSlice
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
+from tests.support.manifests import manifest
 
 DRIVER = "gpu.example.com"
 TYPES = {int: "int", bool: "bool", str: "string"}
 
 
-def made(kind: str, name: str, spec: Mapping[str, Any], **more: Any) -> Any:
+def made(kind, name, spec, **more):
     """An object of *kind* from its JSON form."""
     metadata = {"name": name, **more.pop("metadata", {})}
     found = decode(
@@ -22,7 +18,7 @@ def made(kind: str, name: str, spec: Mapping[str, Any], **more: Any) -> Any:
     return found
 
 
-def device(name: str, memory: str = "", **attributes: Any) -> dict[str, Any]:
+def device(name, memory="", **attributes):
     """A device with *attributes* of its driver's domain."""
     found = {key: {TYPES[type(value)]: value} for key, value in attributes.items()}
     return {
@@ -32,51 +28,37 @@ def device(name: str, memory: str = "", **attributes: Any) -> dict[str, Any]:
     }
 
 
-def a_slice(
-    node: str,
-    *devices: Any,
-    pool: str = "",
-    driver: str = DRIVER,
-    generation: int = 1,
-    count: int = 1,
-    **spec: Any,
-) -> ResourceSlice:
+def a_slice(node, *devices, pool="", driver=DRIVER, generation=1, count=1, **spec):
     """A slice of *devices*, names or objects, that *node* reaches; "*": all nodes do."""
     reach = {"allNodes": True} if node == "*" else {"nodeName": node} if node else {}
     listed = [device(one) if isinstance(one, str) else one for one in devices]
     name = spec.pop("name", f"{driver}-{pool or node or 'some'}-{generation}".replace("*", "all"))
     of = {"name": pool or node, "generation": generation, "resourceSliceCount": count}
-    found: ResourceSlice = made(
-        "ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec}
-    )
-    return found
+    return made("ResourceSlice", name, {"driver": driver, "pool": of, "devices": listed, **reach, **spec})
 
 
-def device_class(name: str = "gpu", *expressions: str) -> DeviceClass:
+def device_class(name="gpu", *expressions):
     """A class of devices that all of *expressions* match."""
-    found: DeviceClass = made("DeviceClass", name, {"selectors": selectors(*expressions)})
-    return found
+    return made("DeviceClass", name, {"selectors": selectors(*expressions)})
 
 
-def selectors(*expressions: str) -> list[dict[str, Any]]:
+def selectors(*expressions):
     """CEL selectors."""
     return [{"cel": {"expression": expression}} for expression in expressions]
 
 
-def exactly(count: int | str = 1, *expressions: str, of: str = "gpu", **more: Any) -> dict[str, Any]:
+def exactly(count=1, *expressions, of="gpu", **more):
     """What a request asks for: a number of devices, or ``All``."""
     number = {"allocationMode": "All"} if count == "All" else {"allocationMode": "ExactCount", "count": count}
     return {"deviceClassName": of, "selectors": selectors(*expressions), **number, **more}
 
 
-def either(*alternatives: Mapping[str, Any]) -> list[dict[str, Any]]:
+def either(*alternatives):
     """The alternatives of a request, called s0, s1 and so on."""
     return [{"name": f"s{number}", **one} for number, one in enumerate(alternatives)]
 
 
-def device_claim(
-    name: str, *requests: Any, constraints: Sequence[Mapping[str, Any]] = (), **more: Any
-) -> ResourceClaim:
+def device_claim(name, *requests, constraints=(), **more):
     """A claim with requests r0, r1 and so on, each with what :func:`exactly` or :func:`either` gives."""
     asked = [
         {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
@@ -84,19 +66,18 @@ def device_claim(
     ]
     metadata = {"namespace": "default", "uid": f"uid-{name}", **more.pop("metadata", {})}
     spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
-    found: ResourceClaim = made("ResourceClaim", name, spec, metadata=metadata, **more)
-    return found
+    return made("ResourceClaim", name, spec, metadata=metadata, **more)
 
 
-def same(attribute: str, *requests: str) -> dict[str, Any]:
+def same(attribute, *requests):
     """The constraint that devices have the same value of an attribute of the driver."""
     return {"matchAttribute": f"{DRIVER}/{attribute}", "requests": list(requests)}
 
 
-def claiming(name: str, *claims: str, **status: Any) -> Pod:
+def claiming(name, *claims, **status):
     """A pod that uses *claims*; one that begins with ``from `` names a template, and what was made of it is
     in *status*: name -> claim."""
-    spec: list[dict[str, Any]] = []
+    spec = []
     for number, one in enumerate(claims):
         field = "resourceClaimTemplateName" if one.startswith("from ") else "resourceClaimName"
         spec.append({"name": f"c{number}", field: one.removeprefix("from ")})
@@ -104,12 +85,14 @@ def claiming(name: str, *claims: str, **status: Any) -> Pod:
         {"name": key, **({"resourceClaimName": value} if value else {})} for key, value in status.items()
     ]
     found = decode(
-        {
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
-            "spec": {"containers": [{"name": "c"}], "resourceClaims": spec},
-            "status": {"resourceClaimStatuses": statuses},
-        }
+        manifest(
+            "Pod",
+            name,
+            namespace="default",
+            metadata={"uid": f"uid-{name}"},
+            spec={"containers": [{"name": "c"}], "resourceClaims": spec},
+            status={"resourceClaimStatuses": statuses},
+        )
     )
     assert isinstance(found, Pod)
     return found

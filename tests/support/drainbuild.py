@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from typing import Any
 
 import attrs
 from msgspec.structs import replace
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.api.objects import KubeObject, Node, Pod, PodDisruptionBudget
-from kubeclassic.core.decision.decision import Decision
+from kubeclassic.api.objects import Node, Pod, PodDisruptionBudget
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.drain.ask import drain
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
 APPS = ("web", "web", "web", "db", "job", "bare", "agent")
 OWNERS = {"web": "ReplicaSet", "db": "StatefulSet", "job": "Job", "agent": "DaemonSet"}
 RELEASES = tuple(ALL_RELEASES)
-FLAGS: Json = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
+FLAGS = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
 
 
-def budget(name: str, app: str, allowed: int, **selector: Any) -> PodDisruptionBudget:
+def budget(name, app, allowed, **selector):
     """A budget for the pods of *app*."""
     wanted = selector or {"matchLabels": {"app": app}}
-    made: PodDisruptionBudget = obj(
-        {
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": name, "namespace": "default"},
-            "spec": {"selector": wanted},
-            "status": {"disruptionsAllowed": allowed},
-        }
+    return obj(
+        manifest(
+            "PodDisruptionBudget",
+            name,
+            namespace="default",
+            spec={"selector": wanted},
+            status={"disruptionsAllowed": allowed},
+        )
     )
-    return made
 
 
-def owned(name: str, app: str = "web", on: str = "", cpu: str = "1", **more: Any) -> Pod:
+def owned(name, app="web", on="", cpu="1", **more):
     """A pod of *app*, whose owner is of the kind in :data:`OWNERS`; an app that is not there has none."""
     kind = OWNERS.get(app)
     owners = (
@@ -53,20 +50,20 @@ def owned(name: str, app: str = "web", on: str = "", cpu: str = "1", **more: Any
     return pod(name, on=on, requests={"cpu": cpu}, labels={"app": app}, metadata=metadata, **more)
 
 
-def with_devices() -> list[KubeObject]:
+def with_devices():
     """A device on each of nodes a and b, and a pod on a with a claim from a template."""
     slices = [
-        {
-            "kind": "ResourceSlice",
-            "apiVersion": "resource.k8s.io/v1",
-            "metadata": {"name": f"of-{name}"},
-            "spec": {
+        manifest(
+            "ResourceSlice",
+            f"of-{name}",
+            apiVersion="resource.k8s.io/v1",
+            spec={
                 "driver": "gpu",
                 "nodeName": name,
                 "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
                 "devices": [{"name": "d"}],
             },
-        }
+        )
         for name in "ab"
     ]
     spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
@@ -77,20 +74,23 @@ def with_devices() -> list[KubeObject]:
         "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}],
     }
     made = [
-        {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {}},
-        {
-            "kind": "ResourceClaimTemplate",
-            "apiVersion": "resource.k8s.io/v1",
-            "metadata": {"name": "t", "namespace": "default"},
-            "spec": {"spec": spec},
-        },
-        {
-            "kind": "ResourceClaim",
-            "apiVersion": "resource.k8s.io/v1",
-            "spec": spec,
-            "status": status,
-            "metadata": {"name": "infer-gpu", "namespace": "default", "uid": "c", "ownerReferences": [owner]},
-        },
+        manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={}),
+        manifest(
+            "ResourceClaimTemplate",
+            "t",
+            namespace="default",
+            apiVersion="resource.k8s.io/v1",
+            spec={"spec": spec},
+        ),
+        manifest(
+            "ResourceClaim",
+            "infer-gpu",
+            namespace="default",
+            metadata={"uid": "c", "ownerReferences": [owner]},
+            apiVersion="resource.k8s.io/v1",
+            spec=spec,
+            status=status,
+        ),
     ]
     statuses = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "infer-gpu"}]}
     asks = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
@@ -99,7 +99,7 @@ def with_devices() -> list[KubeObject]:
 
 # --- random clusters ----------------------------------------------------------------------------------------
 
-AFFINITIES: tuple[Json, ...] = (
+AFFINITIES = (
     {},
     {},
     {},
@@ -131,13 +131,13 @@ AFFINITIES: tuple[Json, ...] = (
         }
     },
 )
-TOLERATIONS: tuple[list[Json], ...] = ([], [], [], [], [{"operator": "Exists"}])
+TOLERATIONS = ([], [], [], [], [{"operator": "Exists"}])
 
 
-def cluster_of(seed: int, *, nodes: int = 5, preemption: bool = True) -> list[KubeObject]:
+def cluster_of(seed, *, nodes=5, preemption=True):
     """A cluster by lot: nodes in two zones, pods of all kinds of owners on them, some that wait, and budgets."""
     rng = random.Random(seed)
-    found: list[KubeObject] = []
+    found = []
     for number in range(nodes):
         labels = {ZONE: rng.choice(["z1", "z2"]), HOSTNAME: f"n{number}"}
         found.append(
@@ -155,9 +155,9 @@ def cluster_of(seed: int, *, nodes: int = 5, preemption: bool = True) -> list[Ku
     return found
 
 
-def _pod_by_lot(rng: random.Random, number: int, nodes: int, preemption: bool) -> Pod:
+def _pod_by_lot(rng, number, nodes, preemption):
     app = rng.choice(APPS)
-    more: Json = {
+    more = {
         "priority": rng.choice([0, 0, 10, 20]) if preemption else 0,
         "tolerations": rng.choice(TOLERATIONS),
     }
@@ -170,7 +170,7 @@ def _pod_by_lot(rng: random.Random, number: int, nodes: int, preemption: bool) -
     return owned(f"{app}-{number}", app, on, rng.choice(["500m", "1", "2"]), **more)
 
 
-def settled(objects: list[KubeObject], release: str, **options: Any) -> list[KubeObject]:
+def settled(objects, release, **options):
     """The cluster after its waiting pods were scheduled, which evicts none, without those that fit nowhere."""
     cluster = Cluster(objects, defaults=False)
     hosts = {
@@ -199,7 +199,7 @@ class Replay:
     asks_budgets: bool = True
 
     @classmethod
-    def of(cls, objects: list[KubeObject], release: str, **options: Any) -> Replay:
+    def of(cls, objects, release, **options):
         """At the beginning."""
         cluster = Cluster(objects, defaults=False)
         left = {
@@ -207,7 +207,7 @@ class Replay:
         }
         return cls(cluster, Scheduler(cluster, options_of({"release": release, **options})), left)
 
-    def cordon(self, name: str) -> None:
+    def cordon(self, name):
         """As kubectl and the node controller do it."""
         found = self.cluster.find(f"node/{name}")
         assert isinstance(found, Node)
@@ -220,7 +220,7 @@ class Replay:
         spec = replace(found.spec, unschedulable=True, taints=(*found.spec.taints, *taint))
         self.cluster.update(replace(found, spec=spec))
 
-    def of_budget(self, gone: Pod) -> list[str]:
+    def of_budget(self, gone):
         """The budgets that select a pod."""
         budgets = [
             found
@@ -233,7 +233,7 @@ class Replay:
             if item.selector is not None and item.selector.match_labels.get("app") == gone.labels["app"]
         ]
 
-    def leave(self, key: str, *, by_drain: bool) -> Pod:
+    def leave(self, key, *, by_drain):
         """A pod leaves; a drain may not ask more of a budget than it allows."""
         gone = self.cluster.find(f"pod/{key}")
         assert isinstance(gone, Pod)
@@ -243,7 +243,7 @@ class Replay:
         self.cluster.delete(gone)
         return gone
 
-    def come(self, made: Pod) -> Decision:
+    def come(self, made):
         """A new pod is scheduled, and gets ready."""
         decision = self.scheduler.schedule(made)
         if decision.host is not None:
@@ -253,13 +253,13 @@ class Replay:
         return decision
 
 
-def rounds_of(evictions: list[Json]) -> Iterator[list[Json]]:
+def rounds_of(evictions):
     """The evictions round by round, those of the drain and what follows from them."""
     for number in dict.fromkeys(found["round"] for found in evictions):
         yield [found for found in evictions if found["round"] == number]
 
 
-def renewed(gone: Pod, key: str) -> Pod:
+def renewed(gone, key):
     """The pod that an owner makes in place of *gone*."""
     meta = replace(
         gone.metadata, name=key.partition("/")[2], uid=f"new-{key}-{gone.uid}", creation_timestamp=None
@@ -269,9 +269,7 @@ def renewed(gone: Pod, key: str) -> Pod:
     )
 
 
-def replayed(
-    objects: list[KubeObject], release: str, record: Json, *, asks_budgets: bool = True, **options: Any
-) -> Cluster:
+def replayed(objects, release, record, *, asks_budgets=True, **options):
     """The cluster after the plan *record*: each host is the scheduler's own choice, and no budget is
     overdrawn."""
     replay = Replay.of(objects, release, **options)
@@ -283,7 +281,7 @@ def replayed(
     return replay.cluster
 
 
-def _replay_round(replay: Replay, evictions: list[Json]) -> None:
+def _replay_round(replay, evictions):
     wave = [found for found in evictions if found["by"] is None]
     preempted = {found["pod"]: found for found in evictions if found["by"] is not None}
     gone = [(found, replay.leave(found["pod"], by_drain=True)) for found in wave]
@@ -293,7 +291,7 @@ def _replay_round(replay: Replay, evictions: list[Json]) -> None:
             for found, old in gone
             if found["replacement"] is not None
         ]
-        victims: list[tuple[Json, Pod]] = []
+        victims = []
         while made:
             again = []
             for found, new in made:
@@ -312,6 +310,6 @@ def _replay_round(replay: Replay, evictions: list[Json]) -> None:
         gone = victims
 
 
-def asked(objects: list[KubeObject], names: list[str], release: str, **more: Any) -> Json:
+def asked(objects, names, release, **more):
     """The record of a drain."""
     return drain(objects, names, **keywords_of({"release": release, **more}), defaults=False).record()

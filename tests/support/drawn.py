@@ -1,9 +1,6 @@
 """Objects in JSON form, drawn by Hypothesis from the classes that they are read into: all fields, of the
 right types."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -17,7 +14,7 @@ TEXTS = st.text("ab-,é\\", max_size=4)
 QUANTITIES = st.sampled_from(
     ["0", "1", "1000m", "100m", "1.5Gi", "2Ki", "20E", "1e3", "-1", "+1.0", ".5", 3, 1.5]
 )
-LEAVES: Mapping[Any, st.SearchStrategy[Any]] = {
+LEAVES = {
     str: TEXTS,
     bool: st.booleans(),
     int: st.integers(-(2**63), 2**63 - 1),
@@ -26,7 +23,7 @@ LEAVES: Mapping[Any, st.SearchStrategy[Any]] = {
 }
 
 
-def documents(annotation: Any, words: FieldWords | None = None) -> st.SearchStrategy[Any]:
+def documents(annotation, words=None):
     """Values in JSON form that are read as one of a type, each field there or not."""
     origin = get_origin(annotation)
     parts = [part for part in get_args(annotation) if part not in (NoneType, ...)]
@@ -57,7 +54,7 @@ def documents(annotation: Any, words: FieldWords | None = None) -> st.SearchStra
 
 
 @st.composite
-def marred(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> Any:
+def marred(draw, documents):
     """A document with nulls, unknown fields and values of other types in some places."""
     document = draw(documents)
     for _ in range(draw(st.integers(0, 3))):
@@ -65,7 +62,7 @@ def marred(draw: st.DrawFn, documents: st.SearchStrategy[Any]) -> Any:
     return document
 
 
-def _changed(draw: st.DrawFn, value: Any) -> Any:
+def _changed(draw, value):
     if value and isinstance(value, dict) and draw(st.integers(0, 5)):
         key = draw(st.sampled_from(sorted(value)))
         return {**value, key: _changed(draw, value[key])}

@@ -1,13 +1,7 @@
 """Hosts, pods and questions for tests of the equivalence cache."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.run import Run
 from tests.support.build import node, pod
 
@@ -22,30 +16,29 @@ ASKING = pod("p", requests={"cpu": "2"})
 both_releases = pytest.mark.parametrize("release", ["1.12", "1.13"])
 
 
-def keeping_away(**labels: str) -> dict[str, Any]:
+def keeping_away(**labels):
     """Required anti-affinity, by host, to pods with *labels*."""
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def host(name: str, **more: Any) -> Any:
+def host(name, **more):
     """A node with the label of its host name."""
     return node(name, labels={"kubernetes.io/hostname": name, **more.pop("labels", {})}, **more)
 
 
-def place(made: Engine, incoming: Pod) -> str | None:
+def place(made, incoming):
     """One cycle and what follows from it: the host, None where there is none."""
     return Run(made).cycle(incoming).host
 
 
-def why(made: Engine, incoming: Pod) -> str:
+def why(made, incoming):
     """What a cycle for *incoming* says: its host, or its error."""
     decision = made.schedule(incoming)
     return decision.host or decision.error or ""
 
 
-def kept(made: Engine, *predicates: str) -> list[bool]:
+def kept(made, *predicates):
     """Whether anything is kept of each predicate for the first class that was seen, on any node."""
-    assert made.flow.equivalence is not None
     found = (made.flow.equivalence.results(predicate).of(0, made.table.size) for predicate in predicates)
     return [rows is not None and bool(rows.any()) for rows in found]

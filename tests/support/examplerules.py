@@ -1,18 +1,13 @@
 """The rules and plugins of the examples, as modules that are forgotten after the test."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
-
-import pytest
 
 MODULES = ("examples", "examples.rules", "examples.plugins")
 
 
-def example_modules(root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
+def example_modules(root, monkeypatch):
     """``examples.rules`` and ``examples.plugins``; other tests of the process load them under other names."""
     monkeypatch.syspath_prepend(root)
     for name in MODULES:

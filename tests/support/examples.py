@@ -1,10 +1,7 @@
 """How many examples a test by Hypothesis tries: the profile's count, times what the test needs; and which
 releases stand for all."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 from hypothesis import settings
 
@@ -13,6 +10,6 @@ ENDS = ("1.12", "1.16", "1.17", "1.22", "1.23", "1.27", "1.36")
 the base of all tables."""
 
 
-def examples(factor: float, **other: Any) -> settings:
+def examples(factor, **other):
     """Settings with *factor* times as many examples as the profile has, rounded up; *other*: more settings."""
     return settings(max_examples=math.ceil(settings.default.max_examples * factor), **other)

@@ -7,21 +7,17 @@ for those named), in the conformance cases of files and folders, makes it as sma
 to ``tests/conformance/facts.jsonl.gz``.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kubeclassic.core.release import Release
-from kubeclassic.core.release.fact import CONFIGURATION, Fact
+from kubeclassic.core.release.fact import CONFIGURATION
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -40,7 +36,7 @@ SMALLEST = 400
 SECONDS = float(os.environ.get("SECONDS_A_FACT", "40"))
 
 
-def cut_down() -> dict[str, Json]:
+def cut_down():
     """Fact -> the case that shows it, of those that were found."""
     if not FILE.exists():
         return {}
@@ -48,20 +44,20 @@ def cut_down() -> dict[str, Json]:
         return {found["fact"]: found["case"] for found in map(json.loads, filter(str.strip, stream))}
 
 
-def sides(fact: Fact) -> tuple[Release, Release]:
+def sides(fact):
     """The release of *fact*, and the one that lacks it: itself without its cells, or where none say it the
     release before it."""
     release = ALL_RELEASES[fact.release]
     return release, undone(release, [fact]) if fact.cells else release_before(fact.release)
 
 
-def answers(case: Json, fact: Fact) -> tuple[Json, Json]:
+def answers(case, fact):
     """How the release of *fact*, and the one without it, answer *case*."""
     with_it, without = sides(fact)
     return answer_of(case, with_it), answer_of(case, without)
 
 
-def answer_of(case: Json, release: Release) -> Json:
+def answer_of(case, release):
     """How *release* answers *case*, without the gates that it does not let one set so."""
     config = case.get("config") or {}
     gates = {
@@ -73,12 +69,12 @@ def answer_of(case: Json, release: Release) -> Json:
     )
 
 
-def _may_set(release: Release, gate: str, on: bool) -> bool:
+def _may_set(release, gate, on):
     known = release.gates.get(gate)
     return known is not None and (not known.locked or known.default == on)
 
 
-def differs(case: Json, fact: Fact) -> bool:
+def differs(case, fact):
     """Whether the two answers of :func:`answers` differ in what *fact* is about.
 
     A refused configuration says nothing of facts about pods. Where no cells say a fact, the two releases name
@@ -97,7 +93,7 @@ def differs(case: Json, fact: Fact) -> bool:
     return bool(differences(one, other, FIELDS if fact.cells else FOUND))
 
 
-def seems_to_differ(case: Json, fact: Fact) -> bool:
+def seems_to_differ(case, fact):
     """The same, while searching: a release without a fact that cannot answer is said, and does not end the
     search."""
     try:
@@ -135,7 +131,7 @@ WORDS = {
 """Trait -> what the text of a case has that may have it."""
 
 
-def may_show(fact: Fact, text: str) -> bool:
+def may_show(fact, text):
     """Whether the case with *text* may have what *fact* needs."""
     return all(
         any(word in text for trait in need.split("|") for word in WORDS.get(trait, ("",)))
@@ -146,7 +142,7 @@ def may_show(fact: Fact, text: str) -> bool:
 # --- looking for them ---------------------------------------------------------------------------------------
 
 
-def candidates(fact: Fact, cases: Callable[[str], Iterable[tuple[Json, str]]]) -> Iterator[Json]:
+def candidates(fact, cases):
     """Cases that may show *fact*, of its release first, then of the one before it and of later ones."""
     known = list(ALL_RELEASES)
     at = known.index(fact.release)
@@ -157,7 +153,7 @@ def candidates(fact: Fact, cases: Callable[[str], Iterable[tuple[Json, str]]]) -
             yield case
 
 
-def smaller(case: Json, fact: Fact) -> Json:
+def smaller(case, fact):
     """*case* with as little as still shows *fact*."""
     tries = SMALLEST
     for field in ("pending", "objects"):
@@ -175,13 +171,13 @@ def smaller(case: Json, fact: Fact) -> Json:
     return case
 
 
-def search(folders: Iterable[Path], wanted: Iterable[str] = ()) -> None:
+def search(folders, wanted=()):
     """Look for a case for each fact that has none that shows it, and write what is found."""
     found = cut_down()
     read = dict[str, list[tuple[Json, str]]]()
     families = list(find_families(folders))
 
-    def cases(version: str) -> list[tuple[Json, str]]:
+    def cases(version):
         if version not in read:
             its = [family for family in families if family.release == version]
             loaded = [case for family in its for case in read_cases(family.cases) if "script" not in case]
@@ -213,7 +209,7 @@ def search(folders: Iterable[Path], wanted: Iterable[str] = ()) -> None:
         write(found)
 
 
-def write(found: dict[str, Json]) -> None:
+def write(found):
     """Write what shows each fact, in the order of facts."""
     lines = [
         json.dumps({"fact": fact.id, "case": found[fact.id]}, separators=(",", ":"))
@@ -227,7 +223,7 @@ def write(found: dict[str, Json]) -> None:
 @click.command()
 @click.option("--fact", "facts", multiple=True)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-def search_for(facts: tuple[str, ...], paths: tuple[Path, ...]) -> None:
+def search_for(facts, paths):
     """Look for cases that show facts."""
     search(paths, facts)
 

@@ -1,47 +1,33 @@
 """Schedulers of the framework for tests, from few words."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.config.configuration import KIND, read_configuration
 from kubeclassic.framework.config.profiles import GROUP
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.profile import Profile
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 
-Json = dict[str, Any]
 
-
-def document(*profiles: Json, version: str = "v1", **more: Any) -> Json:
+def document(*profiles, version="v1", **more):
     """A KubeSchedulerConfiguration with *profiles*."""
     return {"apiVersion": f"{GROUP}/{version}", "kind": KIND, "profiles": list(profiles), **more}
 
 
-def configuration(
-    *profiles: Json, gates: Mapping[str, bool] | None = None, release: str = DEFAULT_FRAMEWORK, **more: Any
-) -> KubeSchedulerConfiguration:
+def configuration(*profiles, gates=None, release=DEFAULT_FRAMEWORK, **more):
     """As :func:`document`, read by *release*."""
     return read_configuration(document(*profiles, **more), gates, FRAMEWORK_RELEASES[release])
 
 
 def scheduler(
-    *objects: KubeObject,
-    profile: Json | None = None,
-    gates: Mapping[str, bool] | None = None,
-    profiles: Sequence[Json] = (),
-    plugins: tuple[type[Plugin], ...] = (),
-    percentage: int = 100,
-    release: str = DEFAULT_FRAMEWORK,
-    **options: Any,
-) -> Engine:
+    *objects,
+    profile=None,
+    gates=None,
+    profiles=(),
+    plugins=(),
+    percentage=100,
+    release=DEFAULT_FRAMEWORK,
+    **options,
+):
     """A scheduler with one *profile* and more *profiles*, a user's *plugins* in its registry, that was told
     of *objects*."""
     config = configuration(
@@ -55,25 +41,22 @@ def scheduler(
     return made
 
 
-def profile_of(profile: Json, *plugins: type[Plugin], gates: Mapping[str, bool] | None = None) -> Profile:
+def profile_of(profile, *plugins, gates=None):
     """The one profile of such a scheduler."""
-    found: Profile = scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles[
-        "default-scheduler"
-    ]
-    return found
+    return scheduler(profile=profile, plugins=plugins, gates=gates).flow.profiles["default-scheduler"]
 
 
-def binding_methods(note: Callable[[Any, str, Any], Any]) -> Iterator[Callable[..., Any]]:
+def binding_methods(note):
     """For a plugin: reserve, unreserve, permit, pre_bind, bind and post_bind, which answer what *note* does
     of plugin, point and cycle."""
 
-    def method(point: str) -> Callable[..., Any]:
+    def method(point):
         return lambda self, pod, node_name, cycle: note(self, point, cycle)
 
     return map(method, ("reserve", "unreserve", "permit", "pre_bind", "bind", "post_bind"))
 
 
-def enabled(*names: str, **weights: int) -> Json:
+def enabled(*names, **weights):
     """``enabled`` entries: *names* without a weight, then those with one."""
     return {
         "enabled": [{"name": name} for name in names]
@@ -81,19 +64,19 @@ def enabled(*names: str, **weights: int) -> Json:
     }
 
 
-def disabled(*names: str) -> Json:
+def disabled(*names):
     """``disabled`` entries."""
     return {"disabled": [{"name": name} for name in names]}
 
 
-def placed(engine: Engine, pod: Pod) -> str | None:
+def placed(engine, pod):
     """The host of one cycle for *pod*, which is assumed there."""
-    decision: Decision = engine.schedule(pod)
+    decision = engine.schedule(pod)
     if decision.host is not None:
         assert engine.assume(pod, decision.host) is None
     return decision.host
 
 
-def decided(engine: Engine, pod: Pod) -> Decision:
+def decided(engine, pod):
     """One cycle's decision."""
     return engine.schedule(pod)

@@ -15,11 +15,10 @@ import re
 import signal
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import attrs
 import yaml
@@ -46,7 +45,6 @@ from kubeclassic.simulation.conform import emitted, read_answers, read_cases
 from tests.conftest import ROOT
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 
-Json = dict[str, Any]
 SECONDS = 10
 """Seconds of CPU that one try may take."""
 ANSWER = "answer"
@@ -68,53 +66,54 @@ EDITS = (
     b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule requests.cpu=500m",
     b"deploy * spec.replicas=3 spec.template.spec.containers[0].image=x",
 )
-MANIFESTS: tuple[Any, ...] = (
-    {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": "p",
-            "labels": {"a": "b"},
-            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}],
-        },
-        "spec": {
-            "priority": 5,
-            "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
-            "containers": [
-                {
-                    "name": "c",
-                    "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
-                    "ports": [{"hostPort": 80}],
-                }
-            ],
-            "affinity": {
-                "podAffinity": {
-                    "requiredDuringSchedulingIgnoredDuringExecution": [
-                        {"topologyKey": "z", "labelSelector": {}}
-                    ]
-                }
-            },
-            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-        },
-    },
-    {
-        "kind": "List",
-        "items": [
-            {
-                "kind": "Deployment",
-                "metadata": {"name": "d"},
-                "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}},
-            },
-            {
-                "kind": "PersistentVolume",
-                "metadata": {"name": "v"},
-                "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}},
-            },
-        ],
-    },
+MANIFESTS = (
+    yaml.safe_load("""
+    apiVersion: v1
+    kind: Pod
+    metadata:
+      name: p
+      labels: {a: b}
+      ownerReferences:
+      - {kind: ReplicaSet, name: r, controller: true}
+    spec:
+      priority: 5
+      tolerations:
+      - {key: k, operator: Exists, tolerationSeconds: 5}
+      containers:
+      - name: c
+        resources:
+          requests: {cpu: 100m, memory: 1Gi}
+        ports:
+        - {hostPort: 80}
+      affinity:
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - topologyKey: z
+            labelSelector: {}
+      volumes:
+      - name: v
+        persistentVolumeClaim: {claimName: c}
+    """),
+    yaml.safe_load("""
+    kind: List
+    items:
+    - kind: Deployment
+      metadata: {name: d}
+      spec:
+        replicas: 3
+        template:
+          spec:
+            containers:
+            - {}
+    - kind: PersistentVolume
+      metadata: {name: v}
+      spec:
+        capacity: {storage: 1Gi}
+        csi: {driver: d}
+    """),
 )
 """Small ones, of which a change hits a field that is read."""
-ODD: tuple[Any, ...] = (
+ODD = (
     None,
     True,
     -1,
@@ -189,54 +188,54 @@ TOKENS = (
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
+def _folder():
     """One folder for all tries of a process: to make and remove one takes longer than most tries."""
     return tempfile.TemporaryDirectory()
 
 
-def _file(content: bytes, name: str) -> Path:
+def _file(content, name):
     path = Path(_folder().name, name)
     path.write_bytes(content)
     return path
 
 
-def _manifests(content: bytes) -> None:
+def _manifests(content):
     said = in_groups(read_inventory(_file(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
     assert all(line.isprintable() for line in said), said
 
 
-def _decisions(content: bytes) -> None:
+def _decisions(content):
     release = [*RELEASES, "1.27"][len(content) % (len(RELEASES) + 1)]
     list(Scheduler(Cluster.load(_file(content, "cluster.yaml")), release).run())
 
 
-def _cases(content: bytes) -> None:
+def _cases(content):
     for case in read_cases(_file(content, "x.cases.jsonl")):
         emitted(case)
 
 
-def _side(content: bytes) -> None:
+def _side(content):
     NamedSetup.parse("a", content.decode("utf-8", "surrogateescape")).setup.spec.first_scheduler_name  # noqa: B018  # it reads the files
 
 
-def _edit(content: bytes) -> None:
+def _edit(content):
     kubeclassic.simulate(str(ROOT / "examples/cluster"), edits=[content.decode("utf-8", "surrogateescape")])
 
 
-def _map(content: bytes) -> None:
+def _map(content):
     columns = columnmap.read_map(_file(content, "map.yaml"))
     columnmap.read(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
 
 
-def _sweep(content: bytes) -> None:
-    def check(done: int, total: int) -> None:
+def _sweep(content):
+    def check(done, total):
         if total > MOST_RUNS:
             raise KubeclassicError("more runs than a try may take")
 
     kubeclassic.sweep(_file(content, "sweep.yaml"), on_progress=check)
 
 
-def _kubeconfig(content: bytes) -> None:
+def _kubeconfig(content):
     try:
         access = read_kubeconfig(_file(content, "kubeconfig"))
         if access.ca is not None or access.certificate is not None:
@@ -251,7 +250,7 @@ def _kubeconfig(content: bytes) -> None:
 
 
 @cache
-def callers() -> list[Caller]:
+def callers():
     """Servers of three releases, which all tries ask."""
     found = [Caller.of(three_nodes(release=release)) for release in ("1.12", "1.16", "1.27")]
     for caller in found:
@@ -259,7 +258,7 @@ def callers() -> list[Caller]:
     return found
 
 
-def _request(content: bytes) -> None:
+def _request(content):
     """The first line is the verb, the rest the body. Each is answered with 2xx or 4xx, in JSON."""
     verb, _, body = content.partition(b"\n")
     for caller in callers():
@@ -271,11 +270,11 @@ def _request(content: bytes) -> None:
 # --- seeds --------------------------------------------------------------------------------------------------
 
 
-def _files(*patterns: str) -> list[bytes]:
+def _files(*patterns):
     return [path.read_bytes() for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
-def _lines(kind: str) -> list[bytes]:
+def _lines(kind):
     """Short cases, or answers, of each sort."""
     found = []
     for family in (
@@ -294,9 +293,9 @@ def _lines(kind: str) -> list[bytes]:
     return found
 
 
-def _kubeconfigs() -> list[bytes]:
+def _kubeconfigs():
     """One of each kind of user."""
-    users: list[Json] = [
+    users = [
         {"token": SECRET},
         {"username": "u", "password": SECRET},
         {},
@@ -332,13 +331,13 @@ def _kubeconfigs() -> list[bytes]:
     ]
 
 
-def _requests() -> list[bytes]:
+def _requests():
     """A request of each verb."""
     pods = [{**pod_json("x"), **MANIFESTS[0]}, pod_json("w", cpu="64", priority=9)]
     nodes = {"metadata": {}, "items": [node_json(name, labels={"zone": "z"}) for name in "ab"]}
     victims = {"b": {"Pods": [{"UID": "uid-low"}], "NumPDBViolations": 0}}
-    about: list[Json] = [{"Nodes": nodes}, {"NodeNames": ["a", "b", "z"]}, {}]
-    bodies: dict[str, list[Json]] = {
+    about = [{"Nodes": nodes}, {"NodeNames": ["a", "b", "z"]}, {}]
+    bodies = {
         "filter": about,
         "prioritize": about,
         "bind": [{"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}],
@@ -363,7 +362,7 @@ class Entry:
     seeds: Callable[[], list[bytes]]
 
 
-ENTRY_POINTS: Mapping[str, Entry] = {
+ENTRY_POINTS = {
     "manifests": Entry(
         _manifests,
         lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)],
@@ -420,7 +419,7 @@ TEXTS = ("side", "edit", "table", "requests")
 
 
 @cache
-def seeds(entry: str) -> tuple[bytes, ...]:
+def seeds(entry):
     """Good input for an entry point."""
     return tuple(ENTRY_POINTS[entry].seeds())
 
@@ -428,7 +427,7 @@ def seeds(entry: str) -> tuple[bytes, ...]:
 # --- changes ------------------------------------------------------------------------------------------------
 
 
-def changed(entry: str, seed: int) -> bytes:
+def changed(entry, seed):
     """Input for an entry point, changed as *seed* says: its structure, its text, or both."""
     draw = random.Random(seed)
     content = draw.choice(seeds(entry))
@@ -448,11 +447,11 @@ def changed(entry: str, seed: int) -> bytes:
 
 
 @cache
-def _parsed(content: bytes) -> str:
+def _parsed(content):
     return json.dumps(list(yaml.safe_load_all(content)), default=str)
 
 
-def _change_one(root: Any, draw: random.Random) -> None:
+def _change_one(root, draw):
     """Replace, double or drop one value anywhere below *root*."""
     places = list(_places(root))
     if not places:
@@ -471,7 +470,7 @@ def _change_one(root: Any, draw: random.Random) -> None:
         del holder[key]
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def _places(value):
     keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     for key in keys:
         yield value, key
@@ -485,7 +484,7 @@ class TooSlow(BaseException):
     """A try took too long."""
 
 
-def tried(entry: str, content: bytes) -> str:
+def tried(entry, content):
     """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody
     documented and its place."""
     try:
@@ -510,8 +509,8 @@ def tried(entry: str, content: bytes) -> str:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
-    def stop(number: int, frame: object) -> None:
+def _limited():
+    def stop(number, frame):
         raise TooSlow
 
     before = signal.signal(signal.SIGPROF, stop)

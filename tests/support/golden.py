@@ -5,12 +5,8 @@ compressed in ``tests/golden``.
 line, then standard output.
 """
 
-from __future__ import annotations
-
 import gzip
 import shlex
-from collections.abc import Mapping
-from pathlib import Path
 
 from tests.support.program import ROOT, inside
 
@@ -19,7 +15,7 @@ _POLICY = "examples/policies/kubernetes-classic.json --release 1.16"
 _SMALL = "examples/capacity/small-pod.yaml"
 _BIG = "examples/capacity/big-node.yaml"
 _DRAIN = "drain examples/drain/cluster.yaml --ignore-daemonsets"
-COMMANDS: Mapping[str, str] = {
+COMMANDS = {
     "simulate": "simulate examples/cluster -o json --details",
     "simulate-1.12": "simulate examples/cluster -o json --release 1.12",
     "simulate-1.27": "simulate examples/cluster -o json --release 1.27 --details",
@@ -59,23 +55,23 @@ COMMANDS: Mapping[str, str] = {
 """File of ``tests/golden`` -> the command, run in the root of the repository."""
 
 
-def printed(command: str) -> str:
+def printed(command):
     """What the file of *command* has to hold."""
     done = inside(*shlex.split(command))
     return f"{done.returncode}\n{done.stdout}"
 
 
-def kept(name: str) -> str:
+def kept(name):
     """What the file holds."""
     return gzip.decompress(file_of(name).read_bytes()).decode()
 
 
-def file_of(name: str) -> Path:
+def file_of(name):
     """The file of a command."""
     return FOLDER / f"{name}.json.gz"
 
 
-def main() -> None:
+def main():
     """Write all files; those that hold today's output already are not touched."""
     for path in FOLDER.glob("*.json.gz"):
         if path.name.removesuffix(".json.gz") not in COMMANDS:

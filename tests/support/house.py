@@ -6,8 +6,6 @@ named by their path from the root of the repository, with slashes. Every functio
 that a test can give it something wrong and see that it is found.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io
@@ -16,43 +14,39 @@ import re
 import sys
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NO_PARTS = {"tests", "build"}
 """Packages at the root that are no part of the package."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Graph = Mapping[str, Mapping[str, int]]
-"""File -> the files that it imports, each with the line of the first import."""
 
 
 # --- files --------------------------------------------------------------------------------------------------
 
 
 @cache
-def tree(path: str) -> ast.Module:
+def tree(path):
     """The syntax tree of a file."""
     return ast.parse(text(path))
 
 
 @cache
-def nodes(module: ast.AST) -> tuple[ast.AST, ...]:
+def nodes(module):
     """All nodes of a syntax tree: many checks look at them, and to walk a tree takes as long as to read it."""
     return tuple(ast.walk(module))
 
 
 @cache
-def text(path: str) -> str:
+def text(path):
     """The text of a file."""
     return (ROOT / path).read_text(encoding="utf-8")
 
 
 @cache
-def sources() -> tuple[str, ...]:
+def sources():
     """Every Python file of the package: those at the root, and those in packages."""
     packages = [init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name not in NO_PARTS]
     files = [*ROOT.glob("*.py"), *(file for package in packages for file in package.rglob("*.py"))]
@@ -60,7 +54,7 @@ def sources() -> tuple[str, ...]:
 
 
 @cache
-def test_files() -> tuple[str, ...]:
+def test_files():
     """Every Python file below ``tests``."""
     return tuple(sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("*.py")))
 
@@ -68,15 +62,13 @@ def test_files() -> tuple[str, ...]:
 # --- imports ------------------------------------------------------------------------------------------------
 
 
-def modules(files: Iterable[str]) -> dict[tuple[str, ...], str]:
+def modules(files):
     """Dotted name without the package's own, as parts -> file."""
     names = {tuple(file.removesuffix(".py").split("/")): file for file in files}
     return {name[:-1] if name[-1] == "__init__" else name: file for name, file in names.items()}
 
 
-def imported(
-    module: ast.Module, file: str, known: Mapping[tuple[str, ...], str], *, run: bool = False
-) -> Iterator[tuple[int, str]]:
+def imported(module, file, known, *, run=False):
     """(line, file) for each import of a file of the package by *file*, wherever it stands; with *run* without
     those for types alone."""
     skipped = set(map(id, for_types(module))) if run else set()
@@ -87,14 +79,14 @@ def imported(
                     yield node.lineno, found_file(name[1:], known)
 
 
-def for_types(module: ast.Module) -> Iterator[ast.stmt]:
+def for_types(module):
     """The statements under ``if TYPE_CHECKING:``."""
     for node in nodes(module):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             yield from node.body
 
 
-def imported_names(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) -> list[tuple[str, ...]]:
+def imported_names(node, package):
     """The dotted names that a statement imports, relative ones seen from *package*."""
     if isinstance(node, ast.Import):
         return [tuple(alias.name.split(".")) for alias in node.names]
@@ -103,7 +95,7 @@ def imported_names(node: ast.Import | ast.ImportFrom, package: tuple[str, ...]) 
     return [(*module, alias.name) for alias in node.names]
 
 
-def found_file(name: tuple[str, ...], known: Mapping[tuple[str, ...], str]) -> str:
+def found_file(name, known):
     """The file of the longest part of *name* that is a module; what no file has stays a name, joined by
     slashes."""
     lengths = range(len(name), -1, -1)
@@ -112,7 +104,7 @@ def found_file(name: tuple[str, ...], known: Mapping[tuple[str, ...], str]) -> s
 
 
 @cache
-def imports() -> Graph:
+def imports():
     """The imports of every file of the package."""
     known = modules(sources())
     return {
@@ -121,7 +113,7 @@ def imports() -> Graph:
     }
 
 
-def without(graph: Graph, edges: Collection[tuple[str, str]]) -> Graph:
+def without(graph, edges):
     """The graph without some imports."""
     return {
         file: {to: line for to, line in targets.items() if (file, to) not in edges}
@@ -129,7 +121,7 @@ def without(graph: Graph, edges: Collection[tuple[str, str]]) -> Graph:
     }
 
 
-def circles(graph: Graph) -> list[list[str]]:
+def circles(graph):
     """The circles of imports: for each group of files that reach one another, those files, sorted."""
     reach = {file: reached(graph, file) for file in graph}
     groups = {
@@ -140,9 +132,9 @@ def circles(graph: Graph) -> list[list[str]]:
     return [list(group) for group in sorted(groups)]
 
 
-def reached(graph: Graph, start: str) -> set[str]:
+def reached(graph, start):
     """All files that *start* imports, directly or not."""
-    found: set[str] = set()
+    found = set()
     waiting = [start]
     while waiting:
         new = set(graph.get(waiting.pop(), ())) - found
@@ -153,28 +145,24 @@ def reached(graph: Graph, start: str) -> set[str]:
 
 # --- the order of the parts ---------------------------------------------------------------------------------
 
-Rows = Mapping[str, str]
-"""Parts on one floor, with spaces between -> what they may import of the lines above them, besides
-themselves."""
 
-
-def part_of(file: str, rows: Rows) -> str | None:
+def part_of(file, rows):
     """The part that a file belongs to: the one with the longest name if there are several."""
     parts = (part for row in rows for part in row.split() if covers(part, file))
     return max(parts, key=len, default=None)
 
 
-def covers(part: str, file: str) -> bool:
+def covers(part, file):
     """Whether a part, a file or a folder, is or holds *file*."""
     return file == part or file.startswith(f"{part}/")
 
 
-def floor_of(part: str | None, rows: Rows) -> int:
+def floor_of(part, rows):
     """The number of the line on which a part stands; what stands nowhere is above all."""
     return next((number for number, row in enumerate(rows) if part in row.split()), len(rows))
 
 
-def may_import(file: str, target: str, rows: Rows) -> bool:
+def may_import(file, target, rows):
     """Whether the table lets *file* import *target*: in its own part, or above its line where its row names
     it."""
     here = part_of(file, rows)
@@ -187,7 +175,7 @@ def may_import(file: str, target: str, rows: Rows) -> bool:
     )
 
 
-def strays(graph: Graph, rows: Rows) -> list[str]:
+def strays(graph, rows):
     """The imports that the table does not allow."""
     return [
         f"{file}, line {line}: {to}"
@@ -197,15 +185,15 @@ def strays(graph: Graph, rows: Rows) -> list[str]:
     ]
 
 
-def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
+def longest_chain(graph, units):
     """The longest chain of imports between *units* (file -> its unit; other files do not count), highest
     first; no circle may be there."""
-    below: dict[str, set[str]] = {unit: set() for unit in units.values()}
+    below = {unit: set() for unit in units.values()}
     for file, unit in units.items():
         below[unit] |= {units[to] for to in graph[file] if to in units} - {unit}
-    chains: dict[str, list[str]] = {}
+    chains = {}
 
-    def chain(unit: str) -> list[str]:
+    def chain(unit):
         if unit not in chains:
             chains[unit] = [unit, *max((chain(lower) for lower in sorted(below[unit])), key=len, default=[])]
         return chains[unit]
@@ -224,9 +212,9 @@ BY_ITSELF = ("__hash__", "__eq__", "__get__")
 """Python calls these for a key or an attribute: no reader follows them."""
 
 
-def tokens(source: str) -> Counter[str]:
+def tokens(source):
     """``code``: names, numbers, texts and operators; ``docstrings`` and ``comments`` in words."""
-    found: Counter[str] = Counter()
+    found = Counter()
     begins = True
     for token, after in itertools.pairwise(tokenize.generate_tokens(io.StringIO(source).readline)):
         if token.type == tokenize.COMMENT:
@@ -242,23 +230,23 @@ def tokens(source: str) -> Counter[str]:
     return found
 
 
-def code_tokens(files: Iterable[str]) -> int:
+def code_tokens(files):
     """The tokens of code in *files*."""
     return sum(tokens(text(file))["code"] for file in files)
 
 
-def functions(module: ast.AST) -> Iterator[Function]:
+def functions(module):
     """Every function and method."""
     return (node for node in ast.walk(module) if isinstance(node, Function))
 
 
-def body_lines(node: Function) -> int:
+def body_lines(node):
     """The lines of a function without signature and docstring."""
     body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
     return (node.end_lineno or 0) - body[0].lineno + 1
 
 
-def called_once(module: ast.Module) -> list[str]:
+def called_once(module):
     """The private functions of a file that one place in it names."""
     private = {
         node.name
@@ -269,14 +257,14 @@ def called_once(module: ast.Module) -> list[str]:
     return sorted(name for name in private if uses[name] == 1)
 
 
-def changes_of_file(arguments: list[str]) -> tuple[int, int]:
+def changes_of_file(arguments):
     """(files entered, calls into another file than the call before) of a command that has run once before.
 
     Returns do not count, nor do functions of other packages.
     """
     from kubeclassic.cli import main
 
-    def run() -> None:
+    def run():
         with (
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.redirect_stderr(io.StringIO()),
@@ -284,7 +272,7 @@ def changes_of_file(arguments: list[str]) -> tuple[int, int]:
         ):
             main(arguments)
 
-    def note(frame: FrameType, event: str, _: object) -> None:
+    def note(frame, event, _):
         file = frame.f_code.co_filename
         if (
             event == "call"
@@ -294,7 +282,7 @@ def changes_of_file(arguments: list[str]) -> tuple[int, int]:
         ):
             entered.append(file)
 
-    entered: list[str] = []
+    entered = []
     run()
     sys.setprofile(note)
     try:
@@ -304,7 +292,7 @@ def changes_of_file(arguments: list[str]) -> tuple[int, int]:
     return len(set(entered)), sum(one != other for one, other in itertools.pairwise(entered))
 
 
-def table() -> list[tuple[str, str]]:
+def table():
     """The sizes of the house, each with its name."""
     of_source, of_tests = (
         sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files())
@@ -314,7 +302,7 @@ def table() -> list[tuple[str, str]]:
     lines = [line for path in sources() for line in text(path).splitlines()]
     files, changes = changes_of_file(["simulate", str(ROOT / "examples" / "cluster")])
     one_liners = sum(size == 1 for size in bodies)
-    rows: list[tuple[str, int | str]] = [
+    rows = [
         ("source tokens", of_source["code"]),
         ("test tokens", of_tests["code"]),
         ("source files", len(sources())),
@@ -341,7 +329,7 @@ KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
 """
 
 
-def kinds_asked(module: ast.AST) -> list[int]:
+def kinds_asked(module):
     """The lines that ask of which kind something is: a class of the one kind of releases, or of the other."""
     return [
         part.lineno
@@ -351,7 +339,7 @@ def kinds_asked(module: ast.AST) -> list[int]:
     ]
 
 
-def classes_asked(node: ast.AST) -> list[ast.expr]:
+def classes_asked(node):
     """The classes that ``isinstance``, ``issubclass`` or a pattern asks for, if *node* is one of these."""
     if isinstance(node, ast.MatchClass):
         return [node.cls]
@@ -364,14 +352,14 @@ def classes_asked(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def names_in(node: ast.AST) -> Iterator[str]:
+def names_in(node):
     """The names in a piece of code, and the last parts of dotted ones."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name | ast.Attribute):
             yield part.id if isinstance(part, ast.Name) else part.attr
 
 
-def ignored_lines(source: str) -> list[int]:
+def ignored_lines(source):
     """The lines that the type checker is told to ignore."""
     return [
         number for number, line in enumerate(source.splitlines(), 1) if re.search(r"#\s*type:\s*ignore", line)
@@ -381,29 +369,29 @@ def ignored_lines(source: str) -> list[int]:
 # --- releases -----------------------------------------------------------------------------------------------
 
 
-def literals(module: ast.Module, versions: Collection[str]) -> list[int]:
+def literals(module, versions):
     """The lines of the strings that are one of *versions*."""
     constants = (node for node in nodes(module) if isinstance(node, ast.Constant))
     return [node.lineno for node in constants if isinstance(node.value, str) and node.value in versions]
 
 
-def compares_release(node: ast.Compare) -> bool:
+def compares_release(node):
     """Whether a side of the comparison is a release or a version."""
     return any(is_release(side) for side in (node.left, *node.comparators)) and not is_absence(node)
 
 
-def release_comparisons(module: ast.Module) -> list[int]:
+def release_comparisons(module):
     """The lines that compare a release or its version."""
     return [node.lineno for node in nodes(module) if isinstance(node, ast.Compare) and compares_release(node)]
 
 
-def imports_of(module: ast.Module, names: Collection[str]) -> list[int]:
+def imports_of(module, names):
     """The lines that import one of *names* from somewhere."""
     statements = (node for node in nodes(module) if isinstance(node, ast.ImportFrom))
     return [node.lineno for node in statements if any(alias.name in names for alias in node.names)]
 
 
-def is_release(node: ast.expr) -> bool:
+def is_release(node):
     """Whether the expression reads like a release: a name ``release``, or an attribute ``release`` or
     ``version`` of one."""
     if isinstance(node, ast.Attribute):
@@ -411,7 +399,7 @@ def is_release(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "release"
 
 
-def is_absence(node: ast.Compare) -> bool:
+def is_absence(node):
     """Whether it is ``is None`` or ``is not None``."""
     nothing = all(isinstance(side, ast.Constant) and side.value is None for side in node.comparators)
     return nothing and all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
@@ -420,7 +408,7 @@ def is_absence(node: ast.Compare) -> bool:
 # --- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 
-def table_under(heading: str, document: str) -> list[tuple[str, str]]:
+def table_under(heading, document):
     """(first cell, the rest) for each row of the table under a heading, the head and the line below it left
     out."""
     section = document.partition(f"\n{heading}\n")[2].partition("\n## ")[0]
@@ -428,12 +416,12 @@ def table_under(heading: str, document: str) -> list[tuple[str, str]]:
     return [(first.strip(), rest.strip()) for first, _, rest in rows[2:]]
 
 
-def files_in(cell: str) -> list[str]:
+def files_in(cell):
     """The files that a cell names, in backquotes."""
     return re.findall(r"`([^`]+\.[a-z]+)`", cell)
 
 
-def misplaced(places: Iterable[tuple[str, str]], root: Path) -> list[str]:
+def misplaced(places, root):
     """The first cells of the rows that do not name one file that is there."""
     named = ((change, files_in(rest)) for change, rest in places)
     return [change for change, files in named if not (len(files) == 1 and (root / files[0]).is_file())]

@@ -1,14 +1,9 @@
 """Keywords of a question and of its scheduler together, as tests have them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 from kubeclassic.framework.options import FIELDS, options_of
 
 
-def keywords_of(keywords: Mapping[str, Any], *own: str) -> dict[str, Any]:
+def keywords_of(keywords, *own):
     """*keywords* for a question: those of a scheduler, but for *own*, as one value of ``scheduler``."""
     options = {name: value for name, value in keywords.items() if name in FIELDS and name not in own}
     return {

@@ -1,17 +1,9 @@
 """Kubeconfigs for the API server of the tests."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import yaml
 
 
-def kubeconfig(
-    folder: Path, cluster: Mapping[str, Any], user: Mapping[str, Any] | None = None, **more: Any
-) -> Path:
+def kubeconfig(folder, cluster, user=None, **more):
     """A kubeconfig with one context, ``there``."""
     document = {
         "apiVersion": "v1",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import msgspec
@@ -19,33 +19,29 @@ from kubeclassic.questions.lab.rules import StateRules, scheduler_of
 from kubeclassic.questions.lab.scenarios import LabState
 from kubeclassic.questions.simulate.ask import simulate
 from kubeclassic.questions.whatif.suggestion import Suggestion
-from kubeclassic.simulation.input import Observer
 from kubeclassic.simulation.scenario import Files
 from tests.conftest import ROOT
-from tests.support.build import Json
 from tests.support.townforms import machine, person
 
 if TYPE_CHECKING:
-    from kubeclassic.live.server.labapp import LabApp
+    pass
 
 EXAMPLE = ROOT / "examples" / "cluster"
-Fates = dict[str, tuple[str | None, str]]
-"""Pod -> its node, or None and why."""
 
 
-def lab_on(files: Files, paths: tuple[str, ...] = (), **values: Any) -> Lab:
+def lab_on(files, paths=(), **values):
     """A lab on *files* that is started with these options."""
     options = options_of(values)
     spec = SchedulerSpec.of(options).read()
     return Lab(files, spec, LabState(scheduler=scheduler_of(options, spec, files.loaded)), Given(paths))
 
 
-def example_lab(release: str = "1.15", **values: Any) -> Lab:
+def example_lab(release="1.15", **values):
     """A lab on the example cluster."""
     return lab_on(Files.read([EXAMPLE]), ("examples/cluster",), release=release, **values)
 
 
-def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Lab:
+def town(nodes, placed, waiting):
     """A lab on a small town; the numbers are variants of its nodes and pods."""
     machines = [machine(number, variant) for number, variant in enumerate(nodes)]
     there = [
@@ -56,7 +52,7 @@ def town(nodes: list[int], placed: list[int], waiting: list[int]) -> Lab:
     return lab_on(Files(Loaded((*machines, *there, *pods))), release="1.15")
 
 
-def lab_app(token: str = "token") -> LabApp:
+def lab_app(token="token"):
     """The lab's application on the example cluster."""
     from kubeclassic.cli.lab import page_file
     from kubeclassic.live.server.labapp import LabApp
@@ -71,7 +67,7 @@ class Searching:
     error: Exception | None = None
     is_ended: threading.Event = attrs.field(factory=threading.Event)
 
-    def answer(self, body: bytes, observer: Observer) -> Any:
+    def answer(self, body, observer):
         """The answer, or none."""
         observer.found(
             Suggestion(change="a change", patch=("node n x=y",), host="n", kind="label", disturbs=22)
@@ -89,24 +85,24 @@ class Searching:
 # --- asking -------------------------------------------------------------------------------------------------
 
 
-def ask(lab: Lab, question: str, state: LabState, cluster: int | None = None, **options: Any) -> Json:
+def ask(lab, question, state, cluster=None, **options):
     """What the page is answered."""
     return lab.answer(
         msgspec.json.encode({"question": question, "state": state, "options": options, "cluster": cluster})
     )
 
 
-def fates(found: Json) -> Fates:
+def fates(found):
     """What became of the pods that waited."""
     return {one["pod"]: (one["host"], one["error"] or "") for one in found["pods"]}
 
 
-def answered(lab: Lab, state: LabState) -> Fates:
+def answered(lab, state):
     """The same of *state*."""
     return fates(ask(lab, "simulate", state))
 
 
-def fresh(lab: Lab, state: LabState) -> Fates:
+def fresh(lab, state):
     """What :func:`kubeclassic.simulate` says with the Policy or the profile of *state*, its edits and its
     pods."""
     options = StateRules(lab.spec, state).options()
@@ -120,7 +116,7 @@ MOVES = st.tuples(st.integers(0, 13), st.integers(0, 1000), st.integers(0, 12))
 """Moves and edits as numbers: of what kind, which rule or object, which value."""
 
 
-def moved(lab: Lab, state: LabState, drawn: tuple[int, int, int]) -> LabState:
+def moved(lab, state, drawn):
     """The state after the move that *drawn* is."""
     kind, which, value = drawn
     known = StateRules(lab.spec, state).known
@@ -138,10 +134,7 @@ def moved(lab: Lab, state: LabState, drawn: tuple[int, int, int]) -> LabState:
             state, scheduler={**state.scheduler, "release": list(ALL_RELEASES)[which % len(ALL_RELEASES)]}
         )
     if kind < 8:
-        settings: list[Json] = [
-            {"percentage_of_nodes_to_score": value * 8},
-            {"hard_pod_affinity_weight": value + 1},
-        ]
+        settings = [{"percentage_of_nodes_to_score": value * 8}, {"hard_pod_affinity_weight": value + 1}]
         return replace(
             state,
             scheduler={**state.scheduler, **settings[which % 2]},

@@ -6,22 +6,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.api import Api, Request
+from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import ClusterApi
 from kubeclassic.simulation.conform import engine_for
-from tests.apiserver.answers import Answer, Object
-from tests.apiserver.storage import Storage
+from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
-from tests.apiserver.watcher import Load, Watcher, amounts, requests
+from tests.apiserver.watcher import Load, amounts, requests
 from tests.live.scheduler.worlds import World
 
 KINDS = {
@@ -45,7 +44,7 @@ MOST_EVENTS = 200
 """A watch that breaks does so before it has had that many events."""
 
 
-def wrongs(world: World, watcher: Watcher) -> list[str]:
+def wrongs(world, watcher):
     """What must never happen: pods bound twice, and full nodes.
 
     Upstream: up to 1.16 a bound pod that no informer sees for half a minute loses its place, and then a node
@@ -55,7 +54,7 @@ def wrongs(world: World, watcher: Watcher) -> list[str]:
     return watcher.bound_twice if has_expired else watcher.faults
 
 
-def with_room(storage: Storage, watcher: Watcher) -> list[str]:
+def with_room(storage, watcher):
     """The pods that wait though a node of their selector has room, or would have without the pods that they
     may preempt."""
     pods = storage.of("pods")
@@ -67,7 +66,7 @@ def with_room(storage: Storage, watcher: Watcher) -> list[str]:
     return [name for name, pod in waiting.items() if any(_rooms(pod, storage, watcher))]
 
 
-def _rooms(pod: Object, storage: Storage, watcher: Watcher) -> Iterator[bool]:
+def _rooms(pod, storage, watcher):
     """For each node that *pod* selects whether it has room."""
     wanted = requests(pod)
     selector = (pod["spec"].get("nodeSelector") or {}).items()
@@ -78,14 +77,14 @@ def _rooms(pod: Object, storage: Storage, watcher: Watcher) -> Iterator[bool]:
             yield all(wanted[each] + taken[each] <= room[each] for each in wanted)
 
 
-def _staying(load: Load, priority: int) -> Counter[str]:
+def _staying(load, priority):
     """What those pods of a node take that a pod of *priority* may not preempt."""
     if not priority:
         return load.total
     return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
 
 
-def _priority(pod: Object) -> int:
+def _priority(pod):
     return int(pod["spec"].get("priority") or 0)
 
 
@@ -104,10 +103,10 @@ class Faults:
     """The paths that schedulers asked to delete: those of victims."""
     _random: random.Random = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         self._random = random.Random(self.seed)
 
-    def __call__(self, request: Request) -> Fault:
+    def __call__(self, request):
         """The fault of *request*."""
         if request.method == "DELETE":
             self.unwanted.add(request.path)
@@ -118,16 +117,16 @@ class Faults:
             return Fault(delay=self._random.uniform(0, self.latency)) if self.latency else NO_FAULT
         return self._fault(self._random.choice(sorted(KINDS)), request)
 
-    def end(self) -> None:
+    def end(self):
         """From now on nothing fails."""
         self.is_over = True
 
-    def _cut(self) -> Fault:
+    def _cut(self):
         is_expired = self._random.random() < 0.3
         self.counts["watch expired" if is_expired else "watch cut"] += 1
         return Fault(cut_after=self._random.randrange(MOST_EVENTS), is_expired=is_expired)
 
-    def _fault(self, kind: str, request: Request) -> Fault:
+    def _fault(self, kind, request):
         name = f"{kind}, binding" if request.path.endswith("/binding") else kind
         self.counts[name] += 1
         return KINDS[kind]
@@ -147,13 +146,12 @@ class Process:
     elector: Elector | None = None
     _task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
+    def start(self):
         """Start it."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    async def kill(self) -> None:
+    async def kill(self):
         """End it at once, as by kill -9. A defect that had ended it before is raised."""
-        assert self._task is not None
         if self.elector is not None:
             self.elector.leads = False  # it does not give its lease back
         self._task.cancel()
@@ -162,18 +160,18 @@ class Process:
             raise ended
 
     @property
-    def leads(self) -> bool:
+    def leads(self):
         """Whether it schedules."""
         return self.elector is None or self.elector.leads
 
-    async def _run(self) -> None:
+    async def _run(self):
         while True:
             try:
                 await self._live()
             except* LeaderLostError:
                 self.world.reports.append(f"{self.name}: lost its lease")
 
-    async def _live(self) -> None:
+    async def _live(self):
         """One life. It is over when the lease is lost."""
         self.lives += 1
         transport = StoreTransport(self.world.store, self.world.faults)
@@ -191,7 +189,7 @@ class Process:
             await (scheduler.run() if self.elector is None else self.elector.lead(scheduler.run))
             raise KubeclassicError(f"{self.name}: the scheduler ended")
 
-    def _elector(self, transport: StoreTransport) -> Elector:
+    def _elector(self, transport):
         identity = f"{self.name}-{self.lives}"
         wall = asyncio.get_running_loop().time
         lock = LeaseLock(transport, "kube-system", "kube-scheduler", LeaseTimes().request)

@@ -1,7 +1,5 @@
 """Logs that tests read."""
 
-from __future__ import annotations
-
 import re
 
 from kubeclassic.live.process.logs import Log, LogSettings
@@ -12,10 +10,10 @@ LINE = re.compile(
 """A line in klog's form."""
 
 
-def log_to(lines: list[str], wrong: list[str] | None = None, level: int = 0) -> Log:
+def log_to(lines, wrong=None, level=0):
     """A log whose texts go to *lines*, those of warnings and errors to *wrong* if it is given."""
 
-    def take(line: str) -> None:
+    def take(line):
         found = LINE.fullmatch(line)
         assert found is not None, line
         (lines if wrong is None or found["severity"] == "I" else wrong).append(found["text"])

@@ -1,21 +1,7 @@
 """Manifests of small nodes and pods for tests, from few words."""
 
-from __future__ import annotations
 
-from typing import Any
-
-Json = dict[str, Any]
-
-
-def node(
-    name: str = "a",
-    cpu: object = "4",
-    memory: str = "32Gi",
-    pods: object = "110",
-    *,
-    labels: Json | None = None,
-    **more: Any,
-) -> Json:
+def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
     """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``,
     ``unschedulable`` and so on."""
     allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
@@ -30,17 +16,7 @@ def node(
     }
 
 
-def pod(
-    name: str = "web",
-    cpu: object = None,
-    *,
-    on: str = "",
-    requests: Json | None = None,
-    limits: Json | None = None,
-    labels: Json | None = None,
-    namespace: str = "default",
-    **spec: Any,
-) -> Json:
+def pod(name="web", cpu=None, *, on="", requests=None, limits=None, labels=None, namespace="default", **spec):
     """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and
     ``status`` are merged in."""
     meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
@@ -55,3 +31,10 @@ def pod(
     ]
     spec = {"containers": containers, **({"nodeName": on} if on else {}), **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
+
+
+def manifest(kind, name, *, metadata=None, **fields):
+    """An object of any kind; ``namespace`` and ``labels`` of *fields* are of its metadata, the others its
+    own."""
+    placed = {key: fields.pop(key) for key in ("namespace", "labels") if key in fields}
+    return {"kind": kind, "metadata": {"name": name, **placed, **(metadata or {})}, **fields}

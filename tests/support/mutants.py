@@ -51,7 +51,7 @@ MUTANTS = (
         "api/meaning/labels.py",
         "if toleration.key and toleration.key != taint.key:",
         "if toleration.key != taint.key:",
-        "api/meaning/test_tolerations.py",
+        "api/meaning/test_labels.py",
     ),
     Mutant(
         "resources: full node refused at equality",
@@ -135,7 +135,7 @@ MUTANTS = (
         "priorities/imagelocality.py",
         'name.rfind(":") > name.rfind("/")',
         '":" in name',
-        "priorities/test_imagelocality.py",
+        "priorities/test_nodeaffinity.py",
     ),
     Mutant(
         "nodeaffinity: no 32 bits",
@@ -163,21 +163,21 @@ MUTANTS = (
         "priorities/shares.py",
         "room = free.view(np.uint64) <= capacity.view(np.uint64)",
         "room = free.view(np.uint64) < capacity.view(np.uint64)",
-        "priorities/test_shares.py priorities/test_requested.py",
+        "priorities/test_shares.py",
     ),
     Mutant(
         "requestedtocapacity: weight 0 stays 0",
         "priorities/requestedtocapacityratio.py",
         "resource: weight or 1 for",
         "resource: weight for",
-        "priorities/test_requestedtocapacityratio.py",
+        "priorities/test_shares.py",
     ),
     Mutant(
         "requestedtocapacity: floor, not toward zero",
         "priorities/requestedtocapacityratio.py",
         "low + int((high - low) * (utilization - left) / (right - left))",
         "low + (high - low) * (utilization - left) // (right - left)",
-        "priorities/test_requestedtocapacityratio.py",
+        "priorities/test_shares.py",
     ),
     Mutant(
         "tainttoleration: empty effect not for PreferNoSchedule",

@@ -1,13 +1,10 @@
 """Runs the notebooks of ``examples/``. As a program it writes their outputs: ``python -m
 tests.support.notebooks``."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -18,12 +15,12 @@ SECONDS = 300
 """A cell that takes longer has failed."""
 
 
-def read(path: Path) -> Any:
+def read(path):
     """The notebook at *path*."""
     return nbformat.read(path, as_version=4)
 
 
-def executed(path: Path) -> Any:
+def executed(path):
     """The notebook at *path*, run from its start in the folder where it is; outputs have no times and no
     counts of runs."""
     notebook = read(path)
@@ -40,12 +37,12 @@ def executed(path: Path) -> Any:
     return notebook
 
 
-def texts(notebook: Any) -> list[list[str]]:
+def texts(notebook):
     """What each cell of code said, as plain text."""
     return [[_text(output) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def words(notebook: Any) -> list[list[str]]:
+def words(notebook):
     """What people read of each cell's HTML: no tags, no style."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     pages = [[output.get("data", {}).get("text/html", "") for output in cell.outputs] for cell in code]
@@ -55,13 +52,13 @@ def words(notebook: Any) -> list[list[str]]:
     ]
 
 
-def _text(output: Any) -> str:
+def _text(output):
     if output.output_type == "stream":
         return str(output.text)
     return str(output.data.get("text/plain", ""))
 
 
-def main() -> None:
+def main():
     """Run all notebooks and write them with their outputs."""
     for path in NOTEBOOKS:
         nbformat.write(executed(path), path)

@@ -7,11 +7,10 @@ the page find.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 
 import attrs
 
-KINDS: Mapping[str, str] = {
+KINDS = {
     "console": "commands and what they print, run by a test",
     "python": "Python, with or without prompts, run by a test",
     "yaml": "a file, read by the reader that it is for",
@@ -32,10 +31,10 @@ class Block:
     text: str
 
 
-def blocks_of(page: str) -> Iterator[Block]:
+def blocks_of(page):
     """The code blocks of *page*, in order."""
-    head: str | None = None
-    lines: list[str] = []
+    head = None
+    lines = []
     for line in page.splitlines():
         fence = _FENCE.match(line)
         if fence is None:
@@ -51,12 +50,12 @@ def blocks_of(page: str) -> Iterator[Block]:
             head = None
 
 
-def files_of(page: str) -> dict[str, str]:
+def files_of(page):
     """The files that *page* shows with a name of their own: name -> text."""
     return {block.title: block.text for block in blocks_of(page) if block.title and "/" not in block.title}
 
 
-def commands_of(page: str) -> list[str]:
+def commands_of(page):
     """The lines of the ``sh`` blocks of *page*, those that a backslash continues joined."""
     texts = (block.text.replace("\\\n", "") for block in blocks_of(page) if block.kind == "sh")
     return [line.strip() for text in texts for line in text.splitlines() if line.strip()]

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
-from collections.abc import Collection, Iterator, Mapping
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from kubeclassic.api.view import Item
 from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.document import environment, page_html
-from kubeclassic.questions.result import Result
 from tests.support.program import ran
 
 VOID = {"meta", "input", "br", "hr", "img", "col", "link"}
@@ -28,14 +24,14 @@ class _Reader(HTMLParser):
     data: dict[str, Any] = attrs.field(factory=dict)
     _open: list[tuple[str, dict[str, str], list[str]]] = attrs.field(factory=list)
 
-    def __attrs_pre_init__(self) -> None:
+    def __attrs_pre_init__(self):
         super().__init__(convert_charrefs=True)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         if tag not in VOID:
             self._open.append((tag, {name: value or "" for name, value in attrs}, []))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         name, found, texts = self._open.pop()
         assert name == tag, f"<{name}> is closed by </{tag}>"
         text = "".join(texts)
@@ -44,24 +40,24 @@ class _Reader(HTMLParser):
         elif self._open:
             self._open[-1][2].extend(texts)
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self._open:
             self._open[-1][2].append(data)
 
 
-def _unpacked(data: Any) -> Any:
+def _unpacked(data):
     packed = data.get("packed") if isinstance(data, dict) else None
     return data if packed is None else json.loads(zlib.decompress(b64decode(packed)))
 
 
-def data_of_page(html: str) -> dict[str, Any]:
+def data_of_page(html):
     """Id -> the JSON that the page has under it."""
     reader = _Reader()
     reader.feed(html)
     return reader.data
 
 
-def table_of_page(html: str, name: str) -> list[dict[str, Any]]:
+def table_of_page(html, name):
     """All rows of the long table *name*: title of a column -> value."""
     data = data_of_page(html)[f"{name}-data"]
     columns = {column["title"]: list(_values(column)) for column in data["columns"]}
@@ -69,22 +65,22 @@ def table_of_page(html: str, name: str) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _values(column: Mapping[str, Any]) -> Iterator[Any]:
+def _values(column):
     texts = column.get("texts")
     return (texts[value] if texts is not None else value for value in column["values"])
 
 
-def page_of(found: Result) -> str:
+def page_of(found):
     """The page of a result, without its origin."""
     return page_html(found.view(), About())
 
 
-def part_html(part: Item) -> str:
+def part_html(part):
     """A part of a view as a page has it."""
     return str(environment().get_template("parts.html").module.part(part, About()))  # type: ignore[attr-defined]
 
 
-def with_page(folder: Path, *words: object, status: int | Collection[int] = 0) -> tuple[str, Any]:
+def with_page(folder, *words, status=0):
     """The page of a command, which is written in *folder*, and what ``-o json`` says beside it."""
     page = folder / "page.html"
     record = ran(*words, "--report", page, "-o", "json", status=status).document

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.engine import Engine
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import SKIP, Status, error, unschedulable, wait
-from kubeclassic.framework.waitingpods import WaitingPod, WaitingPods
+from kubeclassic.framework.status import SKIP, error, unschedulable, wait
 from tests.support.frameworkbuild import enabled, scheduler
 
 
@@ -19,34 +16,34 @@ class Doorman(Plugin):
     name = "Doorman"
     seen: ClassVar[list[str]] = []
 
-    def __init__(self, args: Any, handle: Any) -> None:
+    def __init__(self, args, handle):
         super().__init__(args, handle)
-        self.reserved: set[str] = set()
+        self.reserved = set()
         self.seen.clear()
 
-    def reserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+    def reserve(self, pod, node_name, cycle):
         """Count it."""
         self.seen.append(f"{self.name} reserve {pod.name}")
         self.reserved.add(pod.name)
 
-    def unreserve(self, pod: Pod, node_name: str, cycle: Any) -> None:
+    def unreserve(self, pod, node_name, cycle):
         """Count it no more."""
         self.seen.append(f"{self.name} unreserve {pod.name}")
         self.reserved.discard(pod.name)
 
-    def permit(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def permit(self, pod, node_name, cycle):
         """What the annotation says."""
         said = pod.metadata.annotations.get(self.name)
         if said in ("no", "broken"):
             return unschedulable("no") if said == "no" else error("broken")
         return None if said is None else wait(timeout=float(said))
 
-    def pre_bind(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def pre_bind(self, pod, node_name, cycle):
         """Refuse where another annotation says so."""
         self.seen.append(f"{self.name} pre_bind {pod.name}")
         return unschedulable("not bound") if pod.metadata.annotations.get("preBind") == "no" else None
 
-    def bind(self, pod: Pod, node_name: str, cycle: Any) -> Status | None:
+    def bind(self, pod, node_name, cycle):
         """Leave it to the next one."""
         return SKIP
 
@@ -57,30 +54,29 @@ class Second(Doorman):
     name = "Second"
 
 
-def waiting_scheduler(*objects: KubeObject, **options: Any) -> Engine:
+def waiting_scheduler(*objects, **options):
     """A scheduler with both plugins that was told of *objects*."""
     plugins = {"multiPoint": enabled("Doorman", "Second")}
     return scheduler(*objects, profile={"plugins": plugins}, plugins=(Doorman, Second), **options)
 
 
-def waits_of(engine: Engine) -> WaitingPods:
+def waits_of(engine):
     """The waiting pods of the first profile."""
-    found: WaitingPods = next(iter(engine.flow.profiles.values())).waiting_pods
-    return found
+    return next(iter(engine.flow.profiles.values())).waiting_pods
 
 
-def names(waiting: WaitingPods) -> list[str]:
+def names(waiting):
     """Who waits."""
     return [one.pod.name for one in waiting]
 
 
-def the_one(engine: Engine) -> WaitingPod:
+def the_one(engine):
     """The only pod that waits."""
     (found,) = waits_of(engine)
     return found
 
 
-def doorman(engine: Engine) -> Doorman:
+def doorman(engine):
     """The first profile's plugin."""
     plugin = next(iter(engine.flow.profiles.values())).plugins()["Doorman"]
     assert isinstance(plugin, Doorman)

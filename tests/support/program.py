@@ -9,9 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 from kubeclassic.cli import run
@@ -45,36 +44,25 @@ atexit.register(lambda: print("HEAVY", *(name for name in {HEAVY!r} if name in s
 """
 
 
-def command(*arguments: str, before: str = "") -> list[str]:
+def command(*arguments, before=""):
     """The command line of a process that runs ``kubeclassic`` with *arguments*, after the Python code
     *before*."""
     return [sys.executable, "-c", FIND + before + MAIN, *arguments]
 
 
-def program(
-    *arguments: str, before: str = "", environment: dict[str, str] | None = None, **options: Any
-) -> subprocess.CompletedProcess[str]:
+def program(*arguments, before="", environment=None, **options):
     """Run that process to its end."""
-    wanted: dict[str, Any] = {
-        "capture_output": True,
-        "text": True,
-        "timeout": 120,
-        "preexec_fn": _as_at_a_terminal,
-    } | options
+    wanted = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
     return subprocess.run(
         command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted
     )
 
 
 @contextlib.contextmanager
-def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+def started(words, **options):
     """A process that runs beside the test, and ends with it: a test that fails would otherwise wait for it
     for ever."""
-    wanted: dict[str, Any] = {
-        "stderr": subprocess.PIPE,
-        "text": True,
-        "preexec_fn": _as_at_a_terminal,
-    } | options
+    wanted = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": _as_at_a_terminal} | options
     with subprocess.Popen(words, **wanted) as process:
         try:
             yield process
@@ -85,11 +73,11 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[s
 class Terminal(io.StringIO):
     """A stream that people look at."""
 
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def inside(*arguments: str, cwd: Path = ROOT, columns: int = 0) -> subprocess.CompletedProcess[str]:
+def inside(*arguments, cwd=ROOT, columns=0):
     """What :func:`program` answers for *arguments*, from this process: for what needs none of its own.
 
     *columns*: its output is a terminal of that width, without colours; 0: it is none.
@@ -113,12 +101,12 @@ class Printed(NamedTuple):
     err: str
 
     @property
-    def document(self) -> Any:
+    def document(self):
         """What ``-o json`` printed, which is as its schema says."""
         return checked(json.loads(self.out))
 
 
-def ran(*words: str, status: int | Collection[int] = 0, columns: int = 0) -> Printed:
+def ran(*words, status=0, columns=0):
     """As :func:`inside`, in the present folder; it must end with *status*, or one of several."""
     done = inside(*words, cwd=Path(), columns=columns)
     assert done.returncode in ([status] if isinstance(status, int) else status), (
@@ -129,13 +117,13 @@ def ran(*words: str, status: int | Collection[int] = 0, columns: int = 0) -> Pri
     return Printed(done.stdout, done.stderr)
 
 
-def _as_at_a_terminal() -> None:
+def _as_at_a_terminal():
     """Signals do what they do at a terminal, also where the tests run with some of them ignored."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
-def heavy_modules(*arguments: str, **environment: str) -> list[str]:
+def heavy_modules(*arguments, **environment):
     """Which of :data:`HEAVY` a run with *arguments* has imported when it ends."""
     done = program(*arguments, before=TELL, environment=environment)
     assert done.returncode == 0, done.stderr

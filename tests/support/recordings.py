@@ -7,7 +7,7 @@ import asyncio
 import gzip
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import Request, Response, Stream, TransportError
+from kubeclassic.live.client.api import Response, Stream, TransportError
 from tests.conftest import SHARED
 
 VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}
@@ -45,7 +45,7 @@ class Exchange:
     headers_of_answer: Mapping[str, str] = attrs.field(factory=dict)
     closed_by: str = ""
 
-    def is_repeated(self, other: Exchange) -> bool:
+    def is_repeated(self, other):
         """Whether *other* is the same request, sent again at once."""
         return (self.path, self.query, self.status) == (
             other.path,
@@ -54,7 +54,7 @@ class Exchange:
         ) and other.t - self.t < AT_ONCE
 
     @property
-    def response(self) -> Response:
+    def response(self):
         """The answer as a transport gives it; raises TransportError where the link was broken."""
         if self.status is None:
             raise TransportError(f"{self.method} {self.path}: the connection broke")
@@ -62,7 +62,7 @@ class Exchange:
         return Response(self.status, text.encode(), {})
 
 
-def recorded(release: str, scenario: str) -> list[Exchange]:
+def recorded(release, scenario):
     """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only
     where the data is absent."""
     if not SHARED.is_dir():
@@ -74,9 +74,9 @@ def recorded(release: str, scenario: str) -> list[Exchange]:
 
 
 @cache
-def exchanges(version: str, scenario: str, who: str = "kube-scheduler") -> tuple[Exchange, ...]:
+def exchanges(version, scenario, who="kube-scheduler"):
     """What *who* asked in a scenario, in order; what the connection repeated is there once."""
-    found: dict[tuple[str, str], list[Exchange]] = {}
+    found = {}
     for exchange in _read(version, scenario):
         same = found.setdefault((exchange.method, exchange.path), [])
         if exchange.who == who and exchange.method and not (same and same[-1].is_repeated(exchange)):
@@ -86,12 +86,12 @@ def exchanges(version: str, scenario: str, who: str = "kube-scheduler") -> tuple
     )
 
 
-def _read(version: str, scenario: str) -> list[Exchange]:
+def _read(version, scenario):
     with gzip.open(SHARED / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [_exchange(json.loads(line)) for line in lines]
 
 
-def _exchange(found: Mapping[str, Any]) -> Exchange:
+def _exchange(found):
     answer = found.get("response_body")
     query = found.get("query", "")
     events = answer if "watch=true" in query and isinstance(answer, list) else []
@@ -113,7 +113,7 @@ def _exchange(found: Mapping[str, Any]) -> Exchange:
     )
 
 
-def without_times(query: str) -> str:
+def without_times(query):
     """*query* without the values of its time-outs, which are random."""
     return _TIMES.sub(lambda found: f"{found[1] or found[2]}N", query)
 
@@ -127,7 +127,7 @@ class Script:
     """A body without what may differ, such as times."""
     done: int = 0
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         """The recorded answer."""
         assert self.done < len(self.exchanges), f"one request too many: {request.method} {request.path}"
         wanted = self.exchanges[self.done]
@@ -139,7 +139,7 @@ class Script:
         await asyncio.sleep(max(0.0, wanted.end - asyncio.get_running_loop().time()))
         return wanted.response
 
-    def stream(self, request: Request) -> Any:
+    def stream(self, request):
         """Nobody watches here."""
         raise AssertionError(f"expected no watch, got {request}")
 
@@ -155,7 +155,7 @@ class Player:
     answered: dict[str, list[float]] = attrs.field(factory=dict)
     """Path -> when each answer ended."""
 
-    def _next(self, request: Request) -> Exchange:
+    def _next(self, request):
         asked = self.asked.setdefault(request.path, [])
         asked.append((_now(), request.query))
         same = [exchange for exchange in self.recorded if exchange.path == request.path]
@@ -163,10 +163,10 @@ class Player:
             raise EndOfRecording
         return same[len(asked) - 1]
 
-    def _last(self, path: str) -> Exchange:
+    def _last(self, path):
         return [exchange for exchange in self.recorded if exchange.path == path][-1]
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         """The recorded answer, or the recorded failure."""
         try:
             exchange = self._next(request)
@@ -183,7 +183,7 @@ class Player:
         )
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """The recorded events, each at its time."""
         try:
             exchange = self._next(request)
@@ -199,11 +199,11 @@ class Player:
         finally:
             self.answered.setdefault(request.path, []).append(_now())
 
-    async def _again(self, request: Request, exchange: Exchange) -> Response:
+    async def _again(self, request, exchange):
         self.asked[request.path].pop()
         return await self.send(request)
 
-    async def _events(self, exchange: Exchange) -> AsyncIterator[bytes]:
+    async def _events(self, exchange):
         begin = _now()
         for event in exchange.answer:
             await asyncio.sleep(max(0.0, begin + event["t"] - exchange.t - _now()))
@@ -219,14 +219,14 @@ class EndOfRecording(Exception):
     """More was asked than was recorded."""
 
 
-async def _silence() -> AsyncIterator[bytes]:
+async def _silence():
     await asyncio.get_running_loop().create_future()
     yield b""
 
 
-async def _line(body: bytes) -> AsyncIterator[bytes]:
+async def _line(body):
     yield body
 
 
-def _now() -> float:
+def _now():
     return asyncio.get_running_loop().time()

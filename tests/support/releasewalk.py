@@ -1,12 +1,8 @@
 """One small cluster asked of each release of the framework: what tests of the differences between releases
 are made of."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.config.profiles import GROUP
@@ -16,19 +12,10 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import obj, pod
 
 Json = dict[str, Any]
-Answer = Json
-"""The record of the last cycle; with ``refused`` alone: why the configuration is refused."""
 NEWEST = next(reversed(FRAMEWORK_RELEASES))
 
 
-def answer(
-    release: str,
-    objects: Sequence[KubeObject],
-    pending: Sequence[Pod],
-    *,
-    nominated: Sequence[tuple[Pod, str]] = (),
-    **options: Any,
-) -> Answer:
+def answer(release, objects, pending, *, nominated=(), **options):
     """What *release* says of the last of *pending*, tried one after the other; *nominated*: pods with nodes;
     *options*: of a scheduler."""
     version = FRAMEWORK_RELEASES[release].configuration.api_versions[-1]
@@ -49,14 +36,7 @@ def answer(
     return [run.cycle(one).record(details=True) for one in pending][-1]
 
 
-def shows(
-    told: Mapping[str, Any],
-    look: Callable[[Answer], Any],
-    objects: Sequence[KubeObject],
-    *pending: Pod,
-    until: str = NEWEST,
-    **options: Any,
-) -> None:
+def shows(told, look, objects, *pending, until=NEWEST, **options):
     """Hold the releases to *told*: from which release on *look* sees what. Releases before the first and
     after *until* are not asked."""
     releases = list(FRAMEWORK_RELEASES)
@@ -78,7 +58,7 @@ def shows(
 # --- what is looked at --------------------------------------------------------------------------------------
 
 
-def field(name: str) -> Callable[[Answer], Any]:
+def field(name):
     """The field *name* of an answer; the refusal, where the configuration is refused."""
     return lambda found: found["refused"] if "refused" in found else found[name]
 
@@ -94,23 +74,23 @@ error = field("error")
 # --- what clusters are made of ------------------------------------------------------------------------------
 
 
-def asks(**requests: str) -> Json:
+def asks(**requests):
     """Requests of a container."""
     return {"resources": {"requests": requests}}
 
 
-def sidecar(cpu: str, **more: Any) -> Json:
+def sidecar(cpu, **more):
     """An init container that goes on running."""
     return {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always", **asks(cpu=cpu), **more}
 
 
-def made(kind: str, name: str, **fields: Any) -> Any:
+def made(kind, name, **fields):
     """An object of *kind* in namespace default, of its fields beside metadata; ``meta`` is merged into these."""
     meta = {"name": name, "namespace": "default", **fields.pop("meta", {})}
     return obj({"kind": kind, "metadata": meta, **fields})
 
 
-def claim(name: str, volume: str = "", **spec: Any) -> Any:
+def claim(name, volume="", **spec):
     """A claim of 1Gi, bound to *volume*."""
     bound = {"volumeName": volume} if volume else {}
     meta = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}}
@@ -121,7 +101,7 @@ def claim(name: str, volume: str = "", **spec: Any) -> Any:
     )
 
 
-def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) -> Any:
+def volume(name, claim="", labels=None, **spec):
     """A persistent volume of 1Gi, bound to *claim*."""
     bound = {"claimRef": {"namespace": "default", "name": claim}} if claim else {}
     wanted = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
@@ -134,12 +114,12 @@ def volume(name: str, claim: str = "", labels: Json | None = None, **spec: Any) 
     )
 
 
-def claims(*names: str) -> list[Json]:
+def claims(*names):
     """Volumes of a pod, by claims."""
     return [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
 
 
-def csi_node(name: str, migrated: str = "", **limits: int) -> Any:
+def csi_node(name, migrated="", **limits):
     """A CSINode with limits of drivers, whose dots are written as two underscores."""
     meta = {"annotations": {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}}
     drivers = [
@@ -149,6 +129,6 @@ def csi_node(name: str, migrated: str = "", **limits: int) -> Any:
     return made("CSINode", name, meta=meta, spec={"drivers": drivers})
 
 
-def bound(name: str, on: str, **fields: Any) -> Pod:
+def bound(name, on, **fields):
     """A pod that runs on a node."""
     return pod(name, on=on, **fields)

@@ -1,70 +1,57 @@
 """Replays for tests: inputs from few words, events as a list."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
-from kubeclassic.api.objects import KubeObject
-from kubeclassic.core.engine import Engine
 from kubeclassic.questions.replay.inputs.inputs import ADD, EVER, START, Event, Inputs, Lifetime, read_inputs
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import pod
+from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 
-
-def engine(release: str = "1.16", **options: Any) -> Engine:
+def engine(release="1.16", **options):
     """A new scheduler that looks at every node."""
     return engine_for(release, {"percentageOfNodesToScore": 100}, options)
 
 
-def there(*items: KubeObject) -> list[Event]:
+def there(*items):
     """Objects that are there from the beginning."""
     return [Event(START, ADD, item) for item in items]
 
 
-def at(time: float, item: KubeObject, verb: str = ADD, *, runs: float | None = None) -> Event:
+def at(time, item, verb=ADD, *, runs=None):
     """An event about *item*."""
     return Event(time, verb, item, "test", EVER if runs is None else Lifetime(runs_for=runs))
 
 
-def replay(
-    *events: Event,
-    release: str = "1.16",
-    until: float | None = None,
-    options: Json | None = None,
-    **delays: float,
-) -> Replay:
+def replay(*events, release="1.16", until=None, options=None, **delays):
     """A replay of *events* in their order."""
     return of_engine(engine(release, **options or {}), *events, until=until, **delays)
 
 
-def of_engine(made: Engine, *events: Event, until: float | None = None, **delays: float) -> Replay:
+def of_engine(made, *events, until=None, **delays):
     """The same for an engine."""
     return Replay(
         Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until
     )
 
 
-def asking(name: str, cpu: str = "1", **more: Any) -> Any:
+def asking(name, cpu="1", **more):
     """A pod that asks for cpu."""
     return pod(name, requests={"cpu": cpu}, **more)
 
 
-def played(made: Replay) -> list[Json]:
+def played(made):
     """What happens in a replay up to its end."""
-    found: list[Json] = []
+    found = []
     made.cluster.journal.observers = [found.append]
     for _ in made.run():
         assert made.steps < 50_000
     return found
 
 
-def told(records: list[Json], event: str) -> list[tuple[float, str]]:
+def told(records, event):
     """Time and subject of the records of one kind."""
     return [
         (record["time"], record.get("pod") or record.get("node") or record.get("volume", ""))
@@ -73,14 +60,14 @@ def told(records: list[Json], event: str) -> list[tuple[float, str]]:
     ]
 
 
-def of_file(tmp_path: Path, text: str, name: str = "input.yaml", **choice: Any) -> Inputs:
+def of_file(tmp_path, text, name="input.yaml", **choice):
     """The inputs in a file of *text*."""
     path = tmp_path / name
     path.write_text(text)
     return read_inputs([path], **choice)
 
 
-def lines(*records: Json) -> str:
+def lines(*records):
     """Records as JSON Lines."""
     return "".join(json.dumps(record) + "\n" for record in records)
 
@@ -143,7 +130,7 @@ workloadTemplate:
 """
 """A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
 TROUBLE = "".join(
-    json.dumps({"time": time, "event": verb, "object": {"kind": "Node", "metadata": {"name": name}}}) + "\n"
+    json.dumps({"time": time, "event": verb, "object": manifest("Node", name)}) + "\n"
     for time, verb, name in (
         (40, "Fail", "node-0"),
         (50, "Drain", "node-1"),

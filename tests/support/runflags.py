@@ -1,15 +1,12 @@
 """What ``kubeclassic run`` makes of a container's arguments."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from pathlib import Path
 
-from kubeclassic.live.scheduler.flags import RunSettings, read_settings
+from kubeclassic.live.scheduler.flags import read_settings
 from kubeclassic.live.settings.flagtable import FLAGS
 
 
-def settings_of(arguments: Sequence[str]) -> RunSettings:
+def settings_of(arguments):
     """The settings of arguments such as ``--port=1``; those that are options of every scheduler count
     elsewhere."""
     given = dict(argument.removeprefix("--").split("=", 1) for argument in arguments)

@@ -1,21 +1,16 @@
 """Holding the JSON of commands against the published schemas, more strictly than those are: a field that they
 do not name is an error."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
-from typing import Any
 
 from jsonschema import Draft202012Validator
 
 from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli.schema import names, text_of
 
-Json = dict[str, Any]
 
-
-def strict(schema: Any) -> Any:
+def strict(schema):
     """*schema* without room for fields that it does not name."""
     if isinstance(schema, list):
         return [strict(part) for part in schema]
@@ -30,20 +25,20 @@ def strict(schema: Any) -> Any:
 
 
 @cache
-def _validator(name: str) -> Draft202012Validator:
+def _validator(name):
     schema = json.loads(text_of(name))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(strict(schema))
 
 
-def faults(name: str, document: Any) -> list[str]:
+def faults(name, document):
     """What the schema *name* has against *document*: place and fault, at most ten."""
     found = _validator(name).iter_errors(document)
     return [f"{error.json_path}: {error.message[:200]}" for error, _ in zip(found, range(10), strict=False)]
 
 
 @cache
-def _by_kind() -> dict[str, str]:
+def _by_kind():
     """Kind of a document -> its schema."""
     found = {}
     for name in names():
@@ -54,13 +49,13 @@ def _by_kind() -> dict[str, str]:
     return found
 
 
-def checked(document: Any) -> Any:
+def checked(document):
     """*document*, which is as the schema of its kind says where it is one of ours."""
     if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
         assert faults(_by_kind()[document["kind"]], document) == []
     return document
 
 
-def version_of(name: str) -> str:
+def version_of(name):
     """The version in the ``$id`` of the schema *name*, in the form of a document's ``apiVersion``."""
     return f"{API_VERSION.partition('/')[0]}/{json.loads(text_of(name))['$id'].rpartition(':')[2]}"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import httpx
 
-from kubeclassic.api.objects import KubeObject
-from kubeclassic.core.decision.decision import Decision
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
-from kubeclassic.simulation.conform import Family, build, engine_for, find_families
+from kubeclassic.simulation.conform import build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
 
@@ -22,20 +19,20 @@ KEPT = ROOT / "tests" / "conformance"
 JSON = {"content-type": "application/json"}
 
 
-def first_and_last(left_out: Collection[str] = (), only: Collection[str] = ()) -> list[Family]:
+def first_and_last(left_out=(), only=()):
     """The families kept with the project, each of the first and of the last release that has it.
 
     What a server adds to an engine is the same for all releases; the engines themselves are held to the
     original in all of them.
     """
-    found: dict[str, list[Family]] = {}
+    found = {}
     for family in find_families([KEPT]):
         if family.name not in left_out and (not only or family.name in only):
             found.setdefault(family.name, []).append(family)
     return [family for several in found.values() for family in dict.fromkeys((several[0], several[-1]))]
 
 
-def node_json(name: str, *, cpu: str = "4", labels: Json | None = None, **spec: Any) -> Json:
+def node_json(name, *, cpu="4", labels=None, **spec):
     """The JSON of a node, as a scheduler sends it: without kind."""
     allocatable = {"cpu": cpu, "memory": "8Gi", "pods": "20"}
     return {
@@ -45,10 +42,10 @@ def node_json(name: str, *, cpu: str = "4", labels: Json | None = None, **spec: 
     }
 
 
-def pod_json(name: str, *, cpu: str = "1", on: str = "", priority: int | None = None, **spec: Any) -> Json:
+def pod_json(name, *, cpu="1", on="", priority=None, **spec):
     """The JSON of a pod, as a scheduler sends it: without kind. Its UID is ``uid-NAME``."""
     containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
-    made: Json = {
+    made = {
         "containers": containers,
         **({"nodeName": on} if on else {}),
         **({} if priority is None else {"priority": priority}),
@@ -57,19 +54,17 @@ def pod_json(name: str, *, cpu: str = "1", on: str = "", priority: int | None = 
     return {"metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"}, "spec": made}
 
 
-def as_node(manifest: Mapping[str, Any]) -> KubeObject:
+def as_node(manifest):
     """The node of such JSON."""
-    found: KubeObject = obj({**manifest, "kind": "Node"})
-    return found
+    return obj({**manifest, "kind": "Node"})
 
 
-def as_pod(manifest: Mapping[str, Any]) -> KubeObject:
+def as_pod(manifest):
     """The pod of such JSON."""
-    found: KubeObject = obj({**manifest, "kind": "Pod"})
-    return found
+    return obj({**manifest, "kind": "Pod"})
 
 
-def cluster(*objects: KubeObject, release: str = "1.16", config: Json | None = None) -> ServedCluster:
+def cluster(*objects, release="1.16", config=None):
     """A served cluster of *objects*."""
     made = ServedCluster(engine_for(release, config or {}), defaults=False)
     for item in objects:
@@ -77,7 +72,7 @@ def cluster(*objects: KubeObject, release: str = "1.16", config: Json | None = N
     return made
 
 
-def three_nodes(**options: Any) -> ServedCluster:
+def three_nodes(**options):
     """Nodes a, b and c of 4 cores; a pod of 3 cores and priority 1 on b, and one of 4 cores and priority 5 on
     c; w waits for 2 cores."""
     nodes = [as_node(node_json(name)) for name in "abc"]
@@ -88,7 +83,7 @@ def three_nodes(**options: Any) -> ServedCluster:
     return cluster(*nodes, *pods, as_pod(pod_json("w", cpu="2", priority=0)), **options)
 
 
-def of_case(case: Json) -> ServedCluster:
+def of_case(case):
     """The cluster of a conformance case, as its engine has it."""
     return ServedCluster(build(case, {}), defaults=False)
 
@@ -100,30 +95,30 @@ class Caller:
     app: ExtenderApp
 
     @classmethod
-    def of(cls, served: ServedCluster, **options: Any) -> Caller:
+    def of(cls, served, **options):
         """A caller of a new application for a cluster."""
         return cls(ExtenderApp(cluster=served, **options))
 
-    def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def call(self, method, path, **options):
         """The answer to one request; *options* are httpx's."""
         return asyncio.run(self._call(method, path, **options))
 
-    async def _call(self, method: str, path: str, **options: Any) -> httpx.Response:
-        transport = httpx.ASGITransport(app=self.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
+    async def _call(self, method, path, **options):
+        transport = httpx.ASGITransport(app=self.app.gate)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.request(method, path, **options)
 
-    def get(self, path: str, **options: Any) -> httpx.Response:
+    def get(self, path, **options):
         """The answer to a GET."""
         return self.call("GET", path, **options)
 
-    def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
+    def post(self, path, body=None, **options):
         """The answer to a POST of *body*, bytes or JSON."""
         if isinstance(body, bytes):
             return self.call("POST", path, content=body, headers=JSON, **options)
         return self.call("POST", path, json=body, **options)
 
-    def asked(self, path: str, body: Json) -> Any:
+    def asked(self, path, body):
         """The JSON of the answer to a call that has to succeed."""
         found = self.post(path, body)
         assert found.status_code == 200, found.text
@@ -133,15 +128,15 @@ class Caller:
 # --- what the engine says itself ----------------------------------------------------------------------------
 
 
-def as_body(value: Json) -> bytes:
+def as_body(value):
     """JSON in bytes."""
     return json.dumps(value).encode()
 
 
-def mismatches(service: ServedCluster, pod: Json, names: Sequence[str], decision: Decision) -> list[str]:
+def mismatches(service, pod, names, decision):
     """Where the service's answers about *pod* are not those of the engine, which decided so; empty if they
     agree."""
-    found: list[str] = []
+    found = []
     verdict = json.loads(service.filter(as_body({"Pod": pod, "NodeNames": list(names)})))
     details = decision.details
     if details is None or (details.search is None and not decision.is_fit_error):
@@ -162,7 +157,7 @@ def mismatches(service: ServedCluster, pod: Json, names: Sequence[str], decision
     return found
 
 
-def _score_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
+def _score_mismatches(service, pod, decision):
     scores = json.loads(service.prioritize(as_body({"Pod": pod, "NodeNames": decision.feasible})))
     totals = decision.scores
     low = min(totals.values())
@@ -174,8 +169,7 @@ def _score_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> 
             yield f"{entry['Host']}: score {entry['Score']}, expected {wanted}"
 
 
-def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) -> Iterable[str]:
-    assert decision.preemption is not None
+def _victim_mismatches(service, pod, decision):
     own = {
         name: {
             "Pods": [{"UID": victim.uid} for victim in victims.pods],
@@ -183,7 +177,7 @@ def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) ->
         }
         for name, victims in decision.preemption.candidates.items()
     }
-    nobody: Json = {name: {"Pods": []} for name in own}
+    nobody = {name: {"Pods": []} for name in own}
     for given in (own, nobody):
         body = as_body({"Pod": pod, "NodeNameToMetaVictims": given})
         answer = json.loads(service.preempt(body))["NodeNameToMetaVictims"]
@@ -191,7 +185,7 @@ def _victim_mismatches(service: ServedCluster, pod: Json, decision: Decision) ->
             yield f"victims: {answer}, expected {own}, given {'all' if given is own else 'none'}"
 
 
-def node_names(case: Json) -> list[str]:
+def node_names(case):
     """The names of the nodes of a conformance case."""
     return list(
         dict.fromkeys(

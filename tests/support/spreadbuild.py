@@ -1,13 +1,8 @@
 """Small clusters for the tests of PodTopologySpread, and random ones."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
+import yaml
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.framework.config.args import PodTopologySpreadArgs
 from kubeclassic.framework.plugins.podtopologyspread import PodTopologySpread
 from tests.support.asking import handle, refusals
@@ -15,26 +10,24 @@ from tests.support.build import node, pod
 
 TEXT = "node(s) didn't match pod topology spread constraints"
 SHORT = {TEXT: "skew", f"{TEXT} (missing required label)": "label", None: None}
-NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+NEAR = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 LEAVING = {"deletionTimestamp": "2020-01-01T00:00:00Z"}
 A = node("a", labels={"zone": "x", "rack": "1"})
 B = node("b", labels={"zone": "y", "rack": "1"})
 
 
-def constraint(
-    key: str = "zone", skew: int = 1, selector: Any = None, when: str = "DoNotSchedule", **more: Any
-) -> dict[str, Any]:
+def constraint(key="zone", skew=1, selector=None, when="DoNotSchedule", **more):
     """A constraint over pods with ``app: a``, if no other *selector* is given."""
     wanted = {"matchLabels": {"app": "a"}} if selector is None else selector
     return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": wanted, **more}
 
 
-def soft(key: str = "zone", skew: int = 1, **more: Any) -> dict[str, Any]:
+def soft(key="zone", skew=1, **more):
     """The same with ScheduleAnyway."""
     return constraint(key, skew, when="ScheduleAnyway", **more)
 
 
-def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
+def incoming(*constraints, **more):
     """The pod that is to be scheduled, one of ``app: a``."""
     return pod(
         "new",
@@ -44,12 +37,12 @@ def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
     )
 
 
-def peer(name: str, on: str, **more: Any) -> Pod:
+def peer(name, on, **more):
     """A bound pod of ``app: a``."""
     return pod(name, on=on, labels={"app": "a"} | more.pop("labels", {}), **more)
 
 
-def plugin(defaults: Any = None, release: str = "1.27", **gates: bool) -> PodTopologySpread:
+def plugin(defaults=None, release="1.27", **gates):
     """The plugin of *release* with System defaults, or with List ones where *defaults* are given."""
     args = (
         PodTopologySpreadArgs(defaulting_type="System")
@@ -59,12 +52,12 @@ def plugin(defaults: Any = None, release: str = "1.27", **gates: bool) -> PodTop
     return PodTopologySpread(args, handle(release, **gates))
 
 
-def named(found: Mapping[str, str | None]) -> dict[str, str | None]:
+def named(found):
     """Reasons by their short names."""
     return {name: SHORT[text] for name, text in found.items()}
 
 
-def against(new: Pod, *objects: Any, by: PodTopologySpread | None = None) -> dict[str, str | None]:
+def against(new, *objects, by=None):
     """Node -> skew, label or None."""
     return named(refusals(by or plugin(), new, *objects))
 

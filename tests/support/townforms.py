@@ -1,12 +1,12 @@
 """What small towns are made of: nodes in racks, pods that look at hosts and racks, budgets, each known by a
 number and a variant."""
 
-from __future__ import annotations
-
 from functools import cache
+from pathlib import Path
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
-from tests.support.build import Json, node, obj, pod
+import yaml
+
+from tests.support.build import node, obj, pod
 
 NODES = 24
 HOST = "kubernetes.io/hostname"
@@ -15,12 +15,12 @@ ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
 @cache
-def machine(number: int, variant: int) -> Node:
+def machine(number, variant):
     """Node *number*: its rack, zone, size and taint go by *variant*."""
     rack = (f"r{number // 2}", f"r{number // 2}", f"r{(number + variant) % NODES // 2}", None)[variant % 4]
     labels = {HOST: f"n{number}", RACK: rack, ZONE: f"z{number % 2}", "disk": ("ssd", None)[variant % 2]}
     taints = [{"key": "k", "effect": "NoSchedule"}] if variant % 7 == 6 else []
-    more: Json = {"example.com/gpu": "2"} if variant % 3 == 1 else {}
+    more = {"example.com/gpu": "2"} if variant % 3 == 1 else {}
     return node(
         f"n{number}",
         labels={key: value for key, value in labels.items() if value},
@@ -32,59 +32,15 @@ def machine(number: int, variant: int) -> Node:
     )
 
 
-def _term(app: str, key: str) -> Json:
-    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key}
-
-
-def _likes(kind: str, *terms: tuple[int, str, str]) -> Json:
-    weighed = [{"weight": weight, "podAffinityTerm": _term(app, key)} for weight, app, key in terms]
-    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": weighed}}}
-
-
-def _wants(kind: str, *terms: tuple[str, str]) -> Json:
-    return {
-        "affinity": {
-            kind: {"requiredDuringSchedulingIgnoredDuringExecution": [_term(app, key) for app, key in terms]}
-        }
-    }
-
-
-def _spread(key: str, when: str) -> Json:
-    selector = {"matchLabels": {"app": "a"}}
-    return {
-        "topologySpreadConstraints": [
-            {"topologyKey": key, "maxSkew": 1, "whenUnsatisfiable": when, "labelSelector": selector}
-        ]
-    }
-
-
-PLAIN: tuple[Json, ...] = (
-    {},
-    {"requests": {"cpu": "500m"}},
-    {"requests": {"cpu": "1", "memory": "1Gi"}},
-    {"requests": {"cpu": "2"}},
-    {"requests": {"example.com/gpu": "1"}},
-    {"requests": {"cpu": "1", "example.com/gpu": "1"}},
-)
+GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+PLAIN = GIVEN["plain"]
 """What pods ask for that look at sums alone."""
-FORMS: tuple[Json, ...] = (
-    *PLAIN,
-    _wants("podAntiAffinity", ("a", RACK), ("a", HOST)),
-    _wants("podAntiAffinity", ("b", RACK)),
-    _wants("podAntiAffinity", ("a", HOST)),
-    _wants("podAffinity", ("a", RACK)),
-    _likes("podAntiAffinity", (5, "a", RACK), (3, "a", HOST)),
-    _likes("podAntiAffinity", (7, "b", HOST)),
-    _likes("podAffinity", (10, "a", RACK)),
-    _likes("podAffinity", (2, "b", ZONE)),
-    _spread(RACK, "DoNotSchedule"),
-    _spread(HOST, "ScheduleAnyway"),
-)
+FORMS = [*PLAIN, *GIVEN["near"]]
 """The same, and who has to, may not, should or should not be near."""
 
 
 @cache
-def person(variant: int, name: str, on: str = "", plain: bool = False) -> Pod:
+def person(variant, name, on="", plain=False):
     """A pod of app a or b, of priority 0, 5 or 10; some that are there take of a resource that nobody has
     asked for before."""
     forms = PLAIN if plain else FORMS
@@ -106,11 +62,11 @@ IMPORTANT = pod("important", requests={"cpu": "3"}, priority=10, metadata={"uid"
 """A pod that mostly fits nowhere as long as others stay."""
 
 
-def budget(number: int, allowed: int) -> KubeObject:
+def budget(number, allowed):
     """A disruption budget for app a or b."""
     spec = {"selector": {"matchLabels": {"app": "ab"[number % 2]}}}
     meta = {"name": f"b{number}", "namespace": "default"}
-    found: KubeObject = obj(
+    return obj(
         {
             "kind": "PodDisruptionBudget",
             "metadata": meta,
@@ -118,4 +74,3 @@ def budget(number: int, allowed: int) -> KubeObject:
             "status": {"disruptionsAllowed": allowed},
         }
     )
-    return found

@@ -8,22 +8,16 @@ looks at a single node, and as one that is told of the cluster only now.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 import attrs
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.objects import KubeObject, Node
 from kubeclassic.api.record import plain
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
 from kubeclassic.simulation.conform import engine_for
-from tests.support.build import Json
 from tests.support.townforms import IMPORTANT, NODES, budget, machine, person
 
-Step = tuple[str, int, int]
 FEW = 6
 PODS = 120
 WAITING = 6
@@ -53,7 +47,7 @@ PRESSED = ("come", "come", "run", "leave", "withdraw", *["watch"] * 4)
 """What happens where a town is full and stays so."""
 
 
-def scheduler(release: str, memory_bytes: int = 1 << 30) -> Engine:
+def scheduler(release, memory_bytes=1 << 30):
     """A scheduler of *release* that looks at all nodes."""
     gates = {"EvenPodsSpread": True} if release == "1.16" else {}
     return engine_for(
@@ -78,49 +72,49 @@ class Town:
     made: int = 0
     """Pods that there were."""
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         self.runs = [
             Run(scheduler(self.release, size), details)
             for size, details in ((1 << 30, False), (SMALL, False), (0, True))
         ]
 
     @property
-    def engine(self) -> Engine:
+    def engine(self):
         """The first scheduler."""
         return self.runs[0].engine
 
     @property
-    def most(self) -> int:
+    def most(self):
         """How many nodes there are at most."""
         return FEW if self.plain else NODES
 
-    def _person(self, variant: int, name: str, on: str = "") -> Pod:
+    def _person(self, variant, name, on=""):
         return person(variant, name, on, self.plain)
 
-    def begin(self, *, with_pods: bool = True) -> None:
+    def begin(self, *, with_pods=True):
         """Let there be nodes, and a pod on each."""
         for number in range(self.most):
             self.take(("node", number, number % 6))
             if with_pods:
                 self.take(("come", number, number * 5))
 
-    def take(self, step: Step) -> None:
+    def take(self, step):
         """Let something happen. Raises AssertionError where the schedulers do not agree."""
         verb, number, variant = step
         getattr(self, f"_{verb.replace(' ', '_')}")(number, variant)
 
-    def _node(self, number: int, variant: int) -> None:
+    def _node(self, number, variant):
         self._put(machine(number % self.most, variant))
 
-    def _budget(self, number: int, variant: int) -> None:
+    def _budget(self, number, variant):
         self._put(budget(number % BUDGETS, variant % 3))
 
-    def _put(self, item: KubeObject) -> None:
+    def _put(self, item):
         self.told[item.name] = item
         for run in self.runs:
             run.feed.put(item)
 
-    def _drop_node(self, number: int, variant: int) -> None:
+    def _drop_node(self, number, variant):
         """Now and then the pods of a node stay a while."""
         name = f"n{number % self.most}"
         if name in self.told:
@@ -129,11 +123,11 @@ class Town:
                     self._delete(one)
             self._delete(self.told.pop(name))
 
-    def _delete(self, item: KubeObject) -> None:
+    def _delete(self, item):
         for run in self.runs:
             run.delete(item)
 
-    def _come(self, number: int, variant: int) -> None:
+    def _come(self, number, variant):
         """A pod that somebody else has put on a node."""
         names = self.names()
         if names and len(self.bound()) < PODS:
@@ -141,30 +135,30 @@ class Town:
             for run in self.runs:
                 run.feed.put(self._person(variant, f"c{self.made}", names[number % len(names)]))
 
-    def _leave(self, number: int, variant: int) -> None:
+    def _leave(self, number, variant):
         bound = self.bound()
         if bound:
             self._delete(bound[number % len(bound)])
 
-    def _nominate(self, number: int, variant: int) -> None:
+    def _nominate(self, number, variant):
         names = self.names()
         waiting = self._person(variant, f"w{number % WAITING}")
         if names and not any(self._waiting()):
             self._for_each(lambda run: run.nominate(waiting, names[number % len(names)]))
 
-    def _withdraw(self, number: int, variant: int) -> None:
+    def _withdraw(self, number, variant):
         waiting = list(self._waiting())
         if waiting:
             self._delete(waiting[number % len(waiting)])
 
-    def _for_each(self, deed: Any) -> None:
+    def _for_each(self, deed):
         for run in self.runs:
             deed(run)
 
-    def _waiting(self) -> Iterator[Pod]:
+    def _waiting(self):
         return (one for name in sorted(self.engine.nominations) for one in self.engine.nominations.on(name))
 
-    def _schedule(self, number: int, variant: int) -> None:
+    def _schedule(self, number, variant):
         """A pod that has others evicted mostly gets its second cycle at once."""
         self.made += 1
         one = self._person(variant, f"s{self.made}")
@@ -172,24 +166,24 @@ class Town:
         if number % 4:
             self._retry(number, variant)
 
-    def _run(self, number: int, variant: int) -> None:
+    def _run(self, number, variant):
         """Equal pods one after another."""
         for _ in range(3 + number % 8):
             self._schedule(1, variant)
 
-    def _retry(self, number: int, variant: int) -> None:
+    def _retry(self, number, variant):
         for pods in zip(*[run.take_retries() for run in self.runs], strict=True):
             self.agree([run.cycle(one, retry=True) for run, one in zip(self.runs, pods, strict=True)])
 
     # --- who has to agree -----------------------------------------------------------------------------------
 
-    def agree(self, decisions: Sequence[Decision]) -> None:
+    def agree(self, decisions):
         """Raise AssertionError unless all decisions are the same, and the schedulers have moved on alike."""
         first, *others = [decision.record() for decision in decisions]
         assert all(other == first for other in others), (first, others)
         assert len({run.engine.ties.last_node_index for run in self.runs}) == 1
 
-    def _look(self, number: int, variant: int) -> None:
+    def _look(self, number, variant):
         """A pod is asked about without being placed: on all nodes, on one, and by a scheduler that is told of
         the cluster now."""
         names = self.names()
@@ -210,21 +204,20 @@ class Town:
             plans = [self._plans(engine, other) for engine in engines]
             assert all(plan == plans[0] for plan in plans), plans
 
-    def _watch(self, number: int, variant: int) -> None:
+    def _watch(self, number, variant):
         """One thing happens between two looks."""
         self._look(number, variant)
         self.take((WATCHED[number % len(WATCHED)], number // len(WATCHED), variant))
         self._look(number, variant)
 
     @staticmethod
-    def _plans(engine: Engine, one: Pod) -> Json | None:
+    def _plans(engine, one):
         """Who could leave which node for a pod that fits nowhere."""
         with engine.preserving_state(one):
             plan = engine.schedule(one, details=False).preemption
-        found: Json | None = None if plan is None else plain(plan.record())["candidates"]
-        return found
+        return None if plan is None else plain(plan.record())["candidates"]
 
-    def newcomer(self) -> Engine | None:
+    def newcomer(self):
         """A scheduler that is told of the cluster as it is now; None where it cannot know what the others
         have seen.
 
@@ -245,18 +238,18 @@ class Town:
                 made.nominations.add(waiting, name)
         return made
 
-    def names(self) -> list[str]:
+    def names(self):
         """The nodes that there are."""
         return [name for name, item in self.told.items() if isinstance(item, Node)]
 
-    def bound(self) -> list[Pod]:
+    def bound(self):
         """The pods on nodes, each of which says itself where it is."""
         found = [(name, entry.pod) for name, info in self.engine.cache.infos.items() for entry in info.pods]
         assert all(one.spec.node_name == name for name, one in found)
         return [one for _, one in found]
 
 
-def days(seed: int, count: int, verbs: Sequence[str] = VERBS) -> list[Step]:
+def days(seed, count, verbs=VERBS):
     """*count* steps by lot, in which the same few variants come again and again."""
     rng = random.Random(seed)
     variants = [rng.randrange(64) for _ in range(6)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -20,7 +19,7 @@ class Stuck(Exception):
 class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # the class depends on the platform
     loop: VirtualLoop
 
-    def select(self, timeout: float | None = None) -> Any:
+    def select(self, timeout=None):
         """What is ready now; else the clock moves by *timeout*."""
         ready = super().select(0)
         if not ready and timeout is None:
@@ -33,21 +32,21 @@ class _Jumping(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """A loop whose clock moves only when nothing else can happen."""
 
-    def __init__(self, start: float = 0.0) -> None:
+    def __init__(self, start=0.0):
         self.now = start
         selector = _Jumping()
         selector.loop = self
         super().__init__(selector)
 
-    def time(self) -> float:
+    def time(self):
         """The virtual time in seconds."""
         return self.now
 
 
-def run_virtually(work: Coroutine[Any, Any, T], *, until: float | None = None) -> T | None:
+def run_virtually(work, *, until=None):
     """The result of *work* on virtual time; None if it has not ended at *until*, when it is cancelled."""
 
-    async def limited() -> T | None:
+    async def limited():
         try:
             async with asyncio.timeout_at(until):
                 return await work
@@ -60,11 +59,11 @@ def run_virtually(work: Coroutine[Any, Any, T], *, until: float | None = None) -
         return runner.run(limited())
 
 
-def now() -> float:
+def now():
     """The time of the running loop."""
     return asyncio.get_running_loop().time()
 
 
-def wall() -> float:
+def wall():
     """The time of the running loop as seconds since 1970."""
     return BEGIN + now()

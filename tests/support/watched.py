@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
 import attrs
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.pods.template import CycleState
 from kubeclassic.core.rule import Reads
 
-Wraps = Mapping[str, Callable[[Any], Any]]
 FREE = Reads(0)
 WIDE = Reads.DOMAIN | Reads.CLUSTER
 COUNTED = Reads.COUNTS | WIDE
@@ -31,21 +26,19 @@ class Watch:
 class Watched:
     """*real*, of which each attribute needs one of the flags in *needs* to be declared."""
 
-    def __init__(
-        self, real: Any, watch: Watch, needs: Mapping[str, Reads], wraps: Wraps | None = None
-    ) -> None:
+    def __init__(self, real, watch, needs, wraps=None):
         self._real = real
         self._watch = watch
         self._needs = needs
         self._wraps = wraps or {}
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         self._require(name)
         found = getattr(self._real, name)
         wrap = self._wraps.get(name)
         return found if wrap is None else wrap(found)
 
-    def _require(self, name: str) -> None:
+    def _require(self, name):
         what = f"{type(self._real).__name__}.{name}"
         needed = self._needs.get(name)
         if needed is None:
@@ -54,7 +47,7 @@ class Watched:
             self._watch.undeclared.append(f"{what} needs one of {needed}, declared: {self._watch.declared}")
 
 
-def _needing(**names: str) -> dict[str, Reads]:
+def _needing(**names):
     """Attribute -> flags, from flags as they are written."""
     return {name: flags for written, flags in _WRITTEN.items() for name in names.get(written, "").split()}
 
@@ -112,15 +105,15 @@ CYCLE = _needing(
 class WatchedListing(Watched):
     """A listing that may be looked into only with one flag."""
 
-    def __init__(self, real: Any, watch: Watch, flag: Reads) -> None:
+    def __init__(self, real, watch, flag):
         names = ("version", "get", "within", "groups", "put", "drop")
         super().__init__(real, watch, dict.fromkeys((*names, "__len__", "__iter__"), flag))
 
-    def __len__(self) -> int:
+    def __len__(self):
         self._require("__len__")
         return len(self._real)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         self._require("__iter__")
         return iter(self._real)
 
@@ -130,13 +123,13 @@ class WatchedCycle(Watched):
 
     asked_pod = False
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         if name == "pod":
             self.asked_pod = True
         return super().__getattr__(name)
 
 
-def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
+def watched_cycle(cycle, watch, table):
     """*cycle*, with notes of its own."""
     kinds = {name: _listing(watch, name) for name in LISTINGS if not name.endswith(("version", "tick"))}
     listings = Watched(cycle.listings, watch, LISTINGS, kinds)
@@ -155,17 +148,17 @@ def watched_cycle(cycle: Cycle, watch: Watch, table: Any) -> WatchedCycle:
     return WatchedCycle(cycle, watch, CYCLE, {name: _always(part) for name, part in parts.items()})
 
 
-def watched_table(cycle: Cycle, watch: Watch) -> Watched:
+def watched_table(cycle, watch):
     """The table of *cycle*."""
 
-    def counter(real: Any) -> Watched:
+    def counter(real):
         return Watched(real, watch, COUNTER)
 
-    def census(real: Any) -> Watched:
-        def asked(query: Any) -> Watched:
+    def census(real):
+        def asked(query):
             return counter(real.counter(query))
 
-        def terms(*about: Any) -> list[Any]:
+        def terms(*about):
             return [(carrier, counter(found)) for carrier, found in real.terms_about(*about)]
 
         return Watched(real, watch, CENSUS, {"counter": lambda _: asked, "terms_about": lambda _: terms})
@@ -175,12 +168,12 @@ def watched_table(cycle: Cycle, watch: Watch) -> Watched:
     )
 
 
-def watched_batch(table: Watched, rows: Iterable[int] | None) -> Batch:
+def watched_batch(table, rows):
     """A batch of rows (None: of all) of a watched table."""
     return Batch(table, None if rows is None else np.array(list(rows), np.intp))  # type: ignore[arg-type]  # it stands in for a table
 
 
-def watched_overlay(table: Watched, rows: Iterable[int], cycle: Cycle) -> Overlay:
+def watched_overlay(table, rows, cycle):
     """A copy of rows for a trial, made from the real table and watched from then on; as no answer about
     edited rows is kept, unedited."""
     made = Overlay.of(cycle.table, np.array(list(rows), np.intp), cycle.pod)
@@ -188,10 +181,10 @@ def watched_overlay(table: Watched, rows: Iterable[int], cycle: Cycle) -> Overla
     return made
 
 
-def _always(part: Any) -> Callable[[Any], Any]:
+def _always(part):
     return lambda real: part
 
 
-def _listing(watch: Watch, name: str) -> Callable[[Any], WatchedListing]:
+def _listing(watch, name):
     flag = Reads.VOLUMES if name in VOLUME_LISTINGS else Reads.LISTINGS
     return lambda real: WatchedListing(real, watch, flag)

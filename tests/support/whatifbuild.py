@@ -1,25 +1,21 @@
 """Small clusters as manifests with one pod that is asked about, and plain trials of them: for tests of
 what-if."""
 
-from __future__ import annotations
-
 import copy
-from collections.abc import Sequence
-from typing import Any
 
 from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
-Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 ASKED = "default/asked"
 TAINTS = (("dedicated", "db", "NoSchedule"), ("broken", "", "NoExecute"), ("spot", "yes", "NoSchedule"))
 
 
-def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None, **spec: Any) -> Json:
+def node(name, cpu=1000, memory=4, labels=None, **spec):
     """A node with *cpu* millicores and *memory* GiB."""
     amounts = {"cpu": f"{cpu}m", "memory": f"{memory}Gi", "pods": "10"}
     conditions = [{"type": "Ready", "status": "True"}]
@@ -32,27 +28,21 @@ def node(name: str, cpu: int = 1000, memory: int = 4, labels: Json | None = None
     }
 
 
-def pod(
-    name: str, cpu: int = 0, memory: int = 0, labels: Json | None = None, port: int = 0, **spec: Any
-) -> Json:
+def pod(name, cpu=0, memory=0, labels=None, port=0, **spec):
     """A pod with one container."""
     requests = {"cpu": f"{cpu}m", "memory": f"{memory}Gi"}
     ports = [{"containerPort": port, "hostPort": port}] if port else []
     container = {"name": "main", "resources": {"requests": requests}, "ports": ports}
-    return {
-        "kind": "Pod",
-        "metadata": {"name": name, "labels": labels or {}},
-        "spec": {"containers": [container], **spec},
-    }
+    return manifest("Pod", name, labels=labels or {}, spec={"containers": [container], **spec})
 
 
-def apart(app: str) -> Json:
+def apart(app):
     """A required anti-affinity to pods of *app* on a node."""
     term = {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": HOSTNAME}
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-def taint(which: tuple[str, str, str]) -> Json:
+def taint(which):
     """A taint as a manifest has it."""
     key, value, effect = which
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
@@ -65,7 +55,7 @@ _apps = st.sampled_from(["a", "b"])
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> list[Json]:
+def clusters(draw):
     """Two to four nodes, up to five pods on them, and at the end the pod that is asked about."""
     names = [f"n{number}" for number in range(draw(st.integers(2, 4)))]
     items = [_node(draw, name) for name in names]
@@ -76,7 +66,7 @@ def clusters(draw: st.DrawFn) -> list[Json]:
         for number, host in enumerate(hosts)
     ]
     cpu, memory = draw(_amounts)
-    spec: Json = {}
+    spec = {}
     if draw(st.integers(0, 3)) == 0:
         spec["nodeSelector"] = {"disk": "ssd", **({"pool": "x"} if draw(st.booleans()) else {})}
     if draw(st.integers(0, 3)) == 0:
@@ -98,9 +88,9 @@ def clusters(draw: st.DrawFn) -> list[Json]:
     ]
 
 
-def _node(draw: st.DrawFn, name: str) -> Json:
+def _node(draw, name):
     labels = draw(st.sampled_from([{}, {"disk": "ssd"}, {"disk": "hdd"}, {"disk": "ssd", "pool": "x"}]))
-    spec: Json = {
+    spec = {
         "taints": [taint(which) for which in draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True))]
     }
     if draw(st.integers(0, 3)) == 0:
@@ -108,7 +98,7 @@ def _node(draw: st.DrawFn, name: str) -> Json:
     return node(name, draw(st.integers(2, 14)) * 100, draw(st.integers(1, 5)), labels, **spec)
 
 
-def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
+def _bound(draw, name, host, *, is_first):
     cpu, memory = draw(_amounts)
     more = {"affinity": apart(draw(_apps))} if draw(st.integers(0, 3)) == 0 else {}
     priority = draw(st.sampled_from([0, 3, 8]))
@@ -120,14 +110,14 @@ def _bound(draw: st.DrawFn, name: str, host: str, *, is_first: bool) -> Json:
 # --- plain trials -------------------------------------------------------------------------------------------
 
 
-def host_of(items: Sequence[Json], release: str, edits: Sequence[str] = (), **options: Any) -> str | None:
+def host_of(items, release, edits=(), **options):
     """Where a new scheduler puts the pod that is asked about, with *edits* made first."""
     asked = {"release": release, "preemption": False, **options}
     found = kubeclassic.simulate(copy.deepcopy(list(items)), **keywords_of(asked), edits=edits)
     return found.hosts[ASKED]
 
 
-def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
+def evicts(items, release, priority):
     """Whether the asked pod would make room somewhere with *priority*."""
     changed = copy.deepcopy(list(items))
     changed[-1]["spec"]["priority"] = priority
@@ -135,6 +125,6 @@ def evicts(items: Sequence[Json], release: str, priority: int) -> bool:
     return plan is not None and plan.node is not None
 
 
-def without(items: Sequence[Json], name: str) -> list[Json]:
+def without(items, name):
     """The cluster without the pod *name*."""
     return [item for item in items if not (item["kind"] == "Pod" and item["metadata"]["name"] == name)]

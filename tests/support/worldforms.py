@@ -1,17 +1,14 @@
 """What random clusters are made of: nodes, pods, volumes and owners in as many forms as rules tell apart,
 each known by a number."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
-from typing import Any
+from pathlib import Path
 
-from kubeclassic.api.objects import KubeObject, Node, Pod
+import yaml
+
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, obj, pod
-
-Json = dict[str, Any]
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 REGION = "failure-domain.beta.kubernetes.io/region"
@@ -23,13 +20,13 @@ GI = 1 << 30
 # --- nodes --------------------------------------------------------------------------------------------------
 
 
-def _pick(variant: int, *choices: Any) -> Any:
+def _pick(variant, *choices):
     """One of *choices*; their number should not divide those of other picks."""
     return choices[variant % len(choices)]
 
 
 @cache
-def node_form(number: int, variant: int) -> Node:
+def node_form(number, variant):
     """Node *number* in one of 1,024 variants."""
     name = f"n{number}"
     labels = {ZONE: _pick(variant, "z1", "z2", None), REGION: _pick(variant // 3, "r1", "r2"), HOSTNAME: name}
@@ -84,174 +81,14 @@ AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "Repli
 # --- pods ---------------------------------------------------------------------------------------------------
 
 
-def _wants(role: str, when: str, *terms: Json) -> Json:
-    return {"affinity": {role: {f"{when}DuringSchedulingIgnoredDuringExecution": list(terms)}}}
-
-
-def _term(app: str | None, key: str, **more: Any) -> Json:
-    selector = {"labelSelector": {"matchLabels": {"app": app}}} if app else {"labelSelector": {}}
-    return {**selector, "topologyKey": key, **more}
-
-
-def _weighed(weight: int, term: Json) -> Json:
-    return {"weight": weight, "podAffinityTerm": term}
-
-
-def _spread(key: str, when: str, app: str = "a", skew: int = 1) -> Json:
-    return {
-        "maxSkew": skew,
-        "topologyKey": key,
-        "whenUnsatisfiable": when,
-        "labelSelector": {"matchLabels": {"app": app}},
-    }
-
-
-def _on_nodes(*expressions: Json, fields: bool = False) -> Json:
-    term = {"matchFields" if fields else "matchExpressions": list(expressions)}
-    return {
-        "affinity": {
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-        }
-    }
-
-
-def _prefers_nodes(weight: int, **expression: Any) -> Json:
-    preferred = [{"weight": weight, "preference": {"matchExpressions": [expression]}}]
-    return {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
-
-
-def _mounts(*sources: Json) -> Json:
-    return {"volumes": [{"name": f"v{i}", **source} for i, source in enumerate(sources)]}
-
-
-def _claims(*names: str) -> Json:
-    return _mounts(*({"persistentVolumeClaim": {"claimName": name}} for name in names))
-
-
-def _containers(resources: Json, **more: Any) -> Json:
-    return {"containers": [{"name": "c", "image": more.pop("image", "img"), "resources": resources, **more}]}
-
-
-def _listens(*ports: Json) -> Json:
-    return _containers({}, ports=[{"containerPort": 80, "protocol": "TCP", **port} for port in ports])
-
-
-def _requests(cpu: str, memory: str, **more: str) -> Json:
-    return _containers({"requests": {"cpu": cpu, "memory": memory, **more}})
-
-
-ODD = {"key": "app", "operator": "Resembles", "values": ["a"]}
-"""An expression that cannot be read."""
-FORMS: dict[str, list[Json]] = {
-    "resources": [
-        {},
-        _requests("100m", "100Mi"),
-        _requests("700m", "300Mi"),
-        _requests("0", "1Gi"),
-        _requests("1500m", "1Mi"),
-        _containers({"requests": {"example.com/gpu": "1"}}),
-        _containers({"limits": {"cpu": "1", "memory": "1500Mi"}}),
-        _requests("1m", "1Mi", **{"ephemeral-storage": "600Mi"}),
-        _containers({}, image="big:1"),
-    ],
-    "ports": [
-        _listens({"hostPort": 80}),
-        _listens({"hostPort": 80, "hostIP": "127.0.0.1"}),
-        _listens({"hostPort": 80, "protocol": "UDP"}),
-        _listens({"hostPort": 80, "hostIP": "10.0.0.1"}, {"hostPort": 81}),
-    ],
-    "nodes": [
-        {"nodeSelector": {"disk": "ssd"}},
-        _on_nodes({"key": ZONE, "operator": "In", "values": ["z1"]}),
-        _on_nodes({"key": "disk", "operator": "Gt", "values": ["5"]}),
-        _on_nodes({"key": ZONE, "operator": "DoesNotExist"}),
-        _on_nodes({"key": "metadata.name", "operator": "NotIn", "values": ["n1"]}, fields=True),
-        {"nodeSelector": {REGION: "r1"}},
-        _prefers_nodes(10, key="disk", operator="In", values=["hdd", "7"]),
-        _prefers_nodes(3, key=ZONE, operator="NotIn", values=["z2"]),
-        _prefers_nodes(3, **ODD),
-    ],
-    "tolerations": [
-        {"tolerations": [{"operator": "Exists"}]},
-        {"tolerations": [{"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}]},
-        {"tolerations": [{"key": "dedicated", "value": "x"}]},
-        {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
-    ],
-    "affinity": [
-        _wants("podAffinity", "required", _term("a", ZONE)),
-        _wants("podAffinity", "required", _term("b", HOSTNAME)),
-        _wants("podAffinity", "required", _term("a", ZONE), _term("b", REGION)),
-        _wants("podAntiAffinity", "required", _term("a", HOSTNAME)),
-        _wants("podAntiAffinity", "required", _term("b", ZONE)),
-        _wants("podAntiAffinity", "required", _term("a", ZONE, namespaces=["far"]), _term("c", REGION)),
-        _wants(
-            "podAffinity", "preferred", _weighed(10, _term("a", ZONE)), _weighed(3, _term(None, HOSTNAME))
-        ),
-        _wants("podAntiAffinity", "preferred", _weighed(50, _term("b", HOSTNAME))),
-        _wants("podAntiAffinity", "required", _term(None, "disk")),
-        _wants(
-            "podAffinity",
-            "preferred",
-            _weighed(10, {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [ODD]}}),
-        ),
-    ],
-    "spread": [
-        {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")]},
-        {
-            "topologySpreadConstraints": [
-                _spread(HOSTNAME, "DoNotSchedule", "b", 2),
-                _spread(ZONE, "ScheduleAnyway"),
-            ]
-        },
-        {
-            "topologySpreadConstraints": [
-                _spread(HOSTNAME, "ScheduleAnyway"),
-                _spread(REGION, "ScheduleAnyway", "b"),
-            ]
-        },
-        {"topologySpreadConstraints": [_spread(ZONE, "DoNotSchedule")], "nodeSelector": {"disk": "ssd"}},
-    ],
-    "disks": [
-        _mounts({"gcePersistentDisk": {"pdName": "d1"}}),
-        _mounts({"gcePersistentDisk": {"pdName": "d1", "readOnly": True}}),
-        _mounts({"awsElasticBlockStore": {"volumeID": "e1"}}),
-        _mounts({"awsElasticBlockStore": {"volumeID": "e2"}}, {"gcePersistentDisk": {"pdName": "d2"}}),
-        _mounts({"azureDisk": {"diskName": "a1"}}),
-        _mounts({"cinder": {"volumeID": "c1"}}, {"azureDisk": {"diskName": "a2"}}),
-        _mounts({"iscsi": {"iqn": "i", "targetPortal": "p", "lun": 1}}),
-        _mounts({"rbd": {"pool": "p", "image": "i", "monitors": ["m"]}}),
-        _mounts({"cinder": {"volumeID": "c2"}}),
-    ],
-    "claims": [
-        _claims("c0"),
-        _claims("c1"),
-        _claims("c2"),
-        _claims("c0", "c3"),
-        _claims("c4"),
-        _claims("c5", "c1"),
-    ],
-    "owned": [
-        {
-            "metadata": {
-                "ownerReferences": [
-                    {"kind": "ReplicationController", "name": "rc", "uid": "rc-uid", "controller": True}
-                ]
-            }
-        },
-        {
-            "metadata": {
-                "ownerReferences": [{"kind": "ReplicaSet", "name": "rs", "uid": "rs-uid", "controller": True}]
-            }
-        },
-    ],
-}
-"""By subject: what makes a pod's form, in the terms of :func:`tests.build.pod`."""
+FORMS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+"""By subject: what makes a pod's form, in the terms of :func:`tests.support.manifests.pod`."""
 
 ANY_FORM = [form for forms in FORMS.values() for form in forms]
 
 
 @cache
-def pod_form(subject: str, variant: int, name: str = "new", on: str = "") -> Pod:
+def pod_form(subject, variant, name="new", on=""):
     """A pod of one of *subject*'s forms (``any``: of all), one of three labels and, now and then, another
     namespace."""
     forms = ANY_FORM if subject == "any" else FORMS[subject]
@@ -273,17 +110,16 @@ def pod_form(subject: str, variant: int, name: str = "new", on: str = "") -> Pod
 
 
 @cache
-def other_form(kind: str, number: int, variant: int) -> KubeObject:
+def other_form(kind, number, variant):
     """Object *number* of a kind that pods or nodes refer to, in some variant."""
-    made: KubeObject = obj({"kind": kind, **OTHERS[kind](number, variant)})
-    return made
+    return obj({"kind": kind, **OTHERS[kind](number, variant)})
 
 
-def _named(name: str, **more: Any) -> Json:
+def _named(name, **more):
     return {"metadata": {"name": name, "namespace": "default", "resourceVersion": "7", **more}}
 
 
-def _volume(number: int, variant: int) -> Json:
+def _volume(number, variant):
     disks = (
         {"awsElasticBlockStore": {"volumeID": f"e{number}"}},
         {"gcePersistentDisk": {"pdName": f"d{number}"}},
@@ -319,7 +155,7 @@ def _volume(number: int, variant: int) -> Json:
     }
 
 
-def _claim(number: int, variant: int) -> Json:
+def _claim(number, variant):
     bound = {"volumeName": f"v{number}"} if variant % 2 else {}
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
     spec = {
@@ -331,7 +167,7 @@ def _claim(number: int, variant: int) -> Json:
     return {**_named(f"c{number}", annotations=annotations), "spec": {"accessModes": modes, **spec}}
 
 
-def _class(number: int, variant: int) -> Json:
+def _class(number, variant):
     provisioner = _pick(variant, "kubernetes.io/no-provisioner", "kubernetes.io/aws-ebs", DRIVER)
     mode = "Immediate" if number == 2 else "WaitForFirstConsumer"
     return {
@@ -341,7 +177,7 @@ def _class(number: int, variant: int) -> Json:
     }
 
 
-def _csi_node(number: int, variant: int) -> Json:
+def _csi_node(number, variant):
     drivers = [{"name": DRIVER, "nodeID": "n", "allocatable": {"count": variant % 3}}]
     annotations = (
         {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"} if variant % 5 == 2 else {}
@@ -352,14 +188,14 @@ def _csi_node(number: int, variant: int) -> Json:
     }
 
 
-def _by_pairs(number: int, variant: int) -> Json:
+def _by_pairs(number, variant):
     return {
         **_named(f"o{number}"),
         "spec": {"selector": _pick(variant, {"app": "a"}, {"app": "b"}, {}, {"app": "c"})},
     }
 
 
-def _by_selector(number: int, variant: int) -> Json:
+def _by_selector(number, variant):
     return {
         **_named(f"o{number}"),
         "spec": {"selector": {"matchLabels": {"app": _pick(variant, "a", "b", "c")}}},
@@ -380,7 +216,7 @@ VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CS
 OWNER_KINDS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
 
 
-def drawn(seed: int) -> Scenario:
+def drawn(seed):
     """A small cluster by lot: nodes, pods on them, and pods that wait."""
     rng = random.Random(seed)
     nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]

@@ -4,10 +4,8 @@ once."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
 
 import attrs
 import numpy as np
@@ -15,14 +13,9 @@ from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.cycle import Cycle
-from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.failures import Failures
 from kubeclassic.core.pods.template import CycleState
-from kubeclassic.core.rule import Algorithm, Predicate, Priority, PriorityError
+from kubeclassic.core.rule import Predicate, PriorityError
 from kubeclassic.core.run import Run
 from kubeclassic.predicates import CATALOGUE as PREDICATES
 from kubeclassic.predicates.checknodelabelpresence import node_label_presence
@@ -34,8 +27,6 @@ from kubeclassic.priorities.serviceantiaffinity import service_anti_affinity
 from tests.support.build import error_text
 from tests.support.worldforms import OWNER_KINDS, REGION, VOLUME_KINDS, ZONE, node_form, other_form, pod_form
 
-Step = tuple[str, int, int]
-Answer = tuple[object, ...]
 NODES = 14
 PODS = 40
 OTHERS = 6
@@ -60,29 +51,27 @@ OWNERS = (*OWNER_KINDS, *(f"drop {kind}" for kind in OWNER_KINDS))
 VOLUMES = (*VOLUME_KINDS, *VOLUME_KINDS, *(f"drop {kind}" for kind in VOLUME_KINDS))
 
 
-def steps_of(verbs: Sequence[str], most: int = 14) -> st.SearchStrategy[list[Step]]:
+def steps_of(verbs, most=14):
     """Sequences of steps, each a verb and two numbers that say of what, and which."""
     return st.lists(
         st.tuples(st.sampled_from(verbs), st.integers(0, 63), st.integers(0, 1023)), min_size=1, max_size=most
     )
 
 
-def drawn(rng: random.Random, verbs: Sequence[str], count: int) -> list[Step]:
+def drawn(rng, verbs, count):
     """*count* steps by lot."""
     return [(rng.choice(verbs), rng.randrange(64), rng.randrange(1024)) for _ in range(count)]
 
 
-def beginning(seed: int, verbs: Sequence[str], count: int = 12, nodes: int = NODES) -> list[Step]:
+def beginning(seed, verbs, count=12, nodes=NODES):
     """Steps that make a cluster of almost *nodes* nodes to begin with."""
     rng = random.Random(seed)
-    made: list[Step] = [
-        ("node", number, rng.randrange(1024)) for number in range(nodes - rng.randrange(1, 5))
-    ]
+    made = [("node", number, rng.randrange(1024)) for number in range(nodes - rng.randrange(1, 5))]
     return made + drawn(rng, [verb for verb in verbs if not verb.startswith(("drop", "schedule"))], count)
 
 
 @cache
-def algorithm(release: str, gates: tuple[tuple[str, bool], ...] = (), **options: Any) -> Algorithm:
+def algorithm(release, gates=(), **options):
     """What *release* runs with these gates, of which it may lack some."""
     known = {name: value for name, value in gates if name in RELEASES[release].gates}
     return resolve(RELEASES[release], gates=known, **options)
@@ -99,20 +88,18 @@ class World:
     scheduled: int = 0
 
     @classmethod
-    def of(
-        cls, *engines: Engine, subject: str = "any", details: Sequence[bool] = (), nodes: int = NODES
-    ) -> World:
+    def of(cls, *engines, subject="any", details=(), nodes=NODES):
         """A world in which nothing is yet."""
         return cls(
             [Run(engine, bool(details) and details[i]) for i, engine in enumerate(engines)], subject, nodes
         )
 
     @property
-    def engine(self) -> Engine:
+    def engine(self):
         """The first of the engines."""
         return self.runs[0].engine
 
-    def take(self, step: Step) -> list[Decision]:
+    def take(self, step):
         """Do one step in each engine; answers their decisions where it schedules."""
         verb, number, variant = step
         if verb == "schedule":
@@ -129,7 +116,7 @@ class World:
             self._put(verb, number, variant)
         return []
 
-    def _put(self, kind: str, number: int, variant: int) -> None:
+    def _put(self, kind, number, variant):
         for run in self.runs:
             if kind == "node":
                 run.feed.put(node_form(number % self.nodes, variant))
@@ -138,13 +125,13 @@ class World:
             else:
                 run.feed.put(other_form(kind, number % OTHERS, variant))
 
-    def _bound(self, number: int, variant: int) -> Pod:
+    def _bound(self, number, variant):
         """Pod *number*, where it is already if it is anywhere; two places are no nodes."""
         state = self.engine.cache.state(pod_form(self.subject, variant, f"p{number}"))
         on = state.node_name if state is not None else f"n{(number * 7 + variant) % (self.nodes + 2)}"
         return pod_form(self.subject, variant, f"p{number}", on)
 
-    def _place(self, number: int, pod: Pod) -> None:
+    def _place(self, number, pod):
         """Assume a pod on a node, whether or not it fits."""
         names = sorted(self.engine.cache.infos)
         if names and self.engine.cache.state(pod) is None:
@@ -155,7 +142,7 @@ class World:
                 else:
                     run.engine.assume(pod, host)
 
-    def _drop(self, kind: str, number: int) -> None:
+    def _drop(self, kind, number):
         for run in self.runs:
             if kind == "node":
                 run.feed.delete(node_form(number % self.nodes, 0))
@@ -165,7 +152,7 @@ class World:
                 run.feed.delete(other_form(kind, number % OTHERS, 0))
 
     @staticmethod
-    def _drop_pod(run: Run, number: int) -> None:
+    def _drop_pod(run, number):
         states = sorted(run.engine.cache._states)
         if states:
             run.feed.delete(run.engine.cache._states[states[number % len(states)]].pod)
@@ -183,13 +170,13 @@ EXTRA_PRIORITIES = (
     service_anti_affinity("ServiceAntiAffinity", ZONE),
     requested_to_capacity_ratio_of("Ratio", [(0, 0), (70, 10), (100, 3)], {"cpu": 2, "example.com/gpu": 1}),
 )
-RULES: dict[str, Predicate | Priority] = {
+RULES = {
     rule.name if isinstance(rule, Predicate) else f"{rule.name} (priority)": rule
     for rule in (*PREDICATES.values(), *EXTRA_PREDICATES, *PRIORITIES.values(), *EXTRA_PRIORITIES)
 }
 """Every rule of both catalogues and those that Policies make."""
 
-SUBJECTS: dict[str, tuple[str, ...]] = {
+SUBJECTS = {
     "ports": ("PodFitsHostPorts", "PodFitsPorts"),
     "nodes": ("MatchNodeSelector", "NodeAffinityPriority (priority)", "ServiceAffinity"),
     "tolerations": (
@@ -218,18 +205,18 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
 """Subject of pods -> the rules that tell them apart; resources for all others."""
 
 
-def subject_of(name: str) -> str:
+def subject_of(name):
     """The subject of pods that the rule called *name* is about."""
     return next((subject for subject, names in SUBJECTS.items() if name in names), "resources")
 
 
-def verbs_of(name: str) -> tuple[str, ...]:
+def verbs_of(name):
     """The verbs of steps that matter to the rule called *name*."""
     volumes = VOLUMES if subject_of(name) in ("disks", "claims") else ()
     return (*USUAL, *volumes, *(OWNERS if subject_of(name) == "owned" or "Service" in name else ()))
 
 
-def judged(cycle: Cycle) -> list[int]:
+def judged(cycle):
     """The rows that rules are asked about in earnest: those of nodes that are there."""
     table = cycle.table
     return [
@@ -237,14 +224,14 @@ def judged(cycle: Cycle) -> list[int]:
     ]
 
 
-def objections(failures: Failures | None, at: Sequence[int]) -> Answer:
+def objections(failures, at):
     """What a predicate answered about some nodes of a batch: reasons, or the text of an error."""
     if failures is None:
         return tuple(() for _ in at)
     return tuple(error_text(failures, i) or tuple(reason.text for reason in failures.reasons(i)) for i in at)
 
 
-def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[int]) -> Answer:
+def answer(rule, cycle, nodes, at):
     """What *rule* says of some nodes of a batch, or the error that it ends the cycle with."""
     if isinstance(rule, Predicate):
         return objections(rule.check(cycle.template, nodes, cycle), at)
@@ -254,9 +241,8 @@ def answer(rule: Predicate | Priority, cycle: Cycle, nodes: Batch, at: Sequence[
         return (str(error),)
 
 
-def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> Answer:
+def remembered(rule, cycle, at):
     """The same of the whole table, as the memory has it."""
-    assert cycle.answers is not None
     if isinstance(rule, Predicate):
         return objections(cycle.answers.failures(rule, cycle).answer, at)
     try:
@@ -266,7 +252,7 @@ def remembered(rule: Predicate | Priority, cycle: Cycle, at: Sequence[int]) -> A
 
 
 @contextmanager
-def uncached(cycle: Cycle) -> Iterator[Cycle]:
+def uncached(cycle):
     """The cycle as if nothing had been worked out before: no notes on any template."""
     templates = list(cycle.templates._known.values())
     notes = [dict(template.notes) for template in templates]

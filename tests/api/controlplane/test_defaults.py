@@ -143,7 +143,6 @@ def test_equal_amounts_stay_as_they_are_written(texts):
             allocated_resources=amounts(memory=text),
         )
         (one,) = shared(Pod(status=PodStatus(container_statuses=(status,)))).status.container_statuses
-        assert one.resources is not None
         found = pod.spec.containers[0].requests["memory"], volume.spec.capacity["storage"]
         found += one.resources.limits["memory"], one.allocated_resources["memory"]
         assert [amount.form for amount in found] == [Quantity.parse(text).form] * 4

@@ -2,13 +2,14 @@
 tests/stumbles/test_inventory.py.)"""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import missing
 from tests.support.build import node, obj, pod
 
 LIVE = {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
-CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
+CLAIM = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}")
 
 
 def made(kind, name, **more):
@@ -41,50 +42,40 @@ class TestOwners:
 
     def test_not_of_pods_on_nodes(self):
         """Owners of pods that have a node are not missed."""
-        owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "o", "controller": True}]}
+        owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
         assert told(node("a"), pod("p", on="a", metadata=owner)) == []
 
     def test_not_where_they_are(self):
         """Nothing is missed that is there."""
-        owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "o", "controller": True}]}
+        owner = yaml.safe_load("{ownerReferences: [{kind: ReplicaSet, name: o, controller: true}]}")
         assert told(node("a"), made("ReplicaSet", "o"), pod("p", metadata=owner)) == []
 
 
-class TestClaims:
-    @pytest.mark.parametrize(
-        ("others", "lines"),
-        [
-            ([], [missing.NO_CLAIM]),
-            ([made("PersistentVolumeClaim", "c")], []),
-            ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"})], [missing.NO_VOLUME]),
-            (
-                [made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")],
-                [],
-            ),
-            ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"})], [missing.NO_CLASS]),
-            (
-                [
-                    made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}),
-                    made("StorageClass", "s"),
-                ],
-                [],
-            ),
-            ([made("PersistentVolumeClaim", "c", spec={"storageClassName": ""})], []),
-            (
-                [
-                    made(
-                        "PersistentVolumeClaim",
-                        "c",
-                        metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}},
-                    )
-                ],
-                [missing.NO_CLASS],
-            ),
-        ],
-    )
-    def test_what_a_claim_needs(self, others, lines):
-        """A waiting pod's claim, its volume if it is bound, and else its class are missed."""
-        assert told(node("a"), pod("p", **CLAIM), *others) == lines
+@pytest.mark.parametrize(
+    ("others", "lines"),
+    [
+        ([], [missing.NO_CLAIM]),
+        ([made("PersistentVolumeClaim", "c")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"})], [missing.NO_VOLUME]),
+        ([made("PersistentVolumeClaim", "c", spec={"volumeName": "v"}), made("PersistentVolume", "v")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"})], [missing.NO_CLASS]),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": "s"}), made("StorageClass", "s")], []),
+        ([made("PersistentVolumeClaim", "c", spec={"storageClassName": ""})], []),
+        (
+            [
+                made(
+                    "PersistentVolumeClaim",
+                    "c",
+                    metadata={"annotations": {"volume.beta.kubernetes.io/storage-class": "s"}},
+                )
+            ],
+            [missing.NO_CLASS],
+        ),
+    ],
+)
+def test_what_a_claim_needs(others, lines):
+    """A waiting pod's claim, its volume if it is bound, and else its class are missed."""
+    assert told(node("a"), pod("p", **CLAIM), *others) == lines
 
 
 class TestWholeKinds:

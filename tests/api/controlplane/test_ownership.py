@@ -5,6 +5,7 @@ import pytest
 from kubeclassic.api.controlplane.ownership import Ownership, matches, read_workload
 from kubeclassic.api.objects import LabelSelector, Map, Requirement
 from tests.support.build import pod
+from tests.support.manifests import manifest
 
 HASHED = {"app": "web", "pod-template-hash": "abc"}
 
@@ -79,19 +80,18 @@ class TestPods:
     )
     def test_jobs_are_named_after_their_cron_job(self, namespace, name, found):
         """Pods of a Job that is not there show their CronJob by the Job's name."""
-        cron_job = read_workload({"kind": "CronJob", "metadata": {"name": name, "namespace": namespace}})
+        cron_job = read_workload(manifest("CronJob", name, namespace=namespace))
         assert owning([owned("p", "Job", "web-28")], cron_job).has_pods_of_jobs(cron_job) is found
 
 
-class TestWorkloads:
-    def test_who_controls_whom(self):
-        """A ReplicaSet and its Deployment find each other."""
-        deployment = workload("Deployment", "web")
-        mine = workload("ReplicaSet", "a", owner="web")
-        other = workload("ReplicaSet", "b")
-        found = owning([], deployment, mine, other)
-        assert found.workloads_of(deployment, "ReplicaSet") == [mine]
-        assert (found.owner_of(mine), found.owner_of(other)) == (deployment, None)
+def test_who_controls_whom():
+    """A ReplicaSet and its Deployment find each other."""
+    deployment = workload("Deployment", "web")
+    mine = workload("ReplicaSet", "a", owner="web")
+    other = workload("ReplicaSet", "b")
+    found = owning([], deployment, mine, other)
+    assert found.workloads_of(deployment, "ReplicaSet") == [mine]
+    assert (found.owner_of(mine), found.owner_of(other)) == (deployment, None)
 
 
 class TestLostReplicaSets:

@@ -1,6 +1,7 @@
 """Workloads and the pods that their controllers would make."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane import workloads as controllers
@@ -22,22 +23,21 @@ from kubeclassic.exceptions import ManifestError
 from tests.support.refusals import refusal_text
 
 
-def expand(
-    given,
-    nodes=(),
-    pods=(),
-    claims=(),
-    **options,
-):
+def expand(given, nodes=(), pods=(), claims=(), **options):
     """What the controllers of the given workloads would add."""
     known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
     return list(controllers.expand(given, known, **options).objects)
 
 
-TEMPLATE = {
-    "metadata": {"labels": {"app": "web"}},
-    "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]},
-}
+TEMPLATE = yaml.safe_load("""
+metadata:
+  labels: {app: web}
+spec:
+  containers:
+  - name: c
+    resources:
+      limits: {cpu: '1'}
+""")
 
 
 def workload(kind, name="web", owner=None, uid="", **spec):
@@ -131,17 +131,14 @@ class TestDeployment:
         assert isinstance(replica_set, ReplicaSet)
         hashed = replica_set.name.removeprefix("web-")
         assert len(hashed) == 10
-        assert replica_set.selector is not None
         assert (
             replica_set.selector.match_labels
             == replica_set.labels
             == {"app": "web", "pod-template-hash": hashed}
         )
-        assert replica_set.metadata.controller is not None
         assert replica_set.metadata.controller.kind == "Deployment"
         assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
         owner = pods(made)[0].metadata.controller
-        assert owner is not None
         assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
         assert pods(made)[0].labels == replica_set.labels
 
@@ -165,37 +162,41 @@ class TestDeployment:
         ]
 
 
-class TestStatefulSet:
-    def test_ordinals_and_claims(self):
-        """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
-        claim = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
-        template = {**TEMPLATE, "spec": {"volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp"}]}}
-        made = expand([workload("StatefulSet", replicas=2, volumeClaimTemplates=[claim], template=template)])
-        assert names(made) == ["x/data-web-0", "x/web-0", "x/data-web-1", "x/web-1"]
-        assert isinstance(made[0], PersistentVolumeClaim)
-        assert (made[0].labels, made[0].spec.requests) == ({"app": "web"}, {"storage": Quantity.of("1Gi")})
-        pod = pods(made)[1]
-        assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [
-            ("data", "data-web-1"),
-            ("tmp", None),
-        ]
-        assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
-
-    def test_present_pods_and_claims_are_kept(self):
-        """A number that is there is not made again, nor is a claim; numbers may start elsewhere."""
-        claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data-web-6", namespace="x"))
-        given = workload(
-            "StatefulSet",
-            replicas=2,
-            ordinals={"start": 5},
-            volumeClaimTemplates=[{"metadata": {"name": "data"}}],
-        )
-        assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == [
-            "x/web-6"
-        ]
+def test_ordinals_and_claims():
+    """Pods are numbered, each has its own claims, which take the place of volumes of their names."""
+    claim = yaml.safe_load("{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}")
+    template = {**TEMPLATE, "spec": yaml.safe_load("{volumes: [{name: data, emptyDir: {}}, {name: tmp}]}")}
+    made = expand([workload("StatefulSet", replicas=2, volumeClaimTemplates=[claim], template=template)])
+    assert names(made) == ["x/data-web-0", "x/web-0", "x/data-web-1", "x/web-1"]
+    assert isinstance(made[0], PersistentVolumeClaim)
+    assert (made[0].labels, made[0].spec.requests) == ({"app": "web"}, {"storage": Quantity.of("1Gi")})
+    pod = pods(made)[1]
+    assert [(volume.name, volume.persistent_volume_claim) for volume in pod.spec.volumes] == [
+        ("data", "data-web-1"),
+        ("tmp", None),
+    ]
+    assert pod.labels == {"app": "web", "statefulset.kubernetes.io/pod-name": "web-1"}
 
 
-NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]}
+def test_present_pods_and_claims_are_kept():
+    """A number that is there is not made again, nor is a claim; numbers may start elsewhere."""
+    claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data-web-6", namespace="x"))
+    given = workload(
+        "StatefulSet",
+        replicas=2,
+        ordinals={"start": 5},
+        volumeClaimTemplates=[{"metadata": {"name": "data"}}],
+    )
+    assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == ["x/web-6"]
+
+
+NOT_A = yaml.safe_load("""
+nodeSelectorTerms:
+- matchExpressions:
+  - key: name
+    operator: NotIn
+    values: [a]
+""")
 
 
 class TestDaemonSet:
@@ -205,9 +206,6 @@ class TestDaemonSet:
         made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
         assert names(list(made)) == ["x/web-a", "x/web-b"]
         affinity = made[1].spec.affinity
-        assert affinity is not None
-        assert affinity.node_affinity is not None
-        assert affinity.node_affinity.required is not None
         (term,) = affinity.node_affinity.required.node_selector_terms
         assert [(field.key, field.operator, field.values) for field in term.match_fields] == [
             ("metadata.name", "In", ("b",))
@@ -270,69 +268,67 @@ class TestDaemonSet:
         ) == ["x/web-c"]
 
 
-class TestJobs:
-    @pytest.mark.parametrize(
-        ("spec", "status", "made"),
-        [
-            ({}, {}, 1),
-            ({"parallelism": 3}, {}, 3),
-            ({"completions": 5}, {}, 1),
-            ({"parallelism": 3, "completions": 5}, {"succeeded": 4}, 1),
-            ({"parallelism": 3}, {"succeeded": 1}, 3),
-            ({"parallelism": 0}, {}, 0),
-            ({"suspend": True}, {}, 0),
-            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "True"}]}, 0),
-            ({"parallelism": 2}, {"conditions": [{"type": "Complete", "status": "False"}]}, 2),
-        ],
+@pytest.mark.parametrize(
+    ("spec", "status", "made"),
+    [
+        ("{}", "{}", 1),
+        ("parallelism: 3", "{}", 3),
+        ("completions: 5", "{}", 1),
+        ("{parallelism: 3, completions: 5}", "succeeded: 4", 1),
+        ("parallelism: 3", "succeeded: 1", 3),
+        ("parallelism: 0", "{}", 0),
+        ("suspend: true", "{}", 0),
+        ("parallelism: 2", "conditions: [{type: Complete, status: 'True'}]", 0),
+        ("parallelism: 2", "conditions: [{type: Complete, status: 'False'}]", 2),
+    ],
+)
+def test_how_many_run(spec, status, made):
+    """As many pods as may run side by side, not more than are to complete; none when suspended or
+    finished."""
+    assert (
+        len(expand([{**workload("Job", **yaml.safe_load(spec)), "status": yaml.safe_load(status)}])) == made
     )
-    def test_how_many_run(self, spec, status, made):
-        """As many pods as may run side by side, not more than are to complete; none when suspended or
-        finished."""
-        assert len(expand([{**workload("Job", **spec), "status": status}])) == made
-
-    def test_cron_jobs(self):
-        """A cron job gives one job's pods if asked for, none when suspended or when a job of it is given."""
-        job = {"spec": {"parallelism": 2, "template": TEMPLATE}}
-        assert expand([workload("CronJob", jobTemplate=job)]) == []
-        made = pods(expand([workload("CronJob", jobTemplate=job)], cron_jobs=True))
-        assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
-        assert made[0].metadata.controller is not None
-        assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
-        assert expand([workload("CronJob", jobTemplate=job, suspend=True)], cron_jobs=True) == []
-        running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})
-        assert names(expand([workload("CronJob", jobTemplate=job), running], cron_jobs=True)) == ["x/web-7-0"]
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("given", "text"),
-        [
-            (
-                workload("Deployment", replicas="2"),
-                'Deployment web: spec.replicas: expected a whole number, got "2"',
-            ),
-            (
-                workload("Deployment", replicas=-1),
-                "Deployment web: spec.replicas: expected 0 or more, got -1",
-            ),
-            (
-                workload("ReplicaSet", template=None),
-                "ReplicaSet web: spec.template: expected a pod template, got nothing",
-            ),
-            (
-                workload("Job", template={"spec": {"containers": 5}}),
-                "Job web: spec.template: spec.containers: expected a list, got 5",
-            ),
-            (
-                workload("CronJob", jobTemplate=None),
-                "Job web-1: spec.template: expected a pod template, got nothing",
-            ),
-        ],
-    )
-    def test_errors_say_where(self, given, text):
-        """A workload that cannot be read is told with kind, name and field."""
-        assert refusal_text(ManifestError, expand, [given], cron_jobs=True) == text
+def test_cron_jobs():
+    """A cron job gives one job's pods if asked for, none when suspended or when a job of it is given."""
+    job = {"spec": {"parallelism": 2, "template": TEMPLATE}}
+    assert expand([workload("CronJob", jobTemplate=job)]) == []
+    made = pods(expand([workload("CronJob", jobTemplate=job)], cron_jobs=True))
+    assert names(list(made)) == ["x/web-1-0", "x/web-1-1"]
+    assert (made[0].metadata.controller.kind, made[0].labels["job-name"]) == ("Job", "web-1")
+    assert expand([workload("CronJob", jobTemplate=job, suspend=True)], cron_jobs=True) == []
+    running = workload("Job", "web-7", {"kind": "CronJob", "name": "web", "controller": True})
+    assert names(expand([workload("CronJob", jobTemplate=job), running], cron_jobs=True)) == ["x/web-7-0"]
 
-    def test_other_kinds_are_passed_over(self):
-        """Documents that are no workloads add nothing."""
-        assert expand([{"kind": "ConfigMap"}]) == []
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (
+            workload("Deployment", replicas="2"),
+            'Deployment web: spec.replicas: expected a whole number, got "2"',
+        ),
+        (workload("Deployment", replicas=-1), "Deployment web: spec.replicas: expected 0 or more, got -1"),
+        (
+            workload("ReplicaSet", template=None),
+            "ReplicaSet web: spec.template: expected a pod template, got nothing",
+        ),
+        (
+            workload("Job", template={"spec": {"containers": 5}}),
+            "Job web: spec.template: spec.containers: expected a list, got 5",
+        ),
+        (
+            workload("CronJob", jobTemplate=None),
+            "Job web-1: spec.template: expected a pod template, got nothing",
+        ),
+    ],
+)
+def test_errors_say_where(given, text):
+    """A workload that cannot be read is told with kind, name and field."""
+    assert refusal_text(ManifestError, expand, [given], cron_jobs=True) == text
+
+
+def test_other_kinds_are_passed_over():
+    """Documents that are no workloads add nothing."""
+    assert expand([{"kind": "ConfigMap"}]) == []

@@ -1,6 +1,7 @@
 """Selectors over labels and nodes: what matches, and upstream's words for what is not valid."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.meaning.label_syntax import is_valid_label_key, is_valid_label_value, quoted
 from kubeclassic.api.meaning.labels import (
@@ -12,10 +13,21 @@ from kubeclassic.api.meaning.labels import (
     node_selector_matches,
     nothing,
     pairs_match,
+    parse_selector,
     selector_matches,
     set_selector,
+    tolerates,
+    toleration_tolerates,
 )
-from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement
+from kubeclassic.api.objects import (
+    LabelSelector,
+    Map,
+    NodeSelector,
+    NodeSelectorTerm,
+    Requirement,
+    Taint,
+    Toleration,
+)
 from tests.support.refusals import refusal_text
 
 NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -39,25 +51,25 @@ class TestLabelSelector:
     @pytest.mark.parametrize(
         ("chosen", "labels", "matches"),
         [
-            (None, {"a": "1"}, False),
-            (selector(), {}, True),
-            (selector(a="1"), {"a": "1", "b": "2"}, True),
-            (selector(a="1"), {"a": "2"}, False),
-            (selector(asks("b", "Exists"), a="1"), {"a": "1"}, False),
-            (selector(asks("a", "In", "1", "2")), {"a": "2"}, True),
-            (selector(asks("a", "In", "1", "2")), {}, False),
-            (selector(asks("a", "NotIn", "1")), {}, True),
-            (selector(asks("a", "NotIn", "1")), {"a": "1"}, False),
-            (selector(asks("a", "Exists")), {"a": ""}, True),
-            (selector(asks("a", "DoesNotExist")), {"a": ""}, False),
-            (selector(asks("a", "DoesNotExist")), {"b": ""}, True),
-            (selector(asks("a", "In", "")), {"a": ""}, True),
-            (selector(asks("a", "In", "")), {}, False),
+            (None, "a: '1'", False),
+            (selector(), "{}", True),
+            (selector(a="1"), "{a: '1', b: '2'}", True),
+            (selector(a="1"), "a: '2'", False),
+            (selector(asks("b", "Exists"), a="1"), "a: '1'", False),
+            (selector(asks("a", "In", "1", "2")), "a: '2'", True),
+            (selector(asks("a", "In", "1", "2")), "{}", False),
+            (selector(asks("a", "NotIn", "1")), "{}", True),
+            (selector(asks("a", "NotIn", "1")), "a: '1'", False),
+            (selector(asks("a", "Exists")), "a: ''", True),
+            (selector(asks("a", "DoesNotExist")), "a: ''", False),
+            (selector(asks("a", "DoesNotExist")), "b: ''", True),
+            (selector(asks("a", "In", "")), "a: ''", True),
+            (selector(asks("a", "In", "")), "{}", False),
         ],
     )
     def test_matching(self, chosen, labels, matches):
         """None matches nothing, an empty selector everything, all pairs and expressions must hold."""
-        assert selector_matches(chosen, labels) is matches
+        assert selector_matches(chosen, yaml.safe_load(labels)) is matches
 
     @pytest.mark.parametrize(
         ("expression", "text"),
@@ -235,3 +247,81 @@ class TestSyntax:
     def test_quoting(self):
         """Texts in messages are quoted as Go quotes them."""
         assert quoted('a"b\\\n\x01ä\u200b\U000e0001') == '"a\\"b\\\\\\n\\x01ä\\u200b\\U000e0001"'
+
+
+# --- Which taints tolerations put up with -------------------------------------------------------------------
+
+
+TAINT = Taint(key="gpu", value="yes", effect="NoSchedule")
+
+
+class TestToleration:
+    @pytest.mark.parametrize(
+        ("toleration", "covers"),
+        [
+            (Toleration(key="gpu", operator="Equal", value="yes", effect="NoSchedule"), True),
+            (Toleration(key="gpu", value="yes"), True),
+            (Toleration(key="gpu", operator="Exists"), True),
+            (Toleration(operator="Exists"), True),
+            (Toleration(key="gpu", operator="Exists", value="other"), True),
+            (Toleration(key="gpu", operator="Exists", effect="NoExecute"), False),
+            (Toleration(key="gpu", value="no"), False),
+            (Toleration(key="other", operator="Exists"), False),
+            (Toleration(key="gpu", operator="exists"), False),
+            (Toleration(), False),
+            (Toleration(key="gpu", operator="Exists", toleration_seconds=0), True),
+        ],
+    )
+    def test_key_value_and_effect(self, toleration, covers):
+        """Effect and key are equal or left out; the value is equal, or the operator Exists; seconds do not
+        matter."""
+        assert toleration_tolerates(toleration, TAINT) is covers
+
+    def test_an_empty_key_covers_any_key_of_that_value(self):
+        """An empty key with operator Equal covers every key that has this value."""
+        assert toleration_tolerates(Toleration(operator="Equal", value="yes"), TAINT)
+
+    def test_one_of_several_is_enough(self):
+        """A taint is put up with if any toleration covers it; none covers nothing."""
+        assert tolerates([Toleration(key="a"), Toleration(key="gpu", operator="Exists")], TAINT)
+        assert not tolerates([], TAINT)
+
+
+# --- Label selectors as text, as kubectl reads them ---------------------------------------------------------
+
+
+WEB = {"app": "web", "tier": "front"}
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("", True),
+        ("app=web", True),
+        ("app == web", True),
+        ("app=db", False),
+        ("app!=db", True),
+        ("zone!=a", True),
+        ("zone=", False),
+        ("tier in (front,back)", True),
+        ("tier notin (front , back)", False),
+        ("zone notin (a)", True),
+        ("app", True),
+        ("!app", False),
+        ("!zone", True),
+        ("app=web,tier in (front, back),!zone", True),
+        ("app=web,tier=back", False),
+    ],
+)
+def test_a_selector_matches(text, matches):
+    """Equality, sets and presence, all of which must hold; what must not be equal may be missing."""
+    assert parse_selector(text)(WEB) is matches
+
+
+@pytest.mark.parametrize(
+    "text", ["app=web,", "a in b", "a in ()", "=web", "a=b=c", "a b", "in (x)", "app in (web", "-a=b"]
+)
+def test_a_broken_selector_is_refused(text):
+    """What is no selector is an error, no silent match."""
+    with pytest.raises(SelectorError):
+        parse_selector(text)

@@ -1,10 +1,13 @@
 """What the containers of a pod need together, and who counts it: quotas, limit ranges, and pictures of nodes."""
 
+import yaml
+
 from kubeclassic.api.cluster import uses_of
 from kubeclassic.api.controlplane.limitranges import out_of_bounds
 from kubeclassic.api.controlplane.quotas import usage
 from kubeclassic.api.meaning.podtotals import limits_of, requests_of, total_of, uses
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 
 def container(name, cpu, *, sidecar=False):
@@ -43,13 +46,7 @@ def test_quotas():
 
 def test_limit_ranges():
     """The bound of a pod is held against all that its containers need together."""
-    found = obj(
-        {
-            "kind": "LimitRange",
-            "metadata": {"name": "l"},
-            "spec": {"limits": [{"type": "Pod", "max": {"cpu": "5"}}]},
-        }
-    )
+    found = obj(manifest("LimitRange", "l", spec=yaml.safe_load("{limits: [{type: Pod, max: {cpu: '5'}}]}")))
     assert out_of_bounds(made(), [found]) == "maximum cpu usage per Pod is 5, but limit is 6"
 
 

@@ -122,19 +122,19 @@ class TestParsing:
         assert Quantity.parse("1e-999999999").nanos == 1
 
 
-class TestRounding:
-    def test_negative_long_amounts_lose_one(self):
-        """A negative big decimal is cut towards zero and then still has 1 added."""
-        long = Quantity.parse("-1.0000000001")
-        assert (long.value(), long.milli_value()) == (0, -999)
+def test_negative_long_amounts_lose_one():
+    """A negative big decimal is cut towards zero and then still has 1 added."""
+    long = Quantity.parse("-1.0000000001")
+    assert (long.value(), long.milli_value()) == (0, -999)
 
-    def test_resource_lists_are_stored_in_thousandths(self):
-        """What is finer than a thousandth is rounded away from zero, short and long quantities alike."""
-        assert [str(Quantity.parse(text).rounded_to_milli()) for text in ("100u", "1.0000000001", "2")] == [
-            "1m",
-            "1001m",
-            "2",
-        ]
+
+def test_resource_lists_are_stored_in_thousandths():
+    """What is finer than a thousandth is rounded away from zero, short and long quantities alike."""
+    assert [str(Quantity.parse(text).rounded_to_milli()) for text in ("100u", "1.0000000001", "2")] == [
+        "1m",
+        "1001m",
+        "2",
+    ]
 
 
 class TestOverflow:
@@ -190,30 +190,30 @@ class TestArithmetic:
         assert one != 1
 
 
-class TestText:
-    @pytest.mark.parametrize(
-        ("text", "canonical"),
-        [
-            ("0.1", "100m"),
-            ("1.5", "1500m"),
-            ("1000", "1k"),
-            ("1536Mi", "1536Mi"),
-            ("1.5Gi", "1536Mi"),
-            ("1024Mi", "1Gi"),
-            ("0.5Ki", "512"),
-            ("1.1Ki", "1126400m"),
-            ("12e6", "12e6"),
-            ("12000000", "12M"),
-            ("0", "0"),
-            ("-5k", "-5k"),
-            ("1e21", "1e21"),
-        ],
-    )
-    def test_canonical(self, text, canonical):
-        """A quantity is shown without fraction, with the largest suffix that loses nothing, of the kind it
-        was written with."""
-        assert str(Quantity.parse(text)) == canonical
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("0.1", "100m"),
+        ("1.5", "1500m"),
+        ("1000", "1k"),
+        ("1536Mi", "1536Mi"),
+        ("1.5Gi", "1536Mi"),
+        ("1024Mi", "1Gi"),
+        ("0.5Ki", "512"),
+        ("1.1Ki", "1126400m"),
+        ("12e6", "12e6"),
+        ("12000000", "12M"),
+        ("0", "0"),
+        ("-5k", "-5k"),
+        ("1e21", "1e21"),
+    ],
+)
+def test_canonical(text, canonical):
+    """A quantity is shown without fraction, with the largest suffix that loses nothing, of the kind it
+    was written with."""
+    assert str(Quantity.parse(text)) == canonical
 
-    def test_repr_reads_back(self):
-        """The representation is an expression for the same quantity."""
-        assert eval(repr(Quantity.parse("1.5Gi"))) == Quantity.parse("1536Mi")
+
+def test_repr_reads_back():
+    """The representation is an expression for the same quantity."""
+    assert eval(repr(Quantity.parse("1.5Gi"))) == Quantity.parse("1536Mi")

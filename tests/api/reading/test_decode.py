@@ -1,6 +1,7 @@
 """From JSON to values: every field, null against empty, and errors that say where."""
 
 import pytest
+import yaml
 
 from kubeclassic.api import objects as o
 from kubeclassic.api.objects.quantity import Quantity
@@ -63,11 +64,16 @@ class TestPod:
 
     def test_equal_parts_are_shared(self):
         """Equal label maps, requests, affinities, tolerations and containers are one object each."""
-        spec = {
-            "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
-            "affinity": {"podAffinity": {}},
-            "tolerations": [{"key": "k"}],
-        }
+        spec = yaml.safe_load("""
+        containers:
+        - name: c
+          resources:
+            requests: {cpu: '1'}
+        affinity:
+          podAffinity: {}
+        tolerations:
+        - {key: k}
+        """)
         one, other = (
             decode({"kind": "Pod", "metadata": {"labels": {"a": "1", "b": "2"}}, "spec": dict(spec)})
             for _ in range(2)
@@ -125,24 +131,23 @@ class TestNullAndEmpty:
         assert claim == o.PersistentVolumeClaim(spec=o.PersistentVolumeClaimSpec(storage_class_name=""))
 
 
-class TestOtherKinds:
-    def test_owner_references(self):
-        """The controlling owner is found."""
-        owners = [
-            {"kind": "A", "name": "a"},
-            {"kind": "B", "name": "b", "uid": "u", "controller": True, "apiVersion": "apps/v1"},
-        ]
-        decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
-        assert decoded is not None
-        assert decoded.metadata.controller == o.OwnerReference(
-            kind="B", name="b", uid="u", controller=True, api_version="apps/v1"
-        )
+def test_owner_references():
+    """The controlling owner is found."""
+    owners = yaml.safe_load("""
+        - {kind: A, name: a}
+        - {kind: B, name: b, uid: u, controller: true, apiVersion: apps/v1}
+        """)
+    decoded = decode({"kind": "Pod", "metadata": {"ownerReferences": owners}})
+    assert decoded.metadata.controller == o.OwnerReference(
+        kind="B", name="b", uid="u", controller=True, api_version="apps/v1"
+    )
 
-    def test_kind_may_come_from_a_list(self):
-        """An item of a list need not name its kind."""
-        assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(
-            metadata=o.ObjectMeta(name="x")
-        )
+
+def test_kind_may_come_from_a_list():
+    """An item of a list need not name its kind."""
+    assert decode_kind("Namespace", {"metadata": {"name": "x"}}) == o.Namespace(
+        metadata=o.ObjectMeta(name="x")
+    )
 
 
 class TestErrors:
@@ -150,64 +155,54 @@ class TestErrors:
         ("document", "text"),
         [
             (
-                {
-                    "kind": "Node",
-                    "metadata": {"name": "worker-7"},
-                    "spec": {"taints": [{"effect": "NoSched"}]},
-                },
+                "{kind: Node, metadata: {name: worker-7}, spec: {taints: [{effect: NoSched}]}}",
                 'Node worker-7: spec.taints[0].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got "NoSched"',
             ),
             (
-                {"kind": "Node", "spec": {"taints": [{"effect": "NoExecute"}, {"effect": 5}]}},
+                "{kind: Node, spec: {taints: [{effect: NoExecute}, {effect: 5}]}}",
                 "Node: spec.taints[1].effect: expected NoSchedule, PreferNoSchedule or NoExecute, got 5",
             ),
             (
-                {"kind": "Node", "spec": {"taints": {"effect": 5}}},
+                "{kind: Node, spec: {taints: {effect: 5}}}",
                 "Node: spec.taints: expected a list, got an object",
             ),
-            ({"kind": "Node", "spec": []}, "Node: spec: expected an object, got an empty list"),
+            ("{kind: Node, spec: []}", "Node: spec: expected an object, got an empty list"),
             (
-                {"kind": "Node", "spec": {"unschedulable": "yes"}},
+                "{kind: Node, spec: {unschedulable: 'yes'}}",
                 'Node: spec.unschedulable: expected true or false, got "yes"',
             ),
+            ("{kind: Pod, metadata: {labels: {a: 1}}}", "Pod: metadata.labels.a: expected a string, got 1"),
             (
-                {"kind": "Pod", "metadata": {"labels": {"a": 1}}},
-                "Pod: metadata.labels.a: expected a string, got 1",
-            ),
-            (
-                {"kind": "Pod", "metadata": {"labels": {"example.com/a": 1}}},
+                "{kind: Pod, metadata: {labels: {example.com/a: 1}}}",
                 "metadata.labels[example.com/a]: expected a string, got 1",
             ),
             (
-                {"kind": "Pod", "spec": {"priority": "high"}},
+                "{kind: Pod, spec: {priority: high}}",
                 'Pod: spec.priority: expected a whole number, got "high"',
             ),
+            ("{kind: Pod, spec: {priority: true}}", "Pod: spec.priority: expected a whole number, got true"),
             (
-                {"kind": "Pod", "spec": {"priority": True}},
-                "Pod: spec.priority: expected a whole number, got true",
-            ),
-            (
-                {"kind": "Pod", "spec": {"containers": [None]}},
+                "{kind: Pod, spec: {containers: [null]}}",
                 "Pod: spec.containers[0]: expected an object, got null",
             ),
             (
-                {"kind": "Pod", "spec": {"containers": [{"resources": {"requests": {"cpu": "1x"}}}]}},
+                "{kind: Pod, spec: {containers: [{resources: {requests: {cpu: 1x}}}]}}",
                 'Pod: spec.containers[0].resources.requests.cpu: expected a quantity such as 500m, 2 or 1.5Gi, got "1x"',
             ),
             (
-                {"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}},
+                "{kind: Pod, spec: {tolerations: [{operator: exists}]}}",
                 'expected Equal, Exists, Gt or Lt, got "exists"',
             ),
             (
-                {"kind": "Service", "spec": {"selector": {"a": 1}}},
+                "{kind: Service, spec: {selector: {a: 1}}}",
                 "Service: spec.selector.a: expected a string, got 1",
             ),
-            ({"metadata": {}}, "manifest: kind: expected the kind of a Kubernetes object, got nothing"),
+            ("metadata: {}", "manifest: kind: expected the kind of a Kubernetes object, got nothing"),
         ],
     )
     def test_errors_say_where(self, document, text):
         """A wrong value is told with its path, what was expected and what came."""
-        assert text in refusal_text(ManifestError, decode, document)
+        assert text in refusal_text(ManifestError, decode, yaml.safe_load(document))
 
     def test_the_callers_place_comes_first(self):
         """The place that the caller gives stands before the path."""
@@ -218,10 +213,10 @@ class TestErrors:
 
     def test_lenient_decoding_keeps_unknown_words(self):
         """Without strictness unknown words of enumerations stay as they are, wrong types do not."""
-        document = {"kind": "Node", "spec": {"taints": [{"effect": "NoSched"}]}}
+        document = yaml.safe_load("{kind: Node, spec: {taints: [{effect: NoSched}]}}")
         assert decode(document, strict=False) == o.Node(spec=o.NodeSpec(taints=(o.Taint(effect="NoSched"),)))
         with pytest.raises(ManifestError, match="expected a string, got 5"):
-            decode({"kind": "Node", "spec": {"taints": [{"effect": 5}]}}, strict=False)
+            decode(yaml.safe_load("{kind: Node, spec: {taints: [{effect: 5}]}}"), strict=False)
 
     def test_big_values_are_only_named(self):
         """A long text in an error is cut."""
@@ -233,9 +228,7 @@ class TestErrors:
 def test_the_manifest_is_kept_on_request():
     """An object has the JSON that it was read from only where that was asked for; it counts for nothing when
     objects are compared."""
-    manifest = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"hostname": "unread"}}
+    manifest = yaml.safe_load("{kind: Pod, metadata: {name: web}, spec: {hostname: unread}}")
     kept = decode_kind("Pod", manifest, keeps_manifest=True)
     plain = decode_kind("Pod", manifest)
-    assert kept is not None
-    assert plain is not None
     assert (kept.manifest, plain.manifest, kept == plain) == (manifest, None, True)

@@ -139,34 +139,34 @@ class TestAnnotations:
         assert fields_of(Whole) == {"part": inner, "parts": inner}
 
 
-class TestBothWays:
-    @pytest.mark.parametrize("strict", [True, False])
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_give_the_same(self, kind, strict, monkeypatch):
-        """What msgspec reads is what is read value by value, and it refuses nothing that all fields may have."""
-        alone = []
-        monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_give_the_same(kind, strict, monkeypatch):
+    """What msgspec reads is what is read value by value, and it refuses nothing that all fields may have."""
+    alone = []
+    monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
 
-        @examples(0.9)
-        @given(st.data())
-        def check(data):
-            document = data.draw(documents(kind))
-            assert convert.quickly(kind, document, strict) == read(kind, document, strict)
+    @examples(0.9)
+    @given(st.data())
+    def check(data):
+        document = data.draw(documents(kind))
+        assert convert.quickly(kind, document, strict) == read(kind, document, strict)
 
-        check()
-        assert not alone
+    check()
+    assert not alone
 
-    @pytest.mark.parametrize("kind", KINDS)
-    def test_refuse_the_same(self, kind):
-        """What is null, unknown or of another type is taken or refused alike."""
 
-        @examples(1.3)
-        @given(st.data(), st.booleans())
-        def check(data, strict):
-            document = data.draw(marred(documents(kind)))
-            assert outcome(convert.quickly, kind, document, strict) == outcome(read, kind, document, strict)
+@pytest.mark.parametrize("kind", KINDS)
+def test_refuse_the_same(kind):
+    """What is null, unknown or of another type is taken or refused alike."""
 
-        check()
+    @examples(1.3)
+    @given(st.data(), st.booleans())
+    def check(data, strict):
+        document = data.draw(marred(documents(kind)))
+        assert outcome(convert.quickly, kind, document, strict) == outcome(read, kind, document, strict)
+
+    check()
 
 
 def outcome(way, *given):

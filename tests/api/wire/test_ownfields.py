@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,50 +16,54 @@ from kubeclassic.api.wire.ownfields import compact_json, current_manifest
 from tests.support.drawn import documents
 from tests.support.examples import examples
 
-POD = {
-    "metadata": {
-        "name": "a",
-        "uid": "u",
-        "labels": {"x": "y"},
-        "annotations": {"k": "v"},
-        "generateName": "a-",
-    },
-    "spec": {
-        "containers": [
-            {
-                "name": "c",
-                "image": "i",
-                "command": ["sh"],
-                "resources": {"requests": {"cpu": "+1.0"}},
-                "ports": [{"hostPort": 80, "containerPort": 80}],
-            }
-        ],
-        "volumes": [
-            {"name": "v", "persistentVolumeClaim": {"claimName": "data"}},
-            {"name": "d", "gcePersistentDisk": {"pdName": "p"}},
-        ],
-        "affinity": {
-            "nodeAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": {
-                    "nodeSelectorTerms": [
-                        {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
-                    ]
-                }
-            }
-        },
-        "tolerations": [{"key": "t", "operator": "Exists"}],
-        "schedulingGates": [{"name": "g"}],
-    },
-    "status": {"phase": "Pending", "nominatedNodeName": "n1", "qosClass": "Burstable"},
-}
-NODE = {
-    "metadata": {"name": "n", "labels": {"zone": "a"}},
-    "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}], "unschedulable": True},
-    "status": {
-        "allocatable": {"cpu": "4", "memory": "1Gi"},
-        "conditions": [{"type": "Ready", "status": "True"}],
-    },
-}
+POD = yaml.safe_load("""
+metadata:
+  name: a
+  uid: u
+  labels: {x: y}
+  annotations: {k: v}
+  generateName: a-
+spec:
+  containers:
+  - name: c
+    image: i
+    command: [sh]
+    resources:
+      requests: {cpu: '+1.0'}
+    ports:
+    - {hostPort: 80, containerPort: 80}
+  volumes:
+  - name: v
+    persistentVolumeClaim: {claimName: data}
+  - name: d
+    gcePersistentDisk: {pdName: p}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions:
+          - key: a
+            operator: In
+            values: [b]
+  tolerations:
+  - {key: t, operator: Exists}
+  schedulingGates:
+  - {name: g}
+status: {phase: Pending, nominatedNodeName: n1, qosClass: Burstable}
+""")
+NODE = yaml.safe_load("""
+metadata:
+  name: n
+  labels: {zone: a}
+spec:
+  taints:
+  - {key: a, effect: NoSchedule}
+  unschedulable: true
+status:
+  allocatable: {cpu: '4', memory: 1Gi}
+  conditions:
+  - {type: Ready, status: 'True'}
+""")
 
 
 def read(kind, manifest, *, keeps=True):

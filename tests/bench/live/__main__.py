@@ -10,11 +10,8 @@ lost, bound twice or put on a full node, a lease was lost in a burst, or a decis
 one; 77: programs are missing, in one sentence which.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -27,19 +24,15 @@ if "tests" not in sys.modules:
 from kubeclassic.framework.releases import find_any_release
 from tests.bench.live import burst, faults, lockstep
 from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError
-from tests.bench.live.schedulers import Outcome, Site, compact
+from tests.bench.live.schedulers import Site, compact
 
-SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {
-    "lockstep": lockstep.run,
-    "burst": burst.run,
-    "faults": faults.run,
-}
+SCENARIOS = {"lockstep": lockstep.run, "burst": burst.run, "faults": faults.run}
 SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50)}
 """Scenario -> its pods and nodes."""
 HEADS = ("scenario", "scheduler", "API server", "load", "found", "wrong")
 
 
-def row(cells: Sequence[str]) -> str:
+def row(cells):
     """A line of the table."""
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
@@ -75,19 +68,7 @@ def row(cells: Sequence[str]) -> str:
 @click.option("--busy", type=int, default=0, help="So many other processes that do nothing but count.")
 @click.option("--python", default="", help="The Python that runs kubeclassic, instead of this one.")
 @click.option("--output", type=click.Path(path_type=Path), help="A folder for logs and recordings.")
-def main(
-    scenarios: tuple[str, ...],
-    kube: Path | None,
-    etcd: Path | None,
-    in_process: bool,
-    release: str,
-    pods: int | None,
-    nodes: int | None,
-    qps: int,
-    busy: int,
-    python: str,
-    output: Path | None,
-) -> None:
+def main(scenarios, kube, etcd, in_process, release, pods, nodes, qps, busy, python, output):
     try:
         kubernetes = None if in_process else Kubernetes.found(kube, etcd)
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
@@ -111,16 +92,7 @@ def main(
     sys.exit(1 if any(one.wrong for one in found) else 0)
 
 
-def played(
-    name: str,
-    kubernetes: Kubernetes | None,
-    release: str,
-    folder: Path,
-    pods: int | None,
-    nodes: int | None,
-    qps: int,
-    python: str,
-) -> list[Outcome]:
+def played(name, kubernetes, release, folder, pods, nodes, qps, python):
     """The outcomes of a scenario, which are told at once."""
     usual = SIZES[name]
     rows = SCENARIOS[name](

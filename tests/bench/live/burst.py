@@ -1,17 +1,15 @@
 """Two replicas and many pods at once: whether the leader keeps its lease, and how far apart its renewals are."""
 
-from __future__ import annotations
-
 import time
 
-from .schedulers import Account, Outcome, Replicas, Site, add_nodes, add_pods, middle, warm
+from .schedulers import Account, Outcome, Replicas, add_nodes, add_pods, middle, warm
 from .servers import until
 
 SLOW = 5.0
 """Seconds between two renewals that are worth a word: a leader wants to renew every 2 seconds."""
 
 
-def run(site: Site) -> list[Outcome]:
+def run(site):
     """One burst."""
     with site.server("burst") as server:
         add_nodes(server, site.nodes)

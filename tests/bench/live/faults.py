@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping
-from threading import Thread
 
 import attrs
 
@@ -28,23 +26,23 @@ class Trial:
     account: Account
     replicas: Replicas
 
-    def kill(self) -> None:
+    def kill(self):
         """The leader ends at once."""
         self.replicas.end_leader(signal.SIGKILL)
 
-    def term(self) -> None:
+    def term(self):
         """The leader is asked to end."""
         status = self.replicas.end_leader(signal.SIGTERM)
         assert status == 0, status
 
-    def api(self) -> None:
+    def api(self):
         """The API server ends, and comes back."""
         server = self._real()
         server.kill_api()
         time.sleep(AWAY["api"])
         server.start_api()
 
-    def etcd(self) -> None:
+    def etcd(self):
         """Etcd ends, and comes back."""
         server = self._real()
         server.kill_etcd()
@@ -52,30 +50,24 @@ class Trial:
         server.start_etcd()
         until(server.remote.is_ready, self.site.patience)
 
-    def pause(self) -> None:
+    def pause(self):
         """The API server stands still for a while."""
         server = self._real()
         server.pause(is_over=False)
         time.sleep(AWAY["pause"])
         server.pause(is_over=True)
 
-    def _real(self) -> Real:
+    def _real(self):
         assert isinstance(self.server, Real)
         return self.server
 
 
 ANYWHERE = ("kill", "term")
 """Faults that need no programs of Kubernetes."""
-FAULTS: Mapping[str, Callable[[Trial], None]] = {
-    "kill": Trial.kill,
-    "api": Trial.api,
-    "etcd": Trial.etcd,
-    "pause": Trial.pause,
-    "term": Trial.term,
-}
+FAULTS = {"kill": Trial.kill, "api": Trial.api, "etcd": Trial.etcd, "pause": Trial.pause, "term": Trial.term}
 
 
-def run(site: Site) -> list[Outcome]:
+def run(site):
     """All faults in turn while pods come; a row each, and one for the end."""
     names = [name for name in FAULTS if site.kubernetes is not None or name in ANYWHERE]
     with site.server("faults") as server:
@@ -98,7 +90,7 @@ def run(site: Site) -> list[Outcome]:
         return [*rows, Outcome("faults: end", f"two of {site.release}", server.name, found, tuple(wrong))]
 
 
-def _after(trial: Trial, name: str, more: int, making: Thread) -> Outcome:
+def _after(trial, name, more, making):
     """One fault, after so many *more* bindings, or after the last one."""
     account = trial.account
     before = len(trial.account.bound)

@@ -4,32 +4,26 @@ that scores as high.
 Where the hosts differ, the pod is put where kube-scheduler has put it, so that both clusters stay equal.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
 import time
 from collections import Counter
 from contextlib import ExitStack
-from typing import Any
 
-from tests.apiserver.answers import Object
 from tests.apiserver.cluster import Kubelets, node_manifest, pod_manifest
 
 from .programs import kubeclassic
-from .schedulers import Outcome, Site
-from .servers import ADMIN, Server
+from .schedulers import Outcome
+from .servers import ADMIN
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 SETTLED_WITHIN = 60.0
 TRIED_FOR = 1.0
 """Seconds for a decision, and after a failure for a victim to leave."""
-State = tuple[str, str, str]
-"""``bound`` or ``fits nowhere``, the node, the message."""
 
 
-def run(site: Site) -> list[Outcome]:
+def run(site):
     """One run."""
     site.real()
     with ExitStack() as stack:
@@ -51,7 +45,7 @@ def run(site: Site) -> list[Outcome]:
         ]
 
 
-def _prepare(server: Server, nodes: int) -> None:
+def _prepare(server, nodes):
     draw = random.Random(5)
     for number in range(nodes):
         manifest = node_manifest(
@@ -70,9 +64,9 @@ def _prepare(server: Server, nodes: int) -> None:
     server.remote.serve(Kubelets(server.remote.user))
 
 
-def _steps(site: Site, ours: Server, theirs: Server) -> tuple[Counter[str], list[str]]:
-    counts = Counter[str]()
-    wrong = list[str]()
+def _steps(site, ours, theirs):
+    counts = Counter()
+    wrong = []
     draw = random.Random(11)
     for number in range(site.pods):
         pod = _pod(number, draw)
@@ -97,7 +91,7 @@ def _steps(site: Site, ours: Server, theirs: Server) -> tuple[Counter[str], list
     return counts, wrong
 
 
-def _settled(server: Server, name: str) -> State:
+def _settled(server, name):
     """What became of a pod."""
     end = time.monotonic() + SETTLED_WITHIN
     while time.monotonic() < end:
@@ -114,7 +108,7 @@ def _settled(server: Server, name: str) -> State:
     return "undecided", "", ""
 
 
-def _best(site: Site, server: Server, name: str) -> list[str]:
+def _best(site, server, name):
     """The nodes with the highest score for a pod that is bound, as if it were not."""
     command = kubeclassic(site.python)
     taken = subprocess.run(
@@ -131,11 +125,11 @@ def _best(site: Site, server: Server, name: str) -> list[str]:
     path = server.folder / f"{name}.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     asked = [*command, "explain", str(path), f"default/{name}", "--release", site.release, "-o", "json"]
-    told: Any = json.loads(subprocess.run(asked, capture_output=True, check=False, cwd="/").stdout or "{}")
+    told = json.loads(subprocess.run(asked, capture_output=True, check=False, cwd="/").stdout or "{}")
     return (told.get("choice") or {}).get("ties") or []
 
 
-def _follow(server: Server, pod: Object, node: str) -> None:
+def _follow(server, pod, node):
     """Put a pod of ours where the other cluster has it."""
     user = server.remote.user
     name = pod["metadata"]["name"]
@@ -146,14 +140,14 @@ def _follow(server: Server, pod: Object, node: str) -> None:
         user.create("pods", {**pod, "spec": {**pod["spec"], "nodeName": node}})
 
 
-def _pod(number: int, draw: random.Random) -> Object:
+def _pod(number, draw):
     """One of many kinds."""
     cpu = draw.choice(["50m", "100m", "200m", "300m"])
     memory = draw.choice(["64Mi", "128Mi", "256Mi"])
     same_app = {"labelSelector": {"matchLabels": {"app": "zk"}}, "topologyKey": "kubernetes.io/hostname"}
     in_rack = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "rack"}
     terms = [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["rack-1", "rack-2"]}]}]
-    kinds: dict[int, tuple[str, Object]] = {
+    kinds = {
         8: ("batch", {"nodeSelector": {"disk": "ssd"}}),
         9: (
             "batch",

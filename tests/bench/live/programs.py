@@ -32,7 +32,7 @@ class Kubernetes:
     etcd: str
 
     @classmethod
-    def found(cls, folder: Path | None, etcd: Path | None) -> Kubernetes:
+    def found(cls, folder, etcd):
         """The programs in *folder*. Raises :class:`MissingProgramsError`."""
         if folder is None:
             raise MissingProgramsError(
@@ -50,12 +50,12 @@ class Kubernetes:
             )
         return cls(folder, program)
 
-    def program(self, name: str) -> str:
+    def program(self, name):
         """The path of one program."""
         return str(self.folder / name)
 
     @cached_property
-    def version(self) -> str:
+    def version(self):
         """``1.28.7``: what kube-apiserver says of itself."""
         said = subprocess.run(
             [self.program("kube-apiserver"), "--version"], capture_output=True, text=True, check=True
@@ -66,7 +66,7 @@ class Kubernetes:
         return found[1]
 
     @property
-    def minor(self) -> int:
+    def minor(self):
         """28 of 1.28.7."""
         return int(self.version.split(".")[1])
 
@@ -80,7 +80,7 @@ class Running:
     process: subprocess.Popen[bytes] = attrs.field(init=False)
     _seconds: float = attrs.field(default=0.0, init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
@@ -88,12 +88,12 @@ class Running:
             )
 
     @property
-    def status(self) -> int | None:
+    def status(self):
         """Its exit status; None while it runs."""
         return self.process.poll()
 
     @property
-    def seconds(self) -> float:
+    def seconds(self):
         """Its processor time so far; after its end, what it was when it was last asked for."""
         if self.status is None:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -101,22 +101,22 @@ class Running:
         return self._seconds
 
     @property
-    def memory(self) -> int:
+    def memory(self):
         """MiB that it holds; 0 after its end."""
         text = Path(f"/proc/{self.process.pid}/status").read_text() if self.status is None else ""
         found = re.search(r"VmRSS:\s+(\d+)", text)
         return int(found[1]) >> 10 if found else 0
 
-    def send(self, number: int) -> None:
+    def send(self, number):
         """Send it a signal."""
         self.process.send_signal(number)
 
-    def kill(self) -> None:
+    def kill(self):
         """End it at once."""
         self.process.kill()
         self.process.wait()
 
-    def end(self, within: float = 30.0) -> int:
+    def end(self, within=30.0):
         """Its exit status after SIGTERM; it is killed where it does not end *within* seconds."""
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -125,11 +125,11 @@ class Running:
             self.kill()
             return self.process.wait()
 
-    def text(self) -> str:
+    def text(self):
         """What it has said."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
 
-def kubeclassic(python: str) -> list[str]:
+def kubeclassic(python):
     """The command line of our program; this Python's where *python* is empty."""
     return [python or sys.executable, "-P", "-m", "kubeclassic"]

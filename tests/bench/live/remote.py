@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import cast
 
 import attrs
 import httpx
 
-from tests.apiserver.answers import Answer, Object
-from tests.apiserver.cluster import Kubelets, Refused, User
+from tests.apiserver.answers import Answer
+from tests.apiserver.cluster import Refused, User
 from tests.apiserver.resources import Flavour
 from tests.apiserver.storage import Change, Storage, Watch, event
 from tests.apiserver.store import Store
@@ -31,7 +31,7 @@ AGAIN_AFTER = 0.3
 class Mirror(Storage):
     """A copy of what a server has."""
 
-    def see(self, plural: str, item: Object, *, is_deletion: bool = False) -> None:
+    def see(self, plural, item, *, is_deletion=False):
         """Take the last state of an object."""
         metadata = item["metadata"]
         key = (metadata.get("namespace", ""), metadata["name"])
@@ -58,7 +58,7 @@ class Remote:
     _is_over: threading.Event = attrs.field(factory=threading.Event, init=False)
     _threads: list[threading.Thread] = attrs.field(factory=list, init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         headers = {"authorization": f"Bearer {self.token}", "accept": "application/json"}
         limits = httpx.Limits(max_connections=50, max_keepalive_connections=50)
         self.client = httpx.Client(
@@ -66,25 +66,23 @@ class Remote:
         )
 
     @property
-    def user(self) -> User:
+    def user(self):
         """A user of the server."""
         return User(cast(Store, self))
 
-    def handle(
-        self, method: str, path: str, query: str = "", body: bytes = b"", headers: Mapping[str, str] = {}
-    ) -> Answer:
+    def handle(self, method, path, query="", body=b"", headers=None):
         """The answer to a request; a watch is one of the copy, from its present state on."""
         if "watch=true" in query:
             return Answer(200, watch=self._watch(path.rpartition("/")[2]))
         found = self.client.request(
-            method, f"{path}?{query}" if query else path, content=body or None, headers=dict(headers)
+            method, f"{path}?{query}" if query else path, content=body or None, headers=dict(headers or {})
         )
         try:
             return Answer(found.status_code, found.json())
         except ValueError:
             return Answer(found.status_code, found.text)
 
-    def _watch(self, plural: str) -> Watch:
+    def _watch(self, plural):
         watch = Watch("", None, "")
         self.storage.watches.setdefault(plural, []).append(watch)
         watch.events.extendleft(
@@ -92,14 +90,14 @@ class Remote:
         )
         return watch
 
-    def is_ready(self) -> bool:
+    def is_ready(self):
         """Whether the server answers and has a default namespace."""
         try:
             return self.handle("GET", "/api/v1/namespaces/default").status == 200
         except httpx.HTTPError:
             return False
 
-    def follow(self) -> None:
+    def follow(self):
         """Keep the copy, and come back with the first one."""
         begun = [threading.Event() for _ in self.plurals]
         for plural, first in zip(self.plurals, begun, strict=True):
@@ -107,10 +105,10 @@ class Remote:
         for first in begun:
             first.wait()
 
-    def serve(self, kubelets: Kubelets) -> None:
+    def serve(self, kubelets):
         """Let *kubelets* act until the end."""
 
-        def act() -> None:
+        def act():
             while not self._is_over.wait(0.02):
                 try:
                     kubelets.step()
@@ -119,18 +117,18 @@ class Remote:
 
         self.thread(act)
 
-    def thread(self, work: Callable[[], None]) -> threading.Thread:
+    def thread(self, work):
         """Start *work* beside; it ends with the program at the latest."""
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         self._threads.append(thread)
         return thread
 
-    def leave(self) -> None:
+    def leave(self):
         """Follow no more, once the watches that are open have ended."""
         self._is_over.set()
 
-    def end(self) -> None:
+    def end(self):
         """Close the connections, which no thread reads any more: the number of one that is closed may be that
         of the next server's."""
         self.leave()
@@ -140,7 +138,7 @@ class Remote:
 
     # --- the copy -------------------------------------------------------------------------------------------
 
-    def _copy(self, plural: str, first: threading.Event) -> None:
+    def _copy(self, plural, first):
         version = ""
         while not self._is_over.is_set():
             try:
@@ -151,7 +149,7 @@ class Remote:
             except (httpx.HTTPError, httpx.StreamError, ValueError, KeyError, RuntimeError):
                 time.sleep(AGAIN_AFTER)
 
-    def _list(self, plural: str) -> str:
+    def _list(self, plural):
         answer = self.handle("GET", self.flavour.resource(plural).path(""))
         if answer.status != 200:
             raise ValueError(answer.body)
@@ -165,7 +163,7 @@ class Remote:
             self.storage.see(plural, item)
         return str(answer.body["metadata"]["resourceVersion"])
 
-    def _read(self, plural: str, version: str) -> str:
+    def _read(self, plural, version):
         """Watch from *version* on; the last version seen, or none if the server has forgotten it."""
         query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": "600"}
         with self.client.stream(
@@ -174,7 +172,7 @@ class Remote:
             if stream.status_code != 200:
                 return "" if stream.status_code == 410 else version
             for line in stream.iter_lines():
-                frame: dict[str, Any] = json.loads(line)
+                frame = json.loads(line)
                 if frame["type"] == "ERROR":
                     return ""
                 self.storage.see(plural, frame["object"], is_deletion=frame["type"] == "DELETED")

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
@@ -16,10 +16,8 @@ from typing import Any
 import attrs
 import httpx
 
-from tests.apiserver.answers import Object
 from tests.apiserver.cluster import Refused, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
-from tests.apiserver.storage import Change
 from tests.apiserver.watcher import Watcher
 
 from .programs import Kubernetes, MissingProgramsError, Running, kubeclassic
@@ -67,13 +65,13 @@ class Site:
     """Seconds after which what is waited for is given up."""
     python: str = ""
 
-    def server(self, name: str) -> Server:
+    def server(self, name):
         """A server that has not begun."""
         if self.kubernetes is None:
             return OfTests(self.folder / name, OLD_SERVER if self.is_classic else NEW_SERVER)
         return Real(self.folder / name, self.kubernetes)
 
-    def real(self) -> Kubernetes:
+    def real(self):
         """The programs of Kubernetes. Raises :class:`~.programs.MissingProgramsError` where there are none."""
         if self.kubernetes is None:
             raise MissingProgramsError(
@@ -82,11 +80,11 @@ class Site:
         return self.kubernetes
 
     @property
-    def is_classic(self) -> bool:
+    def is_classic(self):
         """The release has predicates."""
         return int(self.release.split(".")[1]) < 17
 
-    def ours(self, server: Server, name: str, *, elects: bool = False) -> Running:
+    def ours(self, server, name, *, elects=False):
         """Start ``kubeclassic run``."""
         flags = ["--port=0", f"--leader-elect={str(elects).lower()}"]
         if elects:
@@ -102,7 +100,7 @@ class Site:
         ]
         return Running([*command, *flags, *self._limits()], server.folder / f"{name}.log")
 
-    def original(self, server: Server, name: str = "kube-scheduler") -> Running:
+    def original(self, server, name="kube-scheduler"):
         """Start kube-scheduler, without election."""
         kubernetes = self.real()
         insecure = ["--port=0"] if kubernetes.minor < 23 else []
@@ -116,7 +114,7 @@ class Site:
             [*command, "--secure-port=0", *insecure, "--v=2", *self._limits()], server.folder / f"{name}.log"
         )
 
-    def _limits(self) -> list[str]:
+    def _limits(self):
         return [f"--kube-api-qps={self.qps}", f"--kube-api-burst={self.qps}"] if self.qps else []
 
 
@@ -133,12 +131,12 @@ class Account:
     renewals: dict[str, list[float]] = attrs.field(factory=dict, init=False)
     """Who holds the lease -> when it was renewed."""
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         storage = self.server.remote.storage
         self.watcher = Watcher(storage)
         storage.observers.append(self._see)
 
-    def _see(self, change: Change) -> None:
+    def _see(self, change):
         if change.is_deletion:
             return
         if change.plural == "pods" and change.after["spec"].get("nodeName"):
@@ -150,10 +148,10 @@ class Account:
         elif change.plural == "leases" and change.key == (LOCK, LOCK):
             self._renewed(change.after["spec"])
 
-    def _renewed(self, spec: Object) -> None:
+    def _renewed(self, spec):
         self.renewals.setdefault(spec.get("holderIdentity") or "", []).append(time.monotonic())
 
-    def gaps(self, begin: float) -> list[float]:
+    def gaps(self, begin):
         """The seconds between two renewals of one holder, from *begin* on, in their order of size."""
         held = (
             [moment for moment in times if moment >= begin]
@@ -162,7 +160,7 @@ class Account:
         )
         return sorted(later - moment for times in held for moment, later in pairwise(times))
 
-    def wrongs(self, pods: int) -> list[str]:
+    def wrongs(self, pods):
         """What must not be at the end: pods lost, bound twice, over capacity."""
         there = len(self.server.remote.storage.of("pods"))
         lost = [f"{pods - there} pods are gone"] if there < pods else []
@@ -171,11 +169,11 @@ class Account:
         return [*lost, *left, *self.watcher.faults[:5]]
 
 
-def add_nodes(server: Server, count: int, **size: str) -> None:
+def add_nodes(server, count, **size):
     """So many equal nodes in three zones."""
     zones = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 
-    def add(number: int) -> None:
+    def add(number):
         manifest = node_manifest(f"node-{number:04d}", **({"cpu": "8", "memory": "32Gi"} | size))
         manifest["metadata"]["labels"] |= dict.fromkeys(zones, f"zone-{number % 3}")
         server.remote.user.add_node(manifest)
@@ -185,17 +183,17 @@ def add_nodes(server: Server, count: int, **size: str) -> None:
     until(lambda: len(server.remote.storage.of("nodes")) >= count, WARM_WITHIN, "the nodes do not show")
 
 
-def small_pod(number: int) -> Object:
+def small_pod(number):
     """One of three sizes."""
     return pod_manifest(
         f"pod-{number:05d}", cpu=f"{100 + 100 * (number % 3)}m", labels={"app": f"app-{number % 10}"}
     )
 
 
-def add_pods(server: Server, count: int) -> None:
+def add_pods(server, count):
     """Pods as fast as the server takes them; one that it does not take is tried again."""
 
-    def add(number: int) -> None:
+    def add(number):
         for _ in range(200):
             try:
                 server.remote.user.create("pods", small_pod(number))
@@ -212,7 +210,7 @@ def add_pods(server: Server, count: int) -> None:
         list(executor.map(add, range(count)))
 
 
-def warm(server: Server, account: Account) -> None:
+def warm(server, account):
     """Make a pod, and wait until it is bound: a scheduler works."""
     server.remote.user.create("pods", pod_manifest("warm", cpu="10m"))
     until(lambda: "warm" in account.bound, WARM_WITHIN, "no scheduler binds")
@@ -233,7 +231,7 @@ class Replicas:
     _is_over: threading.Event = attrs.field(factory=threading.Event)
 
     @contextmanager
-    def at_work(self) -> Iterator[Replicas]:
+    def at_work(self):
         """A context in which they run."""
         for name in ("x", "y"):
             self._start(name)
@@ -246,11 +244,11 @@ class Replicas:
             for running in self.running.values():
                 running.kill()
 
-    def _start(self, name: str) -> None:
+    def _start(self, name):
         self._started += 1
         self.running[name] = self.site.ours(self.server, f"{name}-{self._started}", elects=True)
 
-    def _keep(self) -> None:
+    def _keep(self):
         while not self._is_over.wait(0.2):
             for name, running in list(self.running.items()):
                 if running.status is not None:
@@ -259,32 +257,31 @@ class Replicas:
                     self._start(name)
 
     @property
-    def leader(self) -> Running | None:
+    def leader(self):
         """The one that has said so."""
         alive = (running for running in list(self.running.values()) if running.status is None)
         return next((running for running in alive if "acquired lease" in running.text()), None)
 
-    def end_leader(self, number: int) -> int:
+    def end_leader(self, number):
         """The exit status of the leader, which gets a signal."""
         until(lambda: self.leader is not None, WARM_WITHIN, "no replica leads")
         leader = self.leader
-        assert leader is not None
         self._mine.add(leader.process.pid)
         leader.send(number)
         return leader.process.wait()
 
     @property
-    def seconds(self) -> float:
+    def seconds(self):
         """The processor time of those that run now."""
         return sum(running.seconds for running in self.running.values())
 
 
-def middle(values: list[float], share: float = 0.5) -> float | None:
+def middle(values, share=0.5):
     """The value that so large a *share* of sorted *values* is below; None of none."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
-def compact(found: Mapping[str, Any]) -> str:
+def compact(found):
     """What was found, in a cell of a table."""
     return ", ".join(
         f"{name} {value if isinstance(value, int | float | str) else json.dumps(value)}"

@@ -13,7 +13,6 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trustme
@@ -70,23 +69,23 @@ class Server(ABC):
 
     @property
     @abstractmethod
-    def name(self) -> str:
+    def name(self):
         """What it is, with its version."""
 
     @abstractmethod
-    def start(self) -> None:
+    def start(self):
         """Start it, and fill :attr:`remote` and the kubeconfigs."""
 
     @abstractmethod
-    def stop(self) -> None:
+    def stop(self):
         """End it."""
 
     @property
-    def seconds(self) -> float | None:
+    def seconds(self):
         """The processor time of the server so far; None where it has none of its own."""
         return None
 
-    def __enter__(self) -> Server:
+    def __enter__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             self.start()
@@ -97,16 +96,16 @@ class Server(ABC):
             raise
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *raised):
         self.remote.leave()
         self.stop()
         self.remote.end()
 
-    def kubeconfig(self, who: str) -> str:
+    def kubeconfig(self, who):
         """The kubeconfig of one of :data:`USERS`."""
         return str(self.folder / f"{who}.kubeconfig")
 
-    def _grant(self) -> None:
+    def _grant(self):
         """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have
         is no harm."""
         for item in yaml.safe_load_all(RIGHTS.read_text(encoding="utf-8")):
@@ -117,7 +116,7 @@ class Server(ABC):
                 path = resource.path(item["metadata"].get("namespace", "") if resource.is_namespaced else "")
                 self.remote.user.ask("POST", path, item)
 
-    def _write(self, address: str, tokens: dict[str, str], authority: bytes) -> None:
+    def _write(self, address, tokens, authority):
         """Write the kubeconfigs."""
         cluster = {"server": address, "certificate-authority-data": base64.b64encode(authority).decode()}
         for who, token in tokens.items():
@@ -140,11 +139,11 @@ class OfTests(Server):
     _running: ExitStack = attrs.field(factory=ExitStack, init=False)
 
     @property
-    def name(self) -> str:
+    def name(self):
         """That it is made up, and as which version it answers."""
         return f"of the tests, as {self.flavour.version}"
 
-    def start(self) -> None:
+    def start(self):
         """Start it in a thread."""
         logging.getLogger("uvicorn.error").setLevel(
             logging.CRITICAL
@@ -164,7 +163,7 @@ class OfTests(Server):
         self._write(address, dict.fromkeys(USERS, token), authority.cert_pem.bytes())
         self.remote = Remote(address, token, self.flavour, COPIED)
 
-    def stop(self) -> None:
+    def stop(self):
         """End the thread."""
         self._running.close()
 
@@ -179,16 +178,16 @@ class Real(Server):
     _ports: tuple[int, int, int] = attrs.field(factory=lambda: free_ports(3), init=False)
 
     @property
-    def name(self) -> str:
+    def name(self):
         """``kube-apiserver 1.28.7``."""
         return f"kube-apiserver {self.kubernetes.version}"
 
     @property
-    def seconds(self) -> float | None:
+    def seconds(self):
         """The processor time of kube-apiserver."""
         return None if self.api is None else self.api.seconds
 
-    def start(self) -> None:
+    def start(self):
         """Start etcd and the API server; wait until the roles are there that it makes itself."""
         tokens = {who: secrets.token_hex() for who in USERS}
         lines = [
@@ -212,7 +211,7 @@ class Real(Server):
         self.start_api()
         self._write(address, tokens, (self.folder / "certs" / "apiserver.crt").read_bytes())
 
-    def start_etcd(self) -> None:
+    def start_etcd(self):
         """Start etcd with the data that is there."""
         client, peer = (f"http://127.0.0.1:{port}" for port in self._ports[1:])
         self.etcd = Running(
@@ -238,7 +237,7 @@ class Real(Server):
             self.folder / "etcd.log",
         )
 
-    def start_api(self) -> None:
+    def start_api(self):
         """Start the API server, and wait for it."""
         folder = self.folder
         newer = [
@@ -275,36 +274,34 @@ class Real(Server):
         is_up = lambda: self.remote.is_ready() and self.remote.handle("GET", role).status == 200  # noqa: E731
         until(is_up, START_WITHIN, f"{self.name} does not come up")
 
-    def kill_api(self) -> None:
+    def kill_api(self):
         """End the API server at once."""
-        assert self.api is not None
         self.api.kill()
 
-    def kill_etcd(self) -> None:
+    def kill_etcd(self):
         """End etcd at once."""
-        assert self.etcd is not None
         self.etcd.kill()
 
-    def pause(self, *, is_over: bool) -> None:
+    def pause(self, *, is_over):
         """Stop the API server where it is, or let it go on."""
         assert self.api is not None
         self.api.send(signal.SIGCONT if is_over else signal.SIGSTOP)
 
-    def stop(self) -> None:
+    def stop(self):
         """End both."""
         for process in (self.api, self.etcd):
             if process is not None and process.status is None:
                 process.kill()
 
 
-def free_ports(count: int) -> Any:
+def free_ports(count):
     """Ports of the loopback that nobody listens on."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return tuple(each.getsockname()[1] for each in sockets)
 
 
-def until(holds: Any, seconds: float, told: str = "", step: float = 0.1) -> bool:
+def until(holds, seconds, told="", step=0.1):
     """Wait until *holds*, at most so many *seconds*; where it never does, False, or with *told* a
     :class:`ServerError`."""
     end = time.monotonic() + seconds

@@ -52,22 +52,20 @@ def commanding(text):
     return [char for char in text if not char.isprintable() and char != "\n"] + forged
 
 
-class TestCommands:
-    """All output of commands about a cluster with such names."""
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
+def test_nothing_is_obeyed(words):
+    """Output and messages have escapes in place of control characters, of marks of direction, and of line
+    breaks in names."""
+    captured = ran(*words, status=(0, 1, 2))
+    assert commanding(captured.out) + commanding(captured.err) == []
 
-    @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-    def test_nothing_is_obeyed(self, words):
-        """Output and messages have escapes in place of control characters, of marks of direction, and of line
-        breaks in names."""
-        captured = ran(*words, status=(0, 1, 2))
-        assert commanding(captured.out) + commanding(captured.err) == []
 
-    def test_the_names_can_be_told(self):
-        """The escapes say what the name is."""
-        out = ran("simulate", ESCAPES, status=(0, 1)).out
-        assert r"default/p\x1b]0;pwned\x07" in out
-        assert r"n\x1b[31m\u202eX" in out
-        assert r"default/q\ndefault/forged" in out
+def test_the_names_can_be_told():
+    """The escapes say what the name is."""
+    out = ran("simulate", ESCAPES, status=(0, 1)).out
+    assert r"default/p\x1b]0;pwned\x07" in out
+    assert r"n\x1b[31m\u202eX" in out
+    assert r"default/q\ndefault/forged" in out
 
 
 class TestMessages:

@@ -66,35 +66,34 @@ class TestWriting:
         assert real.read_text() == "x"
 
 
-class TestSimulateOutput:
-    def test_the_file_holds_what_standard_output_would(self, tmp_path):
-        """With --output the records are in the file and standard output is empty."""
-        wanted = ran(*SIMULATE, "-o", "jsonl", status=(0, 1)).out
-        assert ran(*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out"), status=(0, 1)).out == ""
-        assert (tmp_path / "out").read_text() == wanted
+def test_the_file_holds_what_standard_output_would(tmp_path):
+    """With --output the records are in the file and standard output is empty."""
+    wanted = ran(*SIMULATE, "-o", "jsonl", status=(0, 1)).out
+    assert ran(*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out"), status=(0, 1)).out == ""
+    assert (tmp_path / "out").read_text() == wanted
 
 
-class TestForms:
-    def test_jsonl_with_details(self):
-        """With --details a line has every field of a conformance cycle."""
-        cycle = json.loads(ran(*SIMULATE, "-o", "jsonl", "--details", status=(0, 1)).out.splitlines()[3])
-        assert set(cycle) == {
-            "pod",
-            "host",
-            "error",
-            "feasible",
-            "failed",
-            "priorities",
-            "scores",
-            "preemption",
-            "retry",
-            "final",
-        }
-        assert cycle["host"] in cycle["feasible"]
-        assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
+def test_jsonl_with_details():
+    """With --details a line has every field of a conformance cycle."""
+    cycle = json.loads(ran(*SIMULATE, "-o", "jsonl", "--details", status=(0, 1)).out.splitlines()[3])
+    assert set(cycle) == {
+        "pod",
+        "host",
+        "error",
+        "feasible",
+        "failed",
+        "priorities",
+        "scores",
+        "preemption",
+        "retry",
+        "final",
+    }
+    assert cycle["host"] in cycle["feasible"]
+    assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
 
-    def test_name(self):
-        """name gives the pods that were placed, each with its node."""
-        lines = ran(*SIMULATE, "-o", "name", status=(0, 1)).out.splitlines()
-        assert len(lines) == PENDING - 1
-        assert "shop/orders-0 database-b1" in lines
+
+def test_name():
+    """name gives the pods that were placed, each with its node."""
+    lines = ran(*SIMULATE, "-o", "name", status=(0, 1)).out.splitlines()
+    assert len(lines) == PENDING - 1
+    assert "shop/orders-0 database-b1" in lines

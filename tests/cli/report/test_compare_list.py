@@ -1,6 +1,6 @@
 """The list of pods behind a page: who is in it, how it ends for each side, and why."""
 
-from typing import Any
+import yaml
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.questions.compare.comparison import compare
@@ -21,7 +21,7 @@ def listed(objects, made, mode=FREE):
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
     html = part_html(PodList(compare(scenario, made, mode=mode).document()).table())
     data = data_of_page(html)["pods-data"]
-    found = dict[str, dict[str, Any]]()
+    found = {}
     for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):
         pod, *hosts, outcomes, _, why = row.values()
         cycles = [data["shared"]["texts"][cycle[0]].split(":")[0] for cycle in details or []]
@@ -34,66 +34,63 @@ def preempting():
     return {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
 
 
-class TestRows:
-    def test_who_makes_room(self):
-        """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
-        there = pod("low", on="n", requests={"cpu": 4}, priority=1)
-        found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
-        assert found == {
-            "default/high": {
-                "hosts": ["n", "<none>"],
-                "outcomes": ["placed by a alone"],
-                "why": ROOM,
-                "cycles": ["Decision 0"],
-            },
-        }
-
-    def test_who_has_to_leave(self):
-        """A pod that is decided alike and evicted by one side is in the list, with the pod that took its
-        place."""
-        found = listed(
-            (
-                node("n"),
-                pod("low", requests={"cpu": 4}, priority=1),
-                pod("high", requests={"cpu": 4}, priority=9),
-            ),
-            preempting(),
-        )
-        assert found["default/low"] == {
-            "hosts": ["<none>", "n"],
-            "outcomes": ["placed by b alone"],
-            "why": "a evicts it to make room for default/high",
-            "cycles": [],
-        }
-
-    def test_three_sides(self):
-        """With a third configuration each outcome says whose it is, and a side that agrees with the first has
-        none."""
-        objects = (
-            node("n", labels={"disk": "hdd"}),
-            node("m", labels={"disk": "ssd"}),
-            pod("p", nodeSelector={"disk": "ssd"}),
-        )
-        rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": []}
-        made = {
-            "a": engine_for("1.16", {}),
-            "b": engine_for("1.15", {}),
-            "c": engine_for("1.16", {"policy": rules}),
-        }
-        (row,) = listed(objects, made).values()
-        assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: on another node"])
-        assert row["why"] == "GeneralPredicates in a against n: node(s) didn't match node selector"
-
-    def test_locked(self):
-        """In locked mode the outcome is the verdict, as the first side stays where it is."""
-        made = {
-            "a": engine_for("1.16", {}),
-            "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False)),
-        }
-        (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
-        assert row == {
-            "hosts": ["n", "m"],
-            "outcomes": ["equally good"],
-            "why": TIE,
+def test_who_makes_room():
+    """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
+    there = pod("low", on="n", requests={"cpu": 4}, priority=1)
+    found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
+    assert found == {
+        "default/high": {
+            "hosts": ["n", "<none>"],
+            "outcomes": ["placed by a alone"],
+            "why": ROOM,
             "cycles": ["Decision 0"],
         }
+    }
+
+
+def test_who_has_to_leave():
+    """A pod that is decided alike and evicted by one side is in the list, with the pod that took its
+    place."""
+    found = listed(
+        (
+            node("n"),
+            pod("low", requests={"cpu": 4}, priority=1),
+            pod("high", requests={"cpu": 4}, priority=9),
+        ),
+        preempting(),
+    )
+    assert found["default/low"] == {
+        "hosts": ["<none>", "n"],
+        "outcomes": ["placed by b alone"],
+        "why": "a evicts it to make room for default/high",
+        "cycles": [],
+    }
+
+
+def test_three_sides():
+    """With a third configuration each outcome says whose it is, and a side that agrees with the first has
+    none."""
+    objects = (
+        node("n", labels={"disk": "hdd"}),
+        node("m", labels={"disk": "ssd"}),
+        pod("p", nodeSelector={"disk": "ssd"}),
+    )
+    rules = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [], priorities: []}")
+    made = {
+        "a": engine_for("1.16", {}),
+        "b": engine_for("1.15", {}),
+        "c": engine_for("1.16", {"policy": rules}),
+    }
+    (row,) = listed(objects, made).values()
+    assert (row["hosts"], row["outcomes"]) == (["m", "m", "n"], ["c: on another node"])
+    assert row["why"] == "GeneralPredicates in a against n: node(s) didn't match node selector"
+
+
+def test_locked():
+    """In locked mode the outcome is the verdict, as the first side stays where it is."""
+    made = {
+        "a": engine_for("1.16", {}),
+        "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False)),
+    }
+    (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
+    assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}

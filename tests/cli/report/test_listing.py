@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,11 +12,17 @@ from kubeclassic.api.words import rounded
 from kubeclassic.cli.report.listing import Sorting, indented, path_of, value_at, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
-RECORDS = [
-    {"pod": "b", "requests": {"cpu": 20, "nvidia.com/gpu": 1}, "victims": ["x", "y"]},
-    {"pod": "a", "requests": {}, "victims": []},
-    {"pod": "c", "requests": {"cpu": 100}, "victims": []},
-]
+RECORDS = yaml.safe_load("""
+- pod: b
+  requests: {cpu: 20, nvidia.com/gpu: 1}
+  victims: [x, y]
+- pod: a
+  requests: {}
+  victims: []
+- pod: c
+  requests: {cpu: 100}
+  victims: []
+""")
 FIELDS = ("pod", "requests", "victims")
 
 

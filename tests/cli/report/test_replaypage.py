@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.questions.replay.ask import ReplayResult
@@ -81,25 +82,25 @@ def played(request, tmp_path_factory):
     )
 
 
-class TestPage:
-    def test_reasons_of_pods_that_wait(self, played):
-        """Pods that still wait are counted by reason."""
-        section = played.html.partition('id="who-still-waits-and-why"')[2].partition("</section>")[0]
-        counts = [int(count) for count in re.findall(r"<div>(\d+)</div>", section)]
-        assert sum(counts) == played.events[-1]["stillWaiting"]
-        assert ("Insufficient cpu" in section) is bool(counts)
+def test_reasons_of_pods_that_wait(played):
+    """Pods that still wait are counted by reason."""
+    section = played.html.partition('id="who-still-waits-and-why"')[2].partition("</section>")[0]
+    counts = [int(count) for count in re.findall(r"<div>(\d+)</div>", section)]
+    assert sum(counts) == played.events[-1]["stillWaiting"]
+    assert ("Insufficient cpu" in section) is bool(counts)
 
-    def test_map(self, played):
-        """The map has each node; at the end it is as full as the series' last row says, with the pods that
-        are there then."""
-        found = data_of_page(played.html)["map-data"]
-        assert found["nodes"] == [event["node"] for event in played.events if event["event"] == "NodeAdded"]
-        last = found["sides"][-1]
-        assert sum(map(len, last["pods"])) == played.rows[-1]["running"]
-        capacity = [value for value in last["uses"]["cpu"] if value >= 0]
-        assert sum(capacity) / len(capacity) == pytest.approx(
-            1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1
-        )
+
+def test_map(played):
+    """The map has each node; at the end it is as full as the series' last row says, with the pods that
+    are there then."""
+    found = data_of_page(played.html)["map-data"]
+    assert found["nodes"] == [event["node"] for event in played.events if event["event"] == "NodeAdded"]
+    last = found["sides"][-1]
+    assert sum(map(len, last["pods"])) == played.rows[-1]["running"]
+    capacity = [value for value in last["uses"]["cpu"] if value >= 0]
+    assert sum(capacity) / len(capacity) == pytest.approx(
+        1000 * played.rows[-1]["cpu.used"] / played.rows[-1]["cpu.capacity"], abs=1
+    )
 
 
 def _result(arrived=5, waits=None, *, is_over=True, **values):
@@ -114,70 +115,68 @@ def _result(arrived=5, waits=None, *, is_over=True, **values):
     )
 
 
-class TestWords:
-    @pytest.mark.parametrize(
-        ("values", "said"),
-        [
-            ({}, "All 5 pods got a node; the longest wait was 2.5 s."),
-            ({"waits": {"max": 0}}, "All 5 pods got a node, none had to wait."),
-            ({"arrived": 0, "waits": {}}, "No pod came."),
-            (
-                {"arrived": 1, "waits": {"max": 0}, "evicted": 1},
-                "The pod got a node, none had to wait; 1 pod had to leave its node.",
-            ),
-            ({"still_waiting": 1, "waits": {}}, "1 of 5 pods still waits for a node."),
-            (
-                {"still_waiting": 2, "never_scheduled": 1, "evicted": 3},
-                "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
-                " node.",
-            ),
-            (
-                {"never_scheduled": 2},
-                "2 of 5 pods left without ever having a node; the longest wait was 2.5 s.",
-            ),
-        ],
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("{}", "All 5 pods got a node; the longest wait was 2.5 s."),
+        ("waits: {max: 0}", "All 5 pods got a node, none had to wait."),
+        ("{arrived: 0, waits: {}}", "No pod came."),
+        (
+            "{arrived: 1, waits: {max: 0}, evicted: 1}",
+            "The pod got a node, none had to wait; 1 pod had to leave its node.",
+        ),
+        ("{still_waiting: 1, waits: {}}", "1 of 5 pods still waits for a node."),
+        (
+            "{still_waiting: 2, never_scheduled: 1, evicted: 3}",
+            "2 of 5 pods still wait for a node, 1 left without ever having one; the longest wait was 2.5 s; 3 times a pod had to leave its"
+            " node.",
+        ),
+        ("never_scheduled: 2", "2 of 5 pods left without ever having a node; the longest wait was 2.5 s."),
+    ],
+)
+def test_verdict(values, said):
+    """Who waits, how long, who had to leave."""
+    values = yaml.safe_load(values)
+    found = _result(**values)
+    assert str(found.view().verdict) == said
+    assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"
+
+
+def test_rows_are_thinned():
+    """Of many rows some are kept, in order, the first and the last among them."""
+    thinned = Thinned()
+    made = []
+    for time in range(12_345):
+        thinned.add(lambda time=time: made.append(time) or [time])
+    thinned.last = [12_344]
+    kept = [time for (time,) in thinned.kept()]
+    assert ROWS <= len(kept) <= 2 * ROWS + 1
+    assert (kept[0], kept[-1]) == (0, 12_344)
+    assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
+    assert len(made) < 8 * ROWS < 12_345  # a row that is not kept is not made
+
+
+def test_the_events_stay_as_they_are(tmp_path):
+    """--report changes no event and no row; a page without any time in it is a page too."""
+    day = str(ROOT / "examples" / "day.yaml")
+    said = ran("replay", day, "--report", tmp_path / "page.html").out
+    ran("replay", day, "--output", tmp_path / "events")
+    assert said == (tmp_path / "events").read_text()
+    (tmp_path / "none.yaml").write_text(
+        "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
     )
-    def test_verdict(self, values, said):
-        """Who waits, how long, who had to leave."""
-        found = _result(**values)
-        assert str(found.view().verdict) == said
-        assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"
-
-    def test_rows_are_thinned(self):
-        """Of many rows some are kept, in order, the first and the last among them."""
-        thinned = Thinned()
-        made = list[int]()
-        for time in range(12_345):
-            thinned.add(lambda time=time: made.append(time) or [time])
-        thinned.last = [12_344]
-        kept = [time for (time,) in thinned.kept()]
-        assert ROWS <= len(kept) <= 2 * ROWS + 1
-        assert (kept[0], kept[-1]) == (0, 12_344)
-        assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
-        assert len(made) < 8 * ROWS < 12_345  # a row that is not kept is not made
+    assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
+    html = (tmp_path / "none.html").read_text(encoding="utf-8")
+    assert "No pod came." in html
 
 
-class TestForms:
-    def test_the_events_stay_as_they_are(self, tmp_path):
-        """--report changes no event and no row; a page without any time in it is a page too."""
-        day = str(ROOT / "examples" / "day.yaml")
-        said = ran("replay", day, "--report", tmp_path / "page.html").out
-        ran("replay", day, "--output", tmp_path / "events")
-        assert said == (tmp_path / "events").read_text()
-        (tmp_path / "none.yaml").write_text(
-            "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
-        )
-        assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
-        html = (tmp_path / "none.html").read_text(encoding="utf-8")
-        assert "No pod came." in html
-
-    def test_places_are_checked_first(self, tmp_path):
-        """A page that cannot be written is refused before anything runs."""
-        out, err = ran(
-            "replay",
-            str(ROOT / "examples" / "day.yaml"),
-            "--report",
-            str(tmp_path / "no" / "page.html"),
-            status=2,
-        )
-        assert (out, "cannot be written" in err) == ("", True)
+def test_places_are_checked_first(tmp_path):
+    """A page that cannot be written is refused before anything runs."""
+    out, err = ran(
+        "replay",
+        str(ROOT / "examples" / "day.yaml"),
+        "--report",
+        str(tmp_path / "no" / "page.html"),
+        status=2,
+    )
+    assert (out, "cannot be written" in err) == ("", True)

@@ -14,17 +14,17 @@ POD = "shop/storefront-7d4b9c6f5-x2x9z"
 MESSAGE = "0/11 nodes are available: 1 node(s) were unschedulable, 6 Insufficient cpu."
 
 
-class TestShorten:
-    @given(st.text("abc-/", max_size=40), st.integers(1, 40))
-    def test_it_is_short_enough(self, name, width):
-        """A name is at most as long as asked for, and unchanged where it was."""
-        found = shorten(name, width)
-        assert len(found) == min(len(name), width)
-        assert found == name or ".." in found or width < 2
+@given(st.text("abc-/", max_size=40), st.integers(1, 40))
+def test_it_is_short_enough(name, width):
+    """A name is at most as long as asked for, and unchanged where it was."""
+    found = shorten(name, width)
+    assert len(found) == min(len(name), width)
+    assert found == name or ".." in found or width < 2
 
-    def test_the_end_stays(self):
-        """The middle goes: replicas differ at the end."""
-        assert shorten(POD, 20) == "shop/stor..6f5-x2x9z"
+
+def test_the_end_stays():
+    """The middle goes: replicas differ at the end."""
+    assert shorten(POD, 20) == "shop/stor..6f5-x2x9z"
 
 
 class TestLines:
@@ -106,18 +106,17 @@ class TestLines:
         assert (header, line) == ("\x1b[1mPOD   NODE\x1b[0m", "a     \x1b[31m<none>\x1b[0m")
 
 
-class TestStreams:
-    def test_what_is_no_terminal_has_no_width_and_no_colour(self, monkeypatch):
-        """A pipe or file is neither cut nor coloured, whatever COLUMNS says."""
-        monkeypatch.setenv("COLUMNS", "40")
-        assert width_of(io.StringIO()) is None
-        assert not wants_colour(io.StringIO())
+def test_what_is_no_terminal_has_no_width_and_no_colour(monkeypatch):
+    """A pipe or file is neither cut nor coloured, whatever COLUMNS says."""
+    monkeypatch.setenv("COLUMNS", "40")
+    assert width_of(io.StringIO()) is None
+    assert not wants_colour(io.StringIO())
 
-    @pytest.mark.parametrize(
-        ("columns", "width"),
-        [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)],
-    )
-    def test_columns_of_the_environment(self, monkeypatch, columns, width):
-        """At a terminal COLUMNS counts, if it is a number."""
-        monkeypatch.setenv("COLUMNS", columns)
-        assert width_of(Terminal()) == width
+
+@pytest.mark.parametrize(
+    ("columns", "width"), [("72", 72), ("0", None), ("wide", None), ("\N{ARABIC-INDIC DIGIT THREE}", None)]
+)
+def test_columns_of_the_environment(monkeypatch, columns, width):
+    """At a terminal COLUMNS counts, if it is a number."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert width_of(Terminal()) == width

@@ -99,8 +99,7 @@ class TestTerms:
 
 WHAT = st.sampled_from(["node", "bare", "pod", "leave", "drop", "ask"])
 STEPS = st.lists(
-    st.tuples(WHAT, st.integers(0, 3), st.sampled_from("abc"), st.sampled_from("xyz")),
-    max_size=25,
+    st.tuples(WHAT, st.integers(0, 3), st.sampled_from("abc"), st.sampled_from("xyz")), max_size=25
 )
 
 

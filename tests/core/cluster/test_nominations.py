@@ -61,17 +61,16 @@ class TestAdd:
         assert not found
 
 
-class TestHolders:
-    @pytest.mark.parametrize("release", BY_UID)
-    def test_a_holder_whose_pod_is_replaced(self, release):
-        """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not
-        found by the old one."""
-        found = nominations(release)
-        holder = Nominee(wanting("n"))
-        found.add(holder.pod, holder=holder)
-        holder.pod = wanting("n", "a", x="y")
-        assert found.on("n") == [holder.pod]
-        old = holder.pod
-        holder.pod = wanting("n", "b")
-        found.remove(old)
-        assert (named(found), found.node_of(old)) == ({"n": ["b"]}, "")
+@pytest.mark.parametrize("release", BY_UID)
+def test_a_holder_whose_pod_is_replaced(release):
+    """What a queue lends is seen with the pod that it has now; once that has another UID the entry is not
+    found by the old one."""
+    found = nominations(release)
+    holder = Nominee(wanting("n"))
+    found.add(holder.pod, holder=holder)
+    holder.pod = wanting("n", "a", x="y")
+    assert found.on("n") == [holder.pod]
+    old = holder.pod
+    holder.pod = wanting("n", "b")
+    found.remove(old)
+    assert (named(found), found.node_of(old)) == ({"n": ["b"]}, "")

@@ -7,6 +7,7 @@ from threading import Barrier
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.api.objects import Node, ObjectMeta
@@ -74,69 +75,65 @@ def decided(release, *extenders, objects=()):
     return engine.schedule(pod("new"))
 
 
-class TestUnknownNodes:
-    @pytest.mark.parametrize("release", CLASSIC)
-    def test_a_node_that_is_not_there_is_an_error(self, release):
-        """A name without a node ends the cycle with upstream's text; it is no FitError."""
-        found = decided(release, Scripted(adds=("node-x",)))
-        assert (found.host, found.error, found.is_fit_error) == (None, UNKNOWN, False)
-
-    def test_the_framework_has_a_text_of_its_own(self):
-        """The framework's text says that the name is not in the list that was sent."""
-        found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
-        assert (
-            found.error
-            == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
-        )
+@pytest.mark.parametrize("release", CLASSIC)
+def test_a_node_that_is_not_there_is_an_error(release):
+    """A name without a node ends the cycle with upstream's text; it is no FitError."""
+    found = decided(release, Scripted(adds=("node-x",)))
+    assert (found.host, found.error, found.is_fit_error) == (None, UNKNOWN, False)
 
 
-class TestNodesThatAreDescribed:
-    """A filter that answers with objects: these count as they are."""
-
-    def test_labels_of_the_reply_count(self):
-        """Inter-pod affinity looks for its domains on the objects of the reply."""
-        there = (
-            node("a", labels={"zone": "1"}),
-            node("b", labels={"zone": "2"}),
-            pod("db", on="b", labels={"app": "db"}),
-        )
-        terms = [
-            {
-                "weight": 9,
-                "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}},
-            }
-        ]
-        web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
-        found = {}
-        for describes in (False, True):
-            engine = build.engine(*there, release="1.16")
-            engine.extenders = [Scripted(describes=describes)]
-            found[describes] = engine.schedule(web).priorities["InterPodAffinityPriority"]
-        assert found == {False: {"a": 0, "b": 10}, True: {"a": 0, "b": 0}}
+def test_the_framework_has_a_text_of_its_own():
+    """The framework's text says that the name is not in the list that was sent."""
+    found = decided(FRAMEWORK, Scripted(adds=("node-x",)))
+    assert (
+        found.error
+        == f'extender "{URL}" claims a filtered node "node-x" which is not found in the input node list'
+    )
 
 
-class TestScores:
-    def test_all_are_asked_at_once(self):
-        """Several extenders score at the same time, and their scores add up."""
-        meeting = Barrier(2, timeout=60)
-        found = decided("1.16", *(Scripted(meets=meeting, scores={"b": 5}) for _ in range(2)))
-        assert found.scores["b"] - found.scores["a"] == 10
+def test_labels_of_the_reply_count():
+    """Inter-pod affinity looks for its domains on the objects of the reply."""
+    there = (
+        node("a", labels={"zone": "1"}),
+        node("b", labels={"zone": "2"}),
+        pod("db", on="b", labels={"app": "db"}),
+    )
+    terms = yaml.safe_load("""
+        - weight: 9
+          podAffinityTerm:
+            topologyKey: zone
+            labelSelector:
+              matchLabels: {app: db}
+        """)
+    web = pod("web", affinity={"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}})
+    found = {}
+    for describes in (False, True):
+        engine = build.engine(*there, release="1.16")
+        engine.extenders = [Scripted(describes=describes)]
+        found[describes] = engine.schedule(web).priorities["InterPodAffinityPriority"]
+    assert found == {False: {"a": 0, "b": 10}, True: {"a": 0, "b": 0}}
 
 
-class TestWhoIsAsked:
-    @pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
-    def test_pods_of_no_interest_take_the_quick_path(self, release):
-        """A decision is read off a board unless an extender is asked about the pod."""
-        there = (node("a"), node("b"))
-        extenders = [Scripted(only="special")]
-        if release == FRAMEWORK:
-            engine = scheduler(*there, extenders=extenders)
-        else:
-            engine = classic_engine(resolve(RELEASES[release], percentage=100), extenders=extenders)
-            for item in there:
-                EventFeed(engine).put(item)
-        taken = [
-            (engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1]
-            for name in ("plain", "special", "other")
-        ]
-        assert taken == [1, 1, 2]
+def test_all_are_asked_at_once():
+    """Several extenders score at the same time, and their scores add up."""
+    meeting = Barrier(2, timeout=60)
+    found = decided("1.16", *(Scripted(meets=meeting, scores={"b": 5}) for _ in range(2)))
+    assert found.scores["b"] - found.scores["a"] == 10
+
+
+@pytest.mark.parametrize("release", ["1.16", FRAMEWORK])
+def test_pods_of_no_interest_take_the_quick_path(release):
+    """A decision is read off a board unless an extender is asked about the pod."""
+    there = (node("a"), node("b"))
+    extenders = [Scripted(only="special")]
+    if release == FRAMEWORK:
+        engine = scheduler(*there, extenders=extenders)
+    else:
+        engine = classic_engine(resolve(RELEASES[release], percentage=100), extenders=extenders)
+        for item in there:
+            EventFeed(engine).put(item)
+    taken = [
+        (engine.schedule(pod(name), details=False), engine.flow.detours()[0])[1]
+        for name in ("plain", "special", "other")
+    ]
+    assert taken == [1, 1, 2]

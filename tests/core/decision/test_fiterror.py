@@ -92,7 +92,6 @@ def test_a_message_is_taken_apart(post_filter):
         4, {"Insufficient cpu": 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 3}, post_filter
     )
     found = read_fit_error(str(error))
-    assert found is not None
     assert (found.nodes, found.reasons, found.post_filter.rstrip(".")) == (
         4,
         error.reasons,

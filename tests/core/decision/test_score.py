@@ -21,25 +21,23 @@ def fed(release, memory_bytes):
     return made
 
 
-class TestEvenScores:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_are_those_of_the_long_way(self, release):
-        """With cached answers some rules give one number for all nodes; every score is that of a scheduler
-        without a cache."""
-        short, long = (
-            fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0)
-        )
-        one = short.ranking
-        other = long.ranking
-        assert one is not None
-        assert other is not None
-        assert any(scores.strides == EVEN for scores in one.by_priority.values())
-        assert not any(scores.strides == EVEN for scores in other.by_priority.values())
-        assert short.priorities == long.priorities
-        assert short.scores == long.scores
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_are_those_of_the_long_way(release):
+    """With cached answers some rules give one number for all nodes; every score is that of a scheduler
+    without a cache."""
+    short, long = (
+        fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0)
+    )
+    one = short.ranking
+    other = long.ranking
+    assert any(scores.strides == EVEN for scores in one.by_priority.values())
+    assert not any(scores.strides == EVEN for scores in other.by_priority.values())
+    assert short.priorities == long.priorities
+    assert short.scores == long.scores
 
-    def test_are_told_from_scores_that_happen_to_agree(self):
-        """An array of equal numbers is not taken for one number."""
-        assert constant_array(10, 3).strides == EVEN
-        assert np.full(3, 10).strides != EVEN
-        assert constant_array(10, 3).tolist() == [10, 10, 10]
+
+def test_are_told_from_scores_that_happen_to_agree():
+    """An array of equal numbers is not taken for one number."""
+    assert constant_array(10, 3).strides == EVEN
+    assert np.full(3, 10).strides != EVEN
+    assert constant_array(10, 3).tolist() == [10, 10, 10]

@@ -15,25 +15,21 @@ def disk(number):
     return ebs(f"vol-{number}")
 
 
-class TestNodesThatAreNotThere:
-    """A pod on an unknown or deleted node leaves a row without a node."""
-
-    @every_release
-    def test_preemption_does_not_try_them(self, release):
-        """A deleted node is no candidate, although the pod that remains on it could be a victim."""
-        small = {"cpu": "3"}
-        made = engine(
-            node("a"),
-            node("gone"),
-            pod("low", on="a", requests=small, priority=1),
-            pod("left", on="gone", requests=small, priority=0),
-            release=release,
-        )
-        made.schedule(pod("first"))
-        EventFeed(made).delete(node("gone"))
-        plan = made.schedule(pod("new", requests=small, priority=5)).preemption
-        assert plan is not None
-        assert (plan.node, [*plan.candidates]) == ("a", ["a"])
+@every_release
+def test_preemption_does_not_try_them(release):
+    """A deleted node is no candidate, although the pod that remains on it could be a victim."""
+    small = {"cpu": "3"}
+    made = engine(
+        node("a"),
+        node("gone"),
+        pod("low", on="a", requests=small, priority=1),
+        pod("left", on="gone", requests=small, priority=0),
+        release=release,
+    )
+    made.schedule(pod("first"))
+    EventFeed(made).delete(node("gone"))
+    plan = made.schedule(pod("new", requests=small, priority=5)).preemption
+    assert (plan.node, [*plan.candidates]) == ("a", ["a"])
 
 
 def nominated(release, *waiting, check_all=False):
@@ -55,41 +51,32 @@ def told(decision):
     return decision.record()
 
 
-class TestNominatedPodsThatDoNotCount:
-    """Up to 1.15 upstream judges a node with any nominated pod twice, with the same answer if none of them
-    counts."""
-
-    @every_release
-    @pytest.mark.parametrize("check_all", [False, True])
-    def test_they_change_nothing(self, release, check_all):
-        """Nominated pods of lower priority do not change reasons, scores and counts of volumes."""
-        new = using("new", disk(1), disk(2), priority=5)
-        plain = nominated(release, check_all=check_all)
-        waited_for = nominated(release, "a", "b", "full", check_all=check_all)
-        assert told(waited_for.schedule(new)) == told(plain.schedule(new))
-        assert (
-            waited_for.table.transient[:, :3].tolist()
-            == plain.table.transient[:, :3].tolist()
-            != [[0, 0, 0], [0, 0, 0]]
-        )
+@every_release
+@pytest.mark.parametrize("check_all", [False, True])
+def test_they_change_nothing(release, check_all):
+    """Nominated pods of lower priority do not change reasons, scores and counts of volumes."""
+    new = using("new", disk(1), disk(2), priority=5)
+    plain = nominated(release, check_all=check_all)
+    waited_for = nominated(release, "a", "b", "full", check_all=check_all)
+    assert told(waited_for.schedule(new)) == told(plain.schedule(new))
+    assert (
+        waited_for.table.transient[:, :3].tolist()
+        == plain.table.transient[:, :3].tolist()
+        != [[0, 0, 0], [0, 0, 0]]
+    )
 
 
-class TestErrors:
-    """An error on any visited node ends the cycle."""
+def test_equal_ones_are_counted():
+    """An error of several nodes is reported once, with the number of nodes."""
+    made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
+    error = made.schedule(using("new", "c")).error
+    assert error.endswith(" (repeated 3 times)")
 
-    def test_equal_ones_are_counted(self):
-        """An error of several nodes is reported once, with the number of nodes."""
-        made = engine(node("a"), node("b"), node("c"), claim("c", kind="missing"))
-        error = made.schedule(using("new", "c")).error
-        assert error is not None
-        assert error.endswith(" (repeated 3 times)")
 
-    def test_different_ones_are_sorted(self):
-        """Different texts are sorted alphabetically, not in the order of nodes."""
-        term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
-        wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
-        text = (
-            'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
-        )
-        assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"
+def test_different_ones_are_sorted():
+    """Different texts are sorted alphabetically, not in the order of nodes."""
+    term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
+    wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
+    text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+    assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"

@@ -15,6 +15,7 @@ from kubeclassic.core.devices.pools import Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 ATTRIBUTES = {
@@ -31,9 +32,7 @@ MEMORY = f'device.capacity["{DRIVER}"].memory'
 def make(attributes=ATTRIBUTES):
     """The make of a device with 40Gi of memory."""
     devices = [{"name": "d", "attributes": attributes, "capacity": {"memory": {"value": "40Gi"}}}]
-    found = decode(
-        {"kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": {"driver": DRIVER, "devices": devices}}
-    )
+    found = decode(manifest("ResourceSlice", "s", spec={"driver": DRIVER, "devices": devices}))
     first = found.spec.devices[0]
     return Makes().of(DRIVER, first)
 

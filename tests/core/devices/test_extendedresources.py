@@ -11,6 +11,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.hints import class_gives
 from kubeclassic.framework.plugin import Handle
 from tests.support.devicebuild import made
+from tests.support.manifests import manifest
 
 GPU = "example.com/gpu"
 
@@ -79,17 +80,19 @@ class TestClasses:
 def asking(containers, inits=None):
     """A pod whose containers, init containers and sidecars make requests."""
     found = decode(
-        {
-            "kind": "Pod",
-            "metadata": {"name": "p", "namespace": "default", "uid": "uid-p"},
-            "spec": {
+        manifest(
+            "Pod",
+            "p",
+            namespace="default",
+            metadata={"uid": "uid-p"},
+            spec={
                 "containers": [_container(f"c{i}", one) for i, one in enumerate(containers)],
                 "initContainers": [
                     {**_container(f"i{i}", one), **({"restartPolicy": "Always"} if stays else {})}
                     for i, (one, stays) in enumerate(inits or [])
                 ],
             },
-        }
+        )
     )
     assert isinstance(found, Pod)
     return found
@@ -99,36 +102,35 @@ def _container(name, requests):
     return {"name": name, "resources": {"requests": requests}}
 
 
-class TestRequests:
-    @pytest.mark.parametrize(
-        ("pod", "requests", "mapped"),
-        [
-            (
-                asking([{"cpu": "1", GPU: "2"}, {GPU: "1"}, {}]),
-                {"container-0-request-1": 2, "container-1-request-0": 1},
-                2,
-            ),
-            (asking([{GPU: "2"}], [({GPU: "1"}, False)]), {"container-1-request-0": 2}, 2),
-            (
-                asking([{GPU: "1"}], [({GPU: "3"}, False), ({GPU: "2"}, False), ({GPU: "1"}, True)]),
-                {"container-0-request-0": 1, "container-2-request-0": 1, "container-3-request-0": 1},
-                7,
-            ),
-        ],
-    )
-    def test_a_request_for_each_container(self, pod, requests, mapped):
-        """Each container has a request; init containers that end take the devices of those that come later,
-        and one another's."""
-        claim = with_requests(special_claim(pod), pod, [GPU], lambda name: "gpus")
-        found = {one.name: one.exactly for one in claim.spec.devices.requests}
-        assert {name: one.count for name, one in found.items() if one is not None} == requests
-        assert {one.device_class_name for one in found.values() if one is not None} == {"gpus"}
-        assert len(mappings_of(pod, [GPU])) == mapped
-        assert {one.request for one in mappings_of(pod, [GPU])} == found.keys()
+@pytest.mark.parametrize(
+    ("pod", "requests", "mapped"),
+    [
+        (
+            asking([{"cpu": "1", GPU: "2"}, {GPU: "1"}, {}]),
+            {"container-0-request-1": 2, "container-1-request-0": 1},
+            2,
+        ),
+        (asking([{GPU: "2"}], [({GPU: "1"}, False)]), {"container-1-request-0": 2}, 2),
+        (
+            asking([{GPU: "1"}], [({GPU: "3"}, False), ({GPU: "2"}, False), ({GPU: "1"}, True)]),
+            {"container-0-request-0": 1, "container-2-request-0": 1, "container-3-request-0": 1},
+            7,
+        ),
+    ],
+)
+def test_a_request_for_each_container(pod, requests, mapped):
+    """Each container has a request; init containers that end take the devices of those that come later,
+    and one another's."""
+    claim = with_requests(special_claim(pod), pod, [GPU], lambda name: "gpus")
+    found = {one.name: one.exactly for one in claim.spec.devices.requests}
+    assert {name: one.count for name, one in found.items() if one is not None} == requests
+    assert {one.device_class_name for one in found.values() if one is not None} == {"gpus"}
+    assert len(mappings_of(pod, [GPU])) == mapped
+    assert {one.request for one in mappings_of(pod, [GPU])} == found.keys()
 
-    def test_the_name_that_it_gets(self):
-        """The claim is called after its pod, which owns it."""
-        claim = as_written(special_claim(asking([])), asking([]))
-        assert claim.name.startswith("p-extended-resources-")
-        assert claim.metadata.controller is not None
-        assert claim.metadata.controller.uid == "uid-p"
+
+def test_the_name_that_it_gets():
+    """The claim is called after its pod, which owns it."""
+    claim = as_written(special_claim(asking([])), asking([]))
+    assert claim.name.startswith("p-extended-resources-")
+    assert claim.metadata.controller.uid == "uid-p"

@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.devices.accounts import accounts
 from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import ERROR, FOUND, INVALID, NONE, Devices
+from kubeclassic.core.devices.nodedevices import FOUND, NONE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.release import with_gates
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.core.devices.test_search import GPU, devices, held, taken
 from tests.support.build import node
-from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, either, exactly
+from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, exactly
 
 TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
 GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
@@ -30,32 +31,24 @@ def outcome(found, *requests):
     return int(found.outcomes([device_claim("c", *requests)], np.array([0]))[0])
 
 
-class TestTaints:
-    @pytest.mark.parametrize(
-        ("toleration", "wanted"),
-        [
-            (None, ["good"]),
-            ({"operator": "Exists"}, ["bad"]),
-            ({"key": "broken", "value": "yes"}, ["bad"]),
-            ({"key": "broken", "value": "no"}, ["good"]),
-            ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
-        ],
+@pytest.mark.parametrize(
+    ("toleration", "wanted"),
+    [
+        (None, ["good"]),
+        ({"operator": "Exists"}, ["bad"]),
+        ({"key": "broken", "value": "yes"}, ["bad"]),
+        ({"key": "broken", "value": "no"}, ["good"]),
+        ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
+    ],
+)
+def test_what_is_tolerated(toleration, wanted):
+    """A request gets a device with a taint only if it tolerates that; the tolerations stand with the
+    device."""
+    found = newest(a_slice("n", TAINTED, "good")).allocate(
+        [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
     )
-    def test_what_is_tolerated(self, toleration, wanted):
-        """A request gets a device with a taint only if it tolerates that; the tolerations stand with the
-        device."""
-        found = newest(a_slice("n", TAINTED, "good")).allocate(
-            [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
-        )
-        assert found is not None
-        assert [one.device for one in found[0].results] == wanted
-        assert len(found[0].results[0].tolerations) == (toleration is not None)
-
-    def test_without_the_gate(self):
-        """Without the gate taints do not count."""
-        assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [
-            ["bad"]
-        ]
+    assert [one.device for one in found[0].results] == wanted
+    assert len(found[0].results[0].tolerations) == (toleration is not None)
 
 
 def part(name, amount, **more):
@@ -75,24 +68,6 @@ def card(*parts, where="n", total="40Gi", **more):
 
 
 class TestCounters:
-    def test_as_many_as_there_are(self):
-        """Devices are taken as long as their counters last; a whole card leaves nothing for its halves."""
-        parts = [part("whole", "40Gi"), part("half-0", "20Gi"), part("half-1", "20Gi")]
-        found = newest(*card(*parts))
-        assert taken(found, device_claim("c", exactly(2))) == [["half-0", "half-1"]]
-        assert outcome(found, exactly(3)) == NONE
-        assert taken(
-            newest(*card(*parts), device_claim("other", status=held_in("half-1"))),
-            device_claim("c", exactly()),
-        ) == [["half-0"]]
-
-    def test_a_counter_that_is_not_there(self):
-        """A pool whose devices take from unknown counters is invalid; without the gate such devices are not
-        taken."""
-        odd = part("x", "1Gi", consumesCounters=[{"counterSet": "none", "counters": {}}])
-        assert outcome(newest(*card(odd)), exactly()) == INVALID
-        assert outcome(newest(a_slice("n", odd), DRAPartitionableDevices=False), exactly()) == NONE
-
     @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
     def test_what_is_turned_down(self, release, wanted):
         """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
@@ -101,19 +76,6 @@ class TestCounters:
             *card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release
         )
         assert outcome(found, exactly()) == wanted
-
-    def test_devices_elsewhere_take_from_the_same_counters(self):
-        """Devices of the pool that another node reaches count as well."""
-        sets = [{"name": "card", "counters": {"memory": {"value": "30Gi"}}}]
-        slices = [
-            a_slice("n", pool="p", count=3, name="a", sharedCounters=sets),
-            *(
-                a_slice(node, part(name, "20Gi"), pool="p", count=3, name=name)
-                for node, name in (("n", "here"), ("m", "there"))
-            ),
-        ]
-        assert outcome(newest(*slices), exactly()) == FOUND
-        assert outcome(newest(*slices, device_claim("other", status=held_in("there"))), exactly()) == NONE
 
     def test_each_device_says_its_nodes(self):
         """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for
@@ -168,7 +130,6 @@ class TestSharedDevices:
         for number in range(2):
             claim = device_claim(f"c{number}", asking("15Gi"))
             results = found.allocate([claim], 0)
-            assert results is not None
             (one,) = results[0].results
             assert str(one.consumed_capacity["memory"]) == "16106127360"
             ids.add(one.share_id)
@@ -186,41 +147,24 @@ class TestSharedDevices:
         engine.listings.resource_claims.take_back("uid-c0")
         assert outcome(found, asking("15Gi")) == FOUND
 
-    @pytest.mark.parametrize(("release", "wanted"), [("1.35", FOUND), ("1.36", NONE)])
-    def test_twice_for_one_request(self, release, wanted):
-        """Since 1.36 the devices of one request are different ones."""
-        found = newest(a_slice("n", shared("x")), release=release)
-        assert outcome(found, asking("10Gi", 2)) == wanted
-        assert outcome(found, asking("10Gi"), asking("10Gi")) == FOUND
-
     @pytest.mark.parametrize(
         ("policy", "asked", "took"),
         [
-            ({}, None, 40),
-            ({"default": "5Gi"}, None, 5),
-            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "6Gi", 10),
-            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "11Gi", 0),
-            ({"default": "4Gi", "validRange": {"min": "4Gi"}}, "1Gi", 4),
-            ({"default": "4Gi", "validRange": {"min": "4Gi", "step": "2Gi"}}, "5Gi", 6),
-            ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0),
-            ({}, "41Gi", 0),
+            ("{}", None, 40),
+            ("default: 5Gi", None, 5),
+            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "6Gi", 10),
+            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "11Gi", 0),
+            ("{default: 4Gi, validRange: {min: 4Gi}}", "1Gi", 4),
+            ("{default: 4Gi, validRange: {min: 4Gi, step: 2Gi}}", "5Gi", 6),
+            ("{default: 4Gi, validRange: {min: 4Gi, max: 8Gi}}", "9Gi", 0),
+            ("{}", "41Gi", 0),
         ],
     )
     def test_policies(self, policy, asked, took):
         """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
         claim = device_claim("c", asking(asked) if asked else exactly())
-        results = newest(a_slice("n", shared("x", **policy))).allocate([claim], 0)
+        results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
         assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
-
-    def test_a_capacity_that_is_not_there(self):
-        """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
-        other = exactly(capacity={"requests": {"bandwidth": "1"}})
-        assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
-        found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
-        assert outcome(found, other) == ERROR
-        told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
-        with pytest.raises(AllocationError, match=told):
-            taken(found, device_claim("c", either(exactly(), other)))
 
     def test_distinct_values(self):
         """Devices of different requests have different values of a distinctAttribute."""
@@ -255,53 +199,31 @@ WAITING = {
 }
 
 
-class TestBindingConditions:
-    def test_such_devices_come_last(self):
-        """A pool with such a device comes last, and what has to be true of it stands with it; it is for the
-        one node."""
-        found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
-        results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
-        assert results is not None
-        assert [one.device for result in results for one in result.results] == ["fast", "slow"]
-        assert results[1].results[0].binding_conditions == ("Ready",)
-        assert [result.node_selector is None for result in results] == [True, False]
-        assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
+def test_such_devices_come_last():
+    """A pool with such a device comes last, and what has to be true of it stands with it; it is for the
+    one node."""
+    found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
+    results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
+    assert [one.device for result in results for one in result.results] == ["fast", "slow"]
+    assert results[1].results[0].binding_conditions == ("Ready",)
+    assert [result.node_selector is None for result in results] == [True, False]
+    assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
 
-    def test_when_it_is_ready(self):
-        """A device is ready once its driver says so; a condition of failure ends that."""
-        status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
-        assert are_true(device_claim("c", status=held("fast")))
-        assert not are_true(device_claim("c", status=status))
-        for kind, ready in (("Other", False), ("Ready", True)):
-            assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
-        with pytest.raises(BindingFailed, match=r"^it is off$"):
-            are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
+
+def test_when_it_is_ready():
+    """A device is ready once its driver says so; a condition of failure ends that."""
+    status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
+    assert are_true(device_claim("c", status=held("fast")))
+    assert not are_true(device_claim("c", status=status))
+    for kind, ready in (("Other", False), ("Ready", True)):
+        assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
+    with pytest.raises(BindingFailed, match=r"^it is off$"):
+        are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
 
 
 def _said(kind):
     condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
     return {"driver": DRIVER, "pool": "n", "device": "slow", "conditions": [condition]}
-
-
-class TestPools:
-    def test_pools_that_are_not_whole_give_nothing(self):
-        """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
-        assert taken(
-            newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())
-        ) == [["b"]]
-        assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
-        assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
-        for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
-            (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
-            assert [one.why for one in account.refused] == [f"its pool is {told}"]
-
-    def test_slices_of_other_nodes_count(self):
-        """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it
-        obsolete."""
-        other = a_slice("m", "b", pool="p", count=2, name="other")
-        assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
-        newer = a_slice("m", "b", pool="p", generation=2, name="newer")
-        assert outcome(newest(a_slice("n", "a", pool="p", count=2), newer), exactly()) == NONE
 
 
 AMOUNTS = st.lists(st.integers(1, 20), min_size=1, max_size=4)

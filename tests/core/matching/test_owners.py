@@ -1,6 +1,7 @@
 """Which services and controllers select a pod, and what their selectors count."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Map
 from kubeclassic.core.matching.owners import (
@@ -11,15 +12,14 @@ from kubeclassic.core.matching.owners import (
     stateful_sets_of,
 )
 from tests.support.build import engine, node, obj, pod
+from tests.support.manifests import manifest
 
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 
 
 def owner(kind, name, selector, namespace="default"):
     """A service or controller."""
-    return obj(
-        {"kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}}
-    )
+    return obj(manifest(kind, name, namespace=namespace, spec={"selector": selector}))
 
 
 def cycle(*owners, labels=None):
@@ -56,28 +56,27 @@ class TestServices:
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
 
-class TestControllers:
-    @pytest.mark.parametrize(
-        ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
+@pytest.mark.parametrize(
+    ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
+)
+def test_one_invalid_selector_hides_the_whole_kind(kind, find):
+    """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
+    made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
+    assert names(find(made.template, made.listings)) == []
+
+
+def test_all_kinds_together():
+    """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
+    made = cycle(
+        owner("Service", "a", {"app": "a"}),
+        owner("ReplicationController", "a", {"app": "a"}),
+        owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}),
+        owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
     )
-    def test_one_invalid_selector_hides_the_whole_kind(self, kind, find):
-        """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
-        made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
-        assert names(find(made.template, made.listings)) == []
+    assert len(owner_selectors(made.template, made.listings)) == 2
 
 
-class TestSelectors:
-    def test_all_kinds_together(self):
-        """The selectors of services and of all kinds of controllers are gathered, equal ones once."""
-        made = cycle(
-            owner("Service", "a", {"app": "a"}),
-            owner("ReplicationController", "a", {"app": "a"}),
-            owner("ReplicaSet", "a", {"matchLabels": {"app": "a"}}),
-            owner("StatefulSet", "a", {"matchLabels": {"app": "a"}}),
-        )
-        assert len(owner_selectors(made.template, made.listings)) == 2
-
-    def test_an_invalid_pair_counts_every_pod(self):
-        """A service's selector with an invalid pair counts all pods."""
-        assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
-        assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))
+def test_an_invalid_pair_counts_every_pod():
+    """A service's selector with an invalid pair counts all pods."""
+    assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
+    assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))

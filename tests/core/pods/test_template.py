@@ -1,18 +1,25 @@
 """Templates: pods that some rule can tell apart do not share one."""
 
+import pickle
 from itertools import permutations
 
 import pytest
+import yaml
 
+from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.pods import resized
+from kubeclassic.core.pods.template import CycleState, StateKey, Templates, claim_keys
+from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
-REQUIRED = {
-    "nodeAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": []}]}
-    }
-}
+REQUIRED = yaml.safe_load("""
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+    - matchExpressions: []
+""")
 RESTARTS = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
 TOLERATION = {"key": "k", "operator": "Gt", "value": "1"}
 VARIANTS = {
@@ -22,7 +29,7 @@ VARIANTS = {
     "affinity": {"affinity": REQUIRED},
     "toleration": {"tolerations": [TOLERATION]},
     "another": {"tolerations": [{**TOLERATION, "value": "2"}]},
-    "image": {"volumes": [{"name": "v", "image": {"reference": "big"}}]},
+    "image": yaml.safe_load("{volumes: [{name: v, image: {reference: big}}]}"),
     "emptyDir": {"volumes": [{"name": "v", "emptyDir": {}}]},
     "gate": {"schedulingGates": [{"name": "g"}]},
     "restarts": {"containers": [{"name": "c", "image": "i", "restartPolicyRules": RESTARTS}]},
@@ -56,3 +63,175 @@ def test_fields_that_no_rule_reads_do_not():
     specs = [{}, {"hostNetwork": True}, {"hostUsers": False}, {"hostNetwork": True, "hostUsers": True}]
     for one, other in permutations(specs, 2):
         assert templates.of(pod("a", **one)) is templates.of(pod("b", **other))
+
+
+# --- Which claims a pod's volumes have ----------------------------------------------------------------------
+
+
+VOLUMES = yaml.safe_load("""
+- name: a
+  persistentVolumeClaim: {claimName: c}
+- name: b
+  ephemeral:
+    volumeClaimTemplate:
+      spec: {}
+""")
+
+
+def test_ephemeral_volumes_have_claims_where_they_count():
+    """Their claims are named for pod and volume; releases that do not know of them see the named claims
+    alone."""
+    assert claim_keys(pod("p", volumes=VOLUMES)) == ("default/c",)
+    assert claim_keys(pod("p", volumes=VOLUMES), ephemeral=True) == ("default/c", "default/p-b")
+
+
+def test_pods_with_ephemeral_volumes_are_classes_of_their_own():
+    """What such a pod needs depends on its name; pods with named claims alone share a template."""
+    templates = Templates(RELEASES["1.16"], {})
+    one, other = (templates.of(pod(name, volumes=VOLUMES)) for name in "xy")
+    assert one is not other
+    one, other = (templates.of(pod(name, volumes=VOLUMES[:1])) for name in "xy")
+    assert one is other
+
+
+NAMELESS = [
+    {"projected": {"sources": []}},
+    {"emptyDir": {}},
+    {"configMap": {"name": "c"}},
+    {"secret": {"secretName": "s"}},
+    {"hostPath": {"path": "/x"}},
+    {"downwardAPI": {"items": []}},
+    {"persistentVolumeClaim": {"claimName": "c"}},
+]
+
+
+@pytest.mark.parametrize("source", NAMELESS, ids=lambda source: next(iter(source)))
+def test_the_name_of_a_volume_tells_no_pods_apart(source):
+    """Admission names each pod's token volume differently, and no rule reads it."""
+    templates = Templates(RELEASES["1.16"], {})
+    one, other = (templates.of(pod(name, volumes=[{"name": name, **source}])) for name in "xy")
+    assert one is other
+
+
+def test_what_rules_read_does():
+    """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases
+    asks."""
+    templates = Templates(RELEASES["1.16"], {})
+    sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [
+        {"csi": {"driver": "d"}},
+        NAMELESS[-1],
+        NAMELESS[0],
+    ]
+    pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
+    assert len({templates.of(each) for each in pods}) == len(pods)
+
+
+# --- Notes: a dict in which slots are keys of their own, and which a copy leaves out of templates -----------
+
+
+PORTS = StateKey("ports")
+
+
+def test_slots_of_one_name_do_not_meet():
+    """A slot is only equal to itself."""
+    other = StateKey("ports")
+    notes = CycleState()
+    notes[PORTS] = 1
+    notes[other] = 2
+    assert (notes[PORTS], notes[other], len(notes)) == (1, 2, 2)
+    assert other != PORTS
+
+
+def test_no_python_call():
+    """A slot is hashed and compared as an object is."""
+    assert StateKey.__hash__ is object.__hash__
+    assert StateKey.__eq__ is object.__eq__
+
+
+def test_a_slot_that_is_pickled_with_its_owner_stays_the_key():
+    """The notes of a cycle in a copy are found by the plugin that is in it too; a slot of a module is another
+    one."""
+    notes = CycleState()
+    notes[PORTS] = 1
+    owned, found = pickle.loads(pickle.dumps((PORTS, notes)))
+    assert (found.get(owned), found.get(PORTS)) == (1, None)
+
+
+def test_a_copy_leaves_notes_out():
+    """A template that was pickled starts with empty notes."""
+    template = Templates(RELEASES["1.16"], {}).of(pod("a"))
+    template.notes[PORTS] = 1
+    assert pickle.loads(pickle.dumps(template)).notes == {}
+
+
+# --- Which requests of a pod count while it is resized in place, by example and against a naive choice ------
+
+
+ON = {"InPlacePodVerticalScaling": True}
+RULES = {"1.31": resized.by_allocated, "1.32": resized.by_reported, "1.33": resized.by_reported_and_allocated}
+PENDING = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+
+
+def running(asked, status, *, infeasible=False, sidecar=None):
+    """A pod of one container that asks for this cpu, with a status, and a sidecar of 100m with one."""
+    first = (
+        []
+        if sidecar is None
+        else [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}]
+    )
+    more = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
+    states = {
+        "containerStatuses": [{"name": "c", "ready": True, **status}],
+        "initContainerStatuses": [{"name": "s", **(sidecar or {})}],
+    }
+    return pod(
+        "p",
+        on="n",
+        requests={"cpu": asked},
+        initContainers=first,
+        status={"phase": "Running", **states, **more},
+    )
+
+
+def reported(cpu):
+    return {"resources": {"requests": {"cpu": cpu}}}
+
+
+class TestRules:
+    def test_without_resources_nothing_changes(self):
+        """From 1.32 on a status without resources is not read, even with allocatedResources."""
+        new = running("1", {"allocatedResources": {"cpu": "7"}})
+        assert resized.by_reported(new, ON) is new
+        assert resized.by_reported_and_allocated(new, ON) is new
+
+    def test_sidecars(self):
+        """From 1.33 on sidecars are resized too."""
+        new = running("1", reported("1"), sidecar=reported("3"))
+        assert (
+            resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value()
+            == 3000
+        )
+        assert resized.by_reported(new, ON) is new
+
+    @pytest.mark.parametrize("release", RULES)
+    def test_without_the_gate(self, release):
+        """The spec counts."""
+        new = running("1", {**reported("7"), "allocatedResources": {"cpu": "7"}})
+        assert RULES[release](new, {}) is new
+
+
+def test_a_pod_that_is_not_resized_is_like_others():
+    """A status that says what the spec says, in other words, makes no other template."""
+    templates = Templates(ALL_RELEASES["1.33"], ON)
+    plain = running("1", {})
+    same = running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
+    assert templates.entry(plain).template is templates.entry(same).template
+
+
+def test_a_resized_pod_counts_its_status_on_a_node_alone():
+    """It counts what it has on a node and for the balance of resources; for room and in
+    NodeResourcesFit's score its spec counts."""
+    templates = Templates(ALL_RELEASES["1.33"], ON)
+    found = templates.entry(running("1", reported("3"))).template
+    assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
+    assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)

@@ -94,34 +94,29 @@ class TestPick:
         assert candidates.name(candidates.pick()) == "n0"
 
 
-class TestSortedAgain:
-    @examples(2)
-    @given(choices(1))
-    def test_victims_are_sorted_by_importance_at_the_end(self, nodes):
-        """From 1.30 on victims are in the order of a stable sort by importance of those with the protected
-        ones first."""
-        made, rows = made_of(nodes, "1.16")
-        before = candidates_of(nodes, made, rows)
-        after = candidates_of(nodes, made, rows, sorts_again=True)
-        for name, victims in before.spelled_out().items():
-            wanted = sorted(
-                victims.pods, key=lambda pod: (-pod.priority, pod.status.start_time or NEVER_STARTED)
-            )
-            assert [pod.name for pod in after.spelled_out()[name].pods] == [pod.name for pod in wanted]
-        assert after.violations.tolist() == before.violations.tolist()
+@examples(2)
+@given(choices(1))
+def test_victims_are_sorted_by_importance_at_the_end(nodes):
+    """From 1.30 on victims are in the order of a stable sort by importance of those with the protected
+    ones first."""
+    made, rows = made_of(nodes, "1.16")
+    before = candidates_of(nodes, made, rows)
+    after = candidates_of(nodes, made, rows, sorts_again=True)
+    for name, victims in before.spelled_out().items():
+        wanted = sorted(victims.pods, key=lambda pod: (-pod.priority, pod.status.start_time or NEVER_STARTED))
+        assert [pod.name for pod in after.spelled_out()[name].pods] == [pod.name for pod in wanted]
+    assert after.violations.tolist() == before.violations.tolist()
 
-    def test_the_most_important_victim_comes_first(self):
-        """A protected victim of low priority no longer hides one of high priority, so that another node is
-        chosen."""
-        nodes = [
-            [(1, None, True, False), (0, None, True, True)],
-            [(0, None, True, True), (0, None, False, False)],
-        ]
-        made, rows = made_of(nodes, "1.16")
-        assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {
-            "n0": ["e00", "e01"],
-            "n1": ["e10"],
-        }
+
+def test_the_most_important_victim_comes_first():
+    """A protected victim of low priority no longer hides one of high priority, so that another node is
+    chosen."""
+    nodes = [
+        [(1, None, True, False), (0, None, True, True)],
+        [(0, None, True, True), (0, None, False, False)],
+    ]
+    made, rows = made_of(nodes, "1.16")
+    assert told(candidates_of(nodes, made, rows, sorts_again=True)) == {"n0": ["e00", "e01"], "n1": ["e10"]}
 
 
 def told(candidates):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -35,25 +36,25 @@ def tried(cycle, made, *, by_arrays):
     )
 
 
-class TestBothBackings:
-    @examples(0.6)
-    @given(crowds(), st.sampled_from(RELEASES), st.booleans())
-    def test_arrays_find_what_overlays_find(self, crowd, release, resources_first):
-        """The same candidates, victims in the same order, violations, reasons and choice, also where the pod
-        would fit as it is."""
-        made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
-        cycle = begun(made, crowd.incoming)
-        assert is_plain(cycle, coming_pods(cycle, made.nominations))
-        assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
+@examples(0.6)
+@given(crowds(), st.sampled_from(RELEASES), st.booleans())
+def test_arrays_find_what_overlays_find(crowd, release, resources_first):
+    """The same candidates, victims in the same order, violations, reasons and choice, also where the pod
+    would fit as it is."""
+    made = crowd.engine(release, RESOURCES_FIRST if resources_first else None)
+    cycle = begun(made, crowd.incoming)
+    assert is_plain(cycle, coming_pods(cycle, made.nominations))
+    assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
-    @examples(0.6)
-    @given(crowds(with_terms=True), st.sampled_from(RELEASES))
-    def test_rules_that_count_nobody_are_not_in_the_way(self, crowd, release):
-        """Where sums are said to be enough they are, whatever pods want of others that are not there."""
-        made = crowd.engine(release)
-        cycle = begun(made, crowd.incoming)
-        assume(is_plain(cycle, coming_pods(cycle, made.nominations)))
-        assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
+
+@examples(0.6)
+@given(crowds(with_terms=True), st.sampled_from(RELEASES))
+def test_rules_that_count_nobody_are_not_in_the_way(crowd, release):
+    """Where sums are said to be enough they are, whatever pods want of others that are not there."""
+    made = crowd.engine(release)
+    cycle = begun(made, crowd.incoming)
+    assume(is_plain(cycle, coming_pods(cycle, made.nominations)))
+    assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
 
 def are_enough(cycle, nominations):
@@ -90,12 +91,13 @@ class TestWhereSumsAreEnough:
 
     def test_nominated_pods_can_be_what_is_counted(self):
         """Nobody there is counted by a spread constraint, but a nominated pod would be."""
-        constraint = {
-            "maxSkew": 1,
-            "topologyKey": "kubernetes.io/hostname",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "a"}},
-        }
+        constraint = yaml.safe_load("""
+        maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector:
+          matchLabels: {app: a}
+        """)
         cycle, nominations = self.cycle(
             pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint])
         )
@@ -136,18 +138,17 @@ def refusing(app):
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
-class TestNominations:
-    def test_a_nominated_pod_takes_its_room(self):
-        """Room that a pod of higher priority waits for is not counted as free."""
-        made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
-        made.nominations.add(
-            pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
-        )
-        cycle = begun(made, pod("p", requests={"cpu": "1"}, priority=5))
-        fast = tried(cycle, made, by_arrays=True)
-        slow = tried(cycle, made, by_arrays=False)
-        assert fast == slow
-        assert "n0" not in fast[0]
+def test_a_nominated_pod_takes_its_room():
+    """Room that a pod of higher priority waits for is not counted as free."""
+    made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
+    made.nominations.add(
+        pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
+    )
+    cycle = begun(made, pod("p", requests={"cpu": "1"}, priority=5))
+    fast = tried(cycle, made, by_arrays=True)
+    slow = tried(cycle, made, by_arrays=False)
+    assert fast == slow
+    assert "n0" not in fast[0]
 
 
 def test_rows_that_were_never_laid_out():

@@ -1,6 +1,7 @@
 """Kept refusals: whatever happens between two attempts, the next one says what a new scheduler says."""
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,13 +17,13 @@ from tests.support.examples import examples
 
 VERBS = ["come", "go", "apart", "nominate", "withdraw", "node", "drop", "first", "wait"]
 STEPS = st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 5)), max_size=12)
-APART = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
-        ]
-    }
-}
+APART = yaml.safe_load("""
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+  - labelSelector:
+      matchLabels: {app: a}
+    topologyKey: kubernetes.io/hostname
+""")
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
 SLOT = {"cpu": "1"}
@@ -46,12 +47,13 @@ def budget(name, allowed, **labels):
     """A disruption budget for the pods with *labels*."""
     spec = {"selector": {"matchLabels": labels}}
     return obj(
-        {
-            "kind": "PodDisruptionBudget",
-            "metadata": {"name": name, "namespace": "default"},
-            "spec": spec,
-            "status": {"disruptionsAllowed": allowed},
-        }
+        manifest(
+            "PodDisruptionBudget",
+            name,
+            namespace="default",
+            spec=spec,
+            status={"disruptionsAllowed": allowed},
+        )
     )
 
 
@@ -131,29 +133,25 @@ def test_nominations_outlast_a_victim_that_leaves():
     assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == []
 
 
-class TestBudgets:
-    """How the number of a budget counts."""
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+@pytest.mark.parametrize(("allowed", "violations"), [(0, {"n": 1}), (1, {"n": 0})])
+def test_the_number_counts_exactly(release, allowed, violations):
+    """A budget with nothing left protects its pod; one with one left lets one go."""
+    there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})
+    made = engine(release, node("n", cpu="1"), there, budget("b", allowed, app="a"))
+    found = made.schedule(pod("p", priority=5, requests=SLOT)).preemption
+    assert {name: one.violations for name, one in found.candidates.items()} == violations
 
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    @pytest.mark.parametrize(("allowed", "violations"), [(0, {"n": 1}), (1, {"n": 0})])
-    def test_the_number_counts_exactly(self, release, allowed, violations):
-        """A budget with nothing left protects its pod; one with one left lets one go."""
-        there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})
-        made = engine(release, node("n", cpu="1"), there, budget("b", allowed, app="a"))
-        found = made.schedule(pod("p", priority=5, requests=SLOT)).preemption
-        assert found is not None
-        assert {name: one.violations for name, one in found.candidates.items()} == violations
 
-    def test_a_protected_pod_takes_from_no_later_budget(self):
-        """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second
-        one."""
-        labels = {"x": "1", "y": "1"}
-        both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
-        there = [both, pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"})]
-        made = engine("1.18", node("n", cpu="2"), *there, budget("b1", 0, x="1"), budget("b2", 1, y="1"))
-        found = made.schedule(pod("p", priority=5, requests={"cpu": "2"})).preemption
-        assert found is not None
-        assert {name: one.violations for name, one in found.candidates.items()} == {"n": 1}
+def test_a_protected_pod_takes_from_no_later_budget():
+    """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second
+    one."""
+    labels = {"x": "1", "y": "1"}
+    both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
+    there = [both, pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"})]
+    made = engine("1.18", node("n", cpu="2"), *there, budget("b1", 0, x="1"), budget("b2", 1, y="1"))
+    found = made.schedule(pod("p", priority=5, requests={"cpu": "2"})).preemption
+    assert {name: one.violations for name, one in found.candidates.items()} == {"n": 1}
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])

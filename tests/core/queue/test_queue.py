@@ -1,96 +1,143 @@
-"""The scheduling queue of each release: where pods are put, and in which order they leave."""
+"""The scheduling queue: its heap, its backoff and its timers; and the queue of releases with gate PodPriority off."""
 
 import pytest
 
-from kubeclassic.core.queue.backoff import SECOND, nanoseconds
-from kubeclassic.exceptions import CacheError
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.cluster.nominations import Nominations
+from kubeclassic.core.queue.backoff import SECOND, Backoff, Clock, Heap, Timer
+from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
-from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, bench, failed, parked
-from tests.support.refusals import refusal_text
 
 
-class TestActiveOrder:
-    def test_equal_priorities_go_by_the_times_that_pods_bear(self):
-        """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of
-        an update is the new one."""
-        conditions = {
-            "probed": {"lastProbeTime": "2020-01-01T00:00:02Z", "lastTransitionTime": "2020-01-01T00:00:09Z"},
-            "changed": {"lastTransitionTime": "2020-01-01T00:00:03Z"},
-            "timeless": {},
-        }
-        made = bench("1.13")
-        made.queue.add(pod("created", metadata={"creationTimestamp": "2020-01-01T00:00:01Z"}))
-        for name, times in conditions.items():
-            made.queue.add(failed(name, status={"conditions": [{**MARK["conditions"][0], **times}]}))
-        made.queue.add(pod("later"))
-        made.queue.update(pod("later"), pod("later", metadata={"creationTimestamp": "2020-01-01T00:00:05Z"}))
-        assert made.pop_all() == ["timeless", "created", "probed", "changed", "later"]
+@pytest.fixture(params=["1.12", "1.13", "1.14"])
+def fifo(request):
+    """The queue of a release that has one without priorities, and the nominations beside it."""
+    algorithm = resolve(RELEASES[request.param], gates={"PodPriority": False})
+    made = Nominations(algorithm.release.nominations)
+    return make_queue(algorithm, made, Clock()), made
 
 
-class TestAddUnschedulable:
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
-        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle
-        number."""
-        made = bench(release)
-        for name in ("a", "b"):
-            made.queue.add(pod(name))
-        made.queue.pop()
-        cycle = made.queue.cycle
-        made.queue.move_all()
-        made.queue.pop()
-        made.fail(failed("a"), cycle)
-        assert made.queue.pending.unschedulable == (1 if release in BY_FLAG else 0)
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_move_that_moves_nobody_counts(self, release):
-        """An assigned pod that no parked pod wants still keeps a pod that is being tried from being parked."""
-        made = bench(release)
-        made.queue.add(pod("a"))
-        made.queue.pop()
-        made.queue.assigned_pod_added(pod("other", on="n"))
-        made.fail(failed("a"))
-        assert made.queue.pending.unschedulable == 0
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_known_pods_are_refused(self, release):
-        """A pod that is in the queue already is refused with upstream's words."""
-        made = parked(release, failed("a"))
-        made.queue.add(pod("b"))
-        texts = {
-            "a": "pod is already present in unschedulableQ",
-            "b": "pod is already present in the activeQ",
-        }
-        if release in WITH_BACKOFF:
-            made.fail(pod("c"), -1)
-            texts["c"] = "pod is already present in the backoffQ"
-        for name, text in texts.items():
-            assert refusal_text(CacheError, made.fail, failed(name)) == text
-        assert made.queue.pending.total == len(texts)
+def test_a_pod_that_comes_back_takes_its_old_place(fifo):
+    """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
+    queue, _ = fifo
+    for name in ("a", "b"):
+        queue.add(pod(name))
+    queue.delete(pod("a"))
+    queue.add(pod("a"))
+    assert [queue.pop().pod.name for _ in "ab"] == ["a", "b"]
 
 
-class TestDelete:
-    @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
-    def test_the_wait_of_an_active_pod_is_kept(self, was_active, wait):
-        """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on
-        with it."""
-        made = bench("1.16")
-        made.fail(pod("a"))
-        made.clock.now = nanoseconds(3.0)
-        if was_active:
-            made.queue.move_all()
-        made.queue.delete(pod("a"))
-        made.fail(pod("a"), -1)
-        assert made.queue.next_due() == (3 + wait) * SECOND
+def test_events_move_nobody_and_nominations_do_not_count(fifo):
+    """No event ends a wait, and a pod nominated by its status is not in the map."""
+    queue, nominations = fifo
+    nominated = pod("a", status={"nominatedNodeName": "n"})
+    queue.add(nominated)
+    queue.pop()
+    queue.add_unschedulable(QueuedPod(nominated), queue.cycle)
+    queue.nominate(pod("a"), "n")
+    queue.move_all()
+    queue.assigned_pod_added(pod("b", on="n"))
+    queue.assigned_pod_updated(pod("b", on="n"))
+    assert (queue.pending, list(nominations)) == ((0, 1, 0), [])
 
 
-class TestNominations:
-    @pytest.mark.parametrize("release", ALL)
-    def test_by_preemption(self, release):
-        """A node that preemption names counts from 1.13 on, until it is withdrawn; 1.12 goes by the status
-        alone."""
-        made = bench(release)
-        made.queue.nominate(pod("a"), "n")
-        assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})
-        made.queue.withdraw(pod("a"))
-        assert made.nominated() == {}
+# --- The heap's own order -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def heap():
+    return Heap(lambda one, other: one[0] < other[0])
+
+
+def fill(heap, *ranks):
+    """Put items named 1, 2, 3... of these ranks."""
+    for number, rank in enumerate(ranks, 1):
+        heap.put(str(number), (rank, str(number)))
+
+
+def names(heap):
+    """Take out all, head first."""
+    return [heap.pop()[1] for _ in range(len(heap))]
+
+
+class TestHeap:
+    def test_equals_leave_the_first_then_backwards(self, heap):
+        """Equal items that come in order 1 to n leave as 1, n, n-1 ... 2, as from Go's container/heap."""
+        fill(heap, *[0] * 7)
+        assert names(heap) == ["1", "7", "6", "5", "4", "3", "2"]
+
+    def test_of_two_equal_children_the_left_one_moves_up(self, heap):
+        """Of two equal children the left one moves up."""
+        fill(heap, 0, 1, 1, 2)
+        assert names(heap) == ["1", "2", "3", "4"]
+
+    def test_what_is_not_there(self, heap):
+        """An unknown key is None, and an empty heap has no head."""
+        assert (heap.get("1"), heap.remove("1"), heap.peek(), len(heap)) == (None, None, None, 0)
+        with pytest.raises(IndexError):
+            heap.pop()
+
+
+def test_an_item_that_becomes_better_goes_first():
+    """An item that is replaced by a better one is sifted towards the head from where it lies."""
+    heap = Heap[int](int.__lt__)
+    for key, item in (("a", 1), ("b", 2), ("c", 3), ("d", 4)):
+        heap.put(key, item)
+    heap.put("d", 0)
+    assert heap.peek() == 0
+
+
+# --- How long a failed pod waits, and the timers that look --------------------------------------------------
+
+
+class TestBackoff:
+    def test_a_wait_is_over_at_its_end(self):
+        """A pod waits before its time and not at it."""
+        backoff = Backoff(20 * SECOND)
+        backoff.fail("a", 0)
+        assert [backoff.is_waiting("a", now) for now in (SECOND - 1, SECOND)] == [True, False]
+
+    def test_a_failure_at_the_very_end_begins_no_wait(self):
+        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as
+        long."""
+        backoff = Backoff(20 * SECOND)
+        for now, until in ((0, SECOND), (SECOND, SECOND), (SECOND + 1, 3 * SECOND + 1)):
+            backoff.fail("a", now)
+            assert backoff.until("a") == until
+
+    def test_forgetting_happens_when_any_pod_fails(self):
+        """Old entries go only when some pod fails, those of pods that still wait in the backoff queue too."""
+        backoff = Backoff(10 * SECOND)
+        backoff.fail("old", 0)
+        assert backoff.until("old") == SECOND
+        backoff.fail("other", 11 * SECOND)
+        assert backoff.until("old") is None
+
+
+@pytest.mark.parametrize(
+    ("start", "period", "spent", "wanted", "after", "tick"),
+    [
+        (5, 10, None, 0, False, 15),
+        (5, 10, None, 15, False, 15),
+        (5, 10, None, 15, True, 25),
+        (5, 10, None, 17, False, 25),
+        (5, 10, None, 75, True, 85),
+        (3, 30, None, 0, False, 33),
+        (0, 10, 40, 20, False, 50),
+        (0, 10, 40, 40, False, 50),
+        (0, 10, 40, 45, False, 50),
+        (0, 10, 40, float("-inf"), False, 50),
+    ],
+)
+def test_next(start, period, spent, wanted, after, tick):
+    """The next tick is on the timer's own grid, later than its start and what is spent, and not before
+    what is wanted."""
+    timer = Timer(start=start, period=period)
+    if spent is not None:
+        timer.spent = spent
+    assert timer.next(wanted, after=after) == tick
+
+
+# --- What moves the pods of a scheduling queue: events, and time --------------------------------------------

@@ -6,6 +6,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.core.volumes.binder import basic_checks, claim_keys
 from tests.support.build import obj
+from tests.support.manifests import manifest
 from tests.support.volumebuild import (
     BOUND,
     SELECTED,
@@ -27,19 +28,15 @@ def decided(found, incoming, host, nodes):
     return found.assume(incoming, host)
 
 
-class TestBasicChecks:
-    def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self):
-        """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-        going = obj(
-            {
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"},
-            }
-        )
-        claims = binder(claim("there"), going).listings.claims
-        assert basic_checks(pod("there"), claims) is None
-        assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
-        assert basic_checks(pod("going", "gone"), claims) == 'persistentvolumeclaim "going" is being deleted'
+def test_the_first_claim_that_is_missing_or_going_refuses_the_pod():
+    """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
+    going = obj(
+        manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+    )
+    claims = binder(claim("there"), going).listings.claims
+    assert basic_checks(pod("there"), claims) is None
+    assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
+    assert basic_checks(pod("going", "gone"), claims) == 'persistentvolumeclaim "going" is being deleted'
 
 
 class TestAssume:
@@ -59,7 +56,6 @@ class TestAssume:
         nodes = batch(node("n1"))
         assert decided(found, pod("c"), "n1", nodes) is False
         assumed = found.volumes.get("v")
-        assert assumed.spec.claim_ref is not None
         assert (assumed.spec.claim_ref.namespace, assumed.spec.claim_ref.name) == ("default", "c")
         assert assumed.annotations == {"pv.kubernetes.io/bound-by-controller": "yes"}
         assert flags(found, nodes, "d") == [(False, True)]

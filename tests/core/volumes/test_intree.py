@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+import yaml
 
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from kubeclassic.core.volumes.intree import (
@@ -61,16 +62,16 @@ class TestHandles:
     @pytest.mark.parametrize(
         ("plugin", "source", "found"),
         [
-            (AZURE_DISK, {"azureDisk": {"diskName": "d", "diskURI": "/uri"}}, "/uri"),
-            (CINDER, {"cinder": {"volumeID": "c"}}, "c"),
-            (PORTWORX, {"portworxVolume": {"volumeID": "p"}}, "p"),
-            (None, {"iscsi": {"iqn": "i"}}, None),
+            (AZURE_DISK, "azureDisk: {diskName: d, diskURI: /uri}", "/uri"),
+            (CINDER, "cinder: {volumeID: c}", "c"),
+            (PORTWORX, "portworxVolume: {volumeID: p}", "p"),
+            (None, "iscsi: {iqn: i}", None),
         ],
     )
     def test_others_keep_their_ids(self, plugin, source, found):
         """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes
         over."""
-        made = volume("v", **source)
+        made = volume("v", **yaml.safe_load(source))
         assert plugin_of(made.spec.source) == plugin
         assert (plugin and handle_of(plugin, made, (BETA_ZONE,))) == found
 

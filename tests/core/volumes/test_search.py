@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,27 +24,19 @@ from tests.support.volumebuild import (
 )
 
 
-class TestBoundClaims:
-    def test_fields_of_a_node_are_empty_for_volumes(self):
-        """A matchFields on metadata.name in a volume's affinity never finds the node."""
-        terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
-        fields = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
-        assert flags(
-            binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **fields)),
-            batch(node("n1")),
-            "c",
-        ) == [(True, False)]
+def test_fields_of_a_node_are_empty_for_volumes():
+    """A matchFields on metadata.name in a volume's affinity never finds the node."""
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
+    fields = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
+    assert flags(
+        binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **fields)), batch(node("n1")), "c"
+    ) == [(True, False)]
 
 
 class TestClaimsThatCannotWait:
     @pytest.mark.parametrize(
         "given",
-        [
-            claim("c", "now"),
-            claim("c", None),
-            claim("c", "nowhere"),
-            claim("c", "wait", volumeName="v"),
-        ],
+        [claim("c", "now"), claim("c", None), claim("c", "nowhere"), claim("c", "wait", volumeName="v")],
         ids=["immediate class", "no class", "missing class", "volume named but not bound"],
     )
     def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given):
@@ -146,76 +139,71 @@ def claims(draw):
     ]
 
 
-NOT_IN_A = {
-    "required": {
-        "nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a"]}]}]
-    }
-}
+NOT_IN_A = yaml.safe_load("""
+required:
+  nodeSelectorTerms:
+  - matchExpressions:
+    - key: zone
+      operator: NotIn
+      values: [a]
+""")
 
 
-class TestAgainstPlainLoops:
-    @example(
-        release="1.12",
-        block=True,
-        wanted=[0],
-        claims=[claim("c0", volumeMode="Block")],
-        volumes=[
-            volume(
-                "v0",
-                claimRef={"namespace": "default", "name": "c0"},
-                volumeMode="Block",
-                nodeAffinity=NOT_IN_A,
-            ),
-            volume("v1"),
-        ],
+@example(
+    release="1.12",
+    block=True,
+    wanted=[0],
+    claims=[claim("c0", volumeMode="Block")],
+    volumes=[
+        volume(
+            "v0", claimRef={"namespace": "default", "name": "c0"}, volumeMode="Block", nodeAffinity=NOT_IN_A
+        ),
+        volume("v1"),
+    ],
+)
+@example(
+    release="1.13", block=False, wanted=[0], claims=[claim("c0", annotations={SELECTED: "n2"})], volumes=[]
+)
+@given(
+    release=st.sampled_from(list(RELEASES)),
+    block=st.booleans(),
+    volumes=volumes(),
+    claims=claims(),
+    wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+)
+@examples(3)
+def test_every_node_gets_what_a_plain_search_finds(release, block, volumes, claims, wanted):
+    """The arrays answer as one node, one claim and one volume at a time would."""
+    topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
+    classes = [
+        storage_class("wait", **WAIT),
+        storage_class("make", provisioner="p", allowedTopologies=topologies, **WAIT),
+    ]
+    found = binder(*volumes, *claims, *classes, release=release, BlockVolume=block)
+    keys = [f"default/c{i}" for i in wanted]
+    finding = found.find(keys, batch(*NODES))
+    cells = RELEASES[release].volumes
+    rules = naive.Rules(
+        cells.selected_node_is_immediate,
+        cells.checks_phase,
+        cells.volume_mode,
+        cells.matches_by_beta_class,
+        block,
     )
-    @example(
-        release="1.13",
-        block=False,
-        wanted=[0],
-        claims=[claim("c0", annotations={SELECTED: "n2"})],
-        volumes=[],
-    )
-    @given(
-        release=st.sampled_from(list(RELEASES)),
-        block=st.booleans(),
-        volumes=volumes(),
-        claims=claims(),
-        wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
-    )
-    @examples(3)
-    def test_every_node_gets_what_a_plain_search_finds(self, release, block, volumes, claims, wanted):
-        """The arrays answer as one node, one claim and one volume at a time would."""
-        topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
-        classes = [
-            storage_class("wait", **WAIT),
-            storage_class("make", provisioner="p", allowedTopologies=topologies, **WAIT),
-        ]
-        found = binder(*volumes, *claims, *classes, release=release, BlockVolume=block)
-        keys = [f"default/c{i}" for i in wanted]
-        finding = found.find(keys, batch(*NODES))
-        cells = RELEASES[release].volumes
-        rules = naive.Rules(
-            cells.selected_node_is_immediate,
-            cells.checks_phase,
-            cells.volume_mode,
-            cells.matches_by_beta_class,
-            block,
+    known = {v.name: v for v in volumes}
+    for i, item in enumerate(NODES):
+        answer = naive.find(
+            keys, {c.key: c for c in claims}, known, {c.name: c for c in classes}, item, rules
         )
-        known = {v.name: v for v in volumes}
-        for i, item in enumerate(NODES):
-            answer = naive.find(
-                keys, {c.key: c for c in claims}, known, {c.name: c for c in classes}, item, rules
-            )
-            if finding.errors[i]:
-                assert answer.error == finding.texts[finding.errors[i] - 1]
-                continue
-            decision = finding.decision(i)
-            assert answer == naive.Answer(
-                bool(finding.unbound[i]),
-                bool(finding.bound[i]),
-                None,
-                tuple((v.name, c.key) for v, c in decision.bindings),
-                tuple(c.key for c in decision.provisionings),
-            )
-        assert np.array_equal(found.find(keys, batch(*NODES[2:])).unbound, finding.unbound[2:])
+        if finding.errors[i]:
+            assert answer.error == finding.texts[finding.errors[i] - 1]
+            continue
+        decision = finding.decision(i)
+        assert answer == naive.Answer(
+            bool(finding.unbound[i]),
+            bool(finding.bound[i]),
+            None,
+            tuple((v.name, c.key) for v, c in decision.bindings),
+            tuple(c.key for c in decision.provisionings),
+        )
+    assert np.array_equal(found.find(keys, batch(*NODES[2:])).unbound, finding.unbound[2:])

@@ -1,6 +1,7 @@
 """Tests of the versions of the component configuration: what each means in each release that reads it."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import (
@@ -33,27 +34,21 @@ def enabled(point, **weights):
     }
 
 
-class TestDefaults:
-    """The Score plugins of a profile that says nothing, with their weights, as
-    apis/config/VERSION/default_plugins.go has them."""
-
-    @pytest.mark.parametrize(
-        ("api", "release", "kind"),
-        [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")],
-    )
-    def test_constraints_are_the_list(self, api, release, kind):
-        """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses
-        them."""
-        constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
-        profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
-        if kind:
-            assert (
-                configuration(release, api, profile).profiles[0].plugin_config[0].args.defaulting_type == kind
-            )
-        else:
-            assert refusal(release, api, profile).endswith(
-                'Invalid value: "System": when .defaultConstraints are not empty'
-            )
+@pytest.mark.parametrize(
+    ("api", "release", "kind"),
+    [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")],
+)
+def test_constraints_are_the_list(api, release, kind):
+    """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses
+    them."""
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    profile = arguments("PodTopologySpread", defaultConstraints=[constraint])
+    if kind:
+        assert configuration(release, api, profile).profiles[0].plugin_config[0].args.defaulting_type == kind
+    else:
+        assert refusal(release, api, profile).endswith(
+            'Invalid value: "System": when .defaultConstraints are not empty'
+        )
 
 
 class TestMerging:
@@ -121,7 +116,7 @@ class TestFields:
     def test_post_filter(self):
         """v1alpha1 calls preScore postFilter; v1alpha2 has no postFilter, and the versions after it a new
         one."""
-        none = {"plugins": {"postFilter": {"disabled": [{"name": "*"}]}}}
+        none = yaml.safe_load("{plugins: {postFilter: {disabled: [{name: '*'}]}}}")
         flat = configuration("1.18", "v1alpha1", none).profiles[0].plugins
         assert not flat["preScore"].enabled
         assert [plugin.name for plugin in flat["postFilter"].enabled] == ["DefaultPreemption"]
@@ -130,7 +125,9 @@ class TestFields:
             == 'strict decoding error: unknown field "profiles[0].plugins.postFilter"'
         )
         assert not configuration("1.19", "v1beta1", none).profiles[0].plugins["postFilter"].enabled
-        found = configuration("1.18", "v1alpha1", {"plugins": {"preScore": {"disabled": [{"name": "*"}]}}})
+        found = configuration(
+            "1.18", "v1alpha1", yaml.safe_load("{plugins: {preScore: {disabled: [{name: '*'}]}}}")
+        )
         assert found.unread == ("plugins.preScore",)
         assert found.profiles[0].plugins["preScore"].enabled
 
@@ -182,7 +179,7 @@ class TestFields:
     def test_what_v1alpha1_does_not_know(self, tmp_path):
         """Unknown and repeated fields of v1alpha1 are ignored, and the algorithm names the unknown ones;
         v1alpha2 refuses both."""
-        given = {"plugins": {"score": {"enable": []}, "multiPoint": {}}, "extra": 1}
+        given = yaml.safe_load("{plugins: {score: {enable: []}, multiPoint: {}}, extra: 1}")
         unread = ("plugins.score.enable", "plugins.multiPoint", "extra")
         for release in ("1.17", "1.18"):
             assert configuration(release, "v1alpha1", given).unread == unread
@@ -210,7 +207,9 @@ class TestFields:
         text = f"{path}plugins.unreserve.enabled: not modelled: a plugin's unreserve runs where its reserve is enabled"
         assert refusal(release, api, enabled("unreserve", Mine=0)) == text
         assert (
-            configuration(release, api, {"plugins": {"unreserve": {"disabled": [{"name": "*"}]}}}).unread
+            configuration(
+                release, api, yaml.safe_load("{plugins: {unreserve: {disabled: [{name: '*'}]}}}")
+            ).unread
             == ()
         )
         assert 'unknown field "profiles[0].plugins.unreserve"' in refusal(
@@ -389,7 +388,7 @@ class TestValidation:
                     'defaultingType: Invalid value: "Mine": must be one of {"System", "List"}',
                     'defaultingType: Unsupported value: "Mine": supported values: "System", "List"',
                 ),
-            ),
+            )
         ],
     )
     def test_words(self, plugin, args, texts):

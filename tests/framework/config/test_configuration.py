@@ -1,6 +1,7 @@
 """KubeSchedulerConfiguration: what is read, defaulted and refused, in upstream's words."""
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
@@ -19,55 +20,48 @@ def with_args(plugin, **args):
     return document({"pluginConfig": [{"name": plugin, "args": args}]})
 
 
-class TestDefaults:
-    def test_of_nothing(self):
-        """Without a document there is one profile, called default-scheduler, and percentage 0."""
-        config = read_configuration()
-        assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
-        assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (
-            16,
-            0,
-            1,
-            10,
-        )
-
-    def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self):
-        """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
-        strategies = [
-            {"type": "MostAllocated"},
-            {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]},
-        ]
-        found = [
-            read_configuration(with_args("NodeResourcesFit", scoringStrategy=s))
-            .profiles[0]
-            .plugin_config[0]
-            .args
-            for s in strategies
-        ]
-        listed = [[(r.name, r.weight) for r in args.scoring_strategy.resources] for args in found]
-        assert listed == [[("cpu", 1), ("memory", 1)], [("cpu", 1)]]
+def test_of_nothing():
+    """Without a document there is one profile, called default-scheduler, and percentage 0."""
+    config = read_configuration()
+    assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
+    assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (
+        16,
+        0,
+        1,
+        10,
+    )
 
 
-class TestMerging:
-    def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight(self):
-        """A user's entry replaces the default in place, its missing weight included."""
-        plugins = (
-            configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}})
-            .profiles[0]
-            .plugins["multiPoint"]
-        )
-        assert plugins.enabled[4] == PluginEntry("NodeAffinity", 0)
+def test_a_scoring_strategy_without_resources_gets_cpu_and_memory():
+    """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
+    strategies = [
+        {"type": "MostAllocated"},
+        {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]},
+    ]
+    found = [
+        read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args
+        for s in strategies
+    ]
+    listed = [[(r.name, r.weight) for r in args.scoring_strategy.resources] for args in found]
+    assert listed == [[("cpu", 1), ("memory", 1)], [("cpu", 1)]]
 
-    def test_a_star_drops_all_defaults(self):
-        """With ``*`` disabled only the user's own entries remain."""
-        plugins = (
-            configuration(
-                {"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}}
-            )
-            .profiles[0]
-            .plugins
-        )
-        assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
+
+def test_a_default_that_is_listed_again_keeps_its_place_and_loses_its_weight():
+    """A user's entry replaces the default in place, its missing weight included."""
+    plugins = (
+        configuration({"plugins": {"multiPoint": enabled("NodeAffinity")}}).profiles[0].plugins["multiPoint"]
+    )
+    assert plugins.enabled[4] == PluginEntry("NodeAffinity", 0)
+
+
+def test_a_star_drops_all_defaults():
+    """With ``*`` disabled only the user's own entries remain."""
+    plugins = (
+        configuration({"plugins": {"multiPoint": disabled("*") | enabled("PrioritySort", "DefaultBinder")}})
+        .profiles[0]
+        .plugins
+    )
+    assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
 
 
 class TestDecoding:
@@ -98,31 +92,28 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("more", "text"),
         [
+            ("parallelism: 0", "parallelism: Invalid value: 0: should be an integer value greater than zero"),
             (
-                {"parallelism": 0},
-                "parallelism: Invalid value: 0: should be an integer value greater than zero",
-            ),
-            (
-                {"percentageOfNodesToScore": 101},
+                "percentageOfNodesToScore: 101",
                 "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
             ),
             (
-                {"podInitialBackoffSeconds": 0},
+                "podInitialBackoffSeconds: 0",
                 "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
             ),
             (
-                {"podInitialBackoffSeconds": 5, "podMaxBackoffSeconds": 4},
+                "{podInitialBackoffSeconds: 5, podMaxBackoffSeconds: 4}",
                 "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
             ),
             (
-                {"extenders": [{"prioritizeVerb": "p", "weight": 0}]},
+                "extenders: [{prioritizeVerb: p, weight: 0}]",
                 "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
             ),
         ],
     )
     def test_of_the_whole(self, more, text):
         """Numbers out of range are refused in upstream's words."""
-        assert refusal(document({}, **more)) == text
+        assert refusal(document({}, **yaml.safe_load(more))) == text
 
     def test_several_faults_are_listed(self):
         """Several faults stand in brackets."""

@@ -1,6 +1,7 @@
 """The fields of configurations and Policies in JSON: none is forgotten, none is misspelled."""
 
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
@@ -108,7 +109,7 @@ def test_timeouts_of_extenders():
 
 def test_errors_name_the_extension_point():
     """What is wrong with a plugin is told with its extension point."""
-    wrong = document({"plugins": {"score": {"enabled": [{"weight": "1"}]}}})
+    wrong = document(yaml.safe_load("{plugins: {score: {enabled: [{weight: '1'}]}}}"))
     with pytest.raises(
         PolicyError,
         match=r'^profiles\[0\]\.plugins\.score\.enabled\[0\]\.weight: expected a whole number, got "1"$',

@@ -1,6 +1,7 @@
 """Tests of the configuration by release: versions of the API, default plugins, arguments and texts."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import PolicyError
@@ -61,43 +62,43 @@ class TestEachRelease:
         assert not release.configuration.settled_gates & set(release.gates)
 
 
-class TestVersions:
-    @pytest.mark.parametrize(
-        ("api", "first", "last"),
-        [
-            ("v1alpha1", "1.17", "1.18"),
-            ("v1alpha2", "1.18", "1.18"),
-            ("v1beta1", "1.19", "1.22"),
-            ("v1beta2", "1.22", "1.27"),
-            ("v1beta3", "1.23", "1.28"),
-            ("v1", "1.25", "1.36"),
-        ],
-    )
-    def test_api_versions(self, api, first, last):
-        """Each version is read by some releases; earlier and later a configuration of theirs is refused as
-        unknown."""
-        for version in ALL:
-            if ALL.index(first) <= ALL.index(version) <= ALL.index(last):
-                assert configuration(version, api).api_version == f"{GROUP}/{api}"
-            else:
-                assert refusal(version, api).startswith(
-                    f'no kind "KubeSchedulerConfiguration" is registered for version "{GROUP}/{api}" in scheme'
-                )
+@pytest.mark.parametrize(
+    ("api", "first", "last"),
+    [
+        ("v1alpha1", "1.17", "1.18"),
+        ("v1alpha2", "1.18", "1.18"),
+        ("v1beta1", "1.19", "1.22"),
+        ("v1beta2", "1.22", "1.27"),
+        ("v1beta3", "1.23", "1.28"),
+        ("v1", "1.25", "1.36"),
+    ],
+)
+def test_api_versions(api, first, last):
+    """Each version is read by some releases; earlier and later a configuration of theirs is refused as
+    unknown."""
+    for version in ALL:
+        if ALL.index(first) <= ALL.index(version) <= ALL.index(last):
+            assert configuration(version, api).api_version == f"{GROUP}/{api}"
+        else:
+            assert refusal(version, api).startswith(
+                f'no kind "KubeSchedulerConfiguration" is registered for version "{GROUP}/{api}" in scheme'
+            )
 
-    def test_fields(self):
-        """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's
-        percentage of v1 alone."""
-        assert (
-            refusal("1.27", "v1", delayCacheUntilActive=True)
-            == 'strict decoding error: unknown field "delayCacheUntilActive"'
-        )
-        assert configuration("1.28", "v1beta3", delayCacheUntilActive=True)
-        assert configuration("1.27", "v1beta2", healthzBindAddress="")
-        assert "healthzBindAddress" in refusal("1.27", "v1", healthzBindAddress="")
-        assert configuration("1.28", "v1", {"percentageOfNodesToScore": 5}).profiles[0].percentage == 5
-        assert 'unknown field "profiles[0].percentageOfNodesToScore"' in refusal(
-            "1.28", "v1beta3", {"percentageOfNodesToScore": 5}
-        )
+
+def test_fields():
+    """delayCacheUntilActive came with 1.28; bind addresses are fields of v1beta2 alone, a profile's
+    percentage of v1 alone."""
+    assert (
+        refusal("1.27", "v1", delayCacheUntilActive=True)
+        == 'strict decoding error: unknown field "delayCacheUntilActive"'
+    )
+    assert configuration("1.28", "v1beta3", delayCacheUntilActive=True)
+    assert configuration("1.27", "v1beta2", healthzBindAddress="")
+    assert "healthzBindAddress" in refusal("1.27", "v1", healthzBindAddress="")
+    assert configuration("1.28", "v1", {"percentageOfNodesToScore": 5}).profiles[0].percentage == 5
+    assert 'unknown field "profiles[0].percentageOfNodesToScore"' in refusal(
+        "1.28", "v1beta3", {"percentageOfNodesToScore": 5}
+    )
 
 
 class TestPlugins:
@@ -248,10 +249,15 @@ class TestArguments:
 class TestProfilesTogether:
     DIFFERENT = (
         {"schedulerName": "a"},
-        {
-            "schedulerName": "b",
-            "plugins": {"queueSort": {"enabled": [{"name": "Mine"}], "disabled": [{"name": "*"}]}},
-        },
+        yaml.safe_load("""
+        schedulerName: b
+        plugins:
+          queueSort:
+            enabled:
+            - {name: Mine}
+            disabled:
+            - {name: '*'}
+        """),
     )
 
     @pytest.mark.parametrize(
@@ -306,7 +312,7 @@ class TestProfilesTogether:
             built,
             version,
             api,
-            profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}],
+            profiles=yaml.safe_load("[{plugins: {queueSort: {disabled: [{name: '*'}]}}}]"),
         )
         text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
         begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
@@ -316,7 +322,7 @@ class TestProfilesTogether:
             built,
             version,
             api,
-            profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}],
+            profiles=yaml.safe_load("[{plugins: {queueSort: {enabled: [{name: NodeName}]}}}]"),
         )
         late = version in ("1.18", "1.21")
         assert told.endswith(text if late else "only one queue sort plugin can be enabled")

@@ -60,7 +60,6 @@ class TestPermit:
         engine = waiting_scheduler(node("a"))
         new = asking(Doorman="10", Second=said)
         failure = reserved(engine, new)
-        assert failure is not None
         assert (failure.text, failure.is_rejection) == (text, is_rejection)
         assert names(waits_of(engine)) == []
         assert not engine.cache.is_assumed(new)
@@ -176,11 +175,9 @@ class TestTheEndOfAWait:
         EventFeed(engine).put(new.bound_to("b"))
         assert engine.flow.binding.removed(new)
         failure = engine.flow.binding.permitted(new, "a")
-        assert failure is not None
         assert failure.text == "removed"
         assert doorman(engine).reserved == set()
         state = engine.cache.state(new)
-        assert state is not None
         assert (state.node_name, state.assumed) == ("b", False)
 
     def test_giving_back_drops_the_wait(self):
@@ -203,66 +200,65 @@ class TestTheEndOfAWait:
         assert not engine.flow.binding.preempt(pod("running", on="a"), pod("important"))
 
 
-class TestBind:
-    def test_if_all_skip_the_binding_fails(self):
-        """Upstream: the last plugin's Skip is no success, so the pod is given back with a SchedulerError and
-        no word."""
-        plugins = {"multiPoint": enabled("Doorman", "Second"), "bind": disabled("DefaultBinder")}
-        engine = scheduler(node("a"), profile={"plugins": plugins}, plugins=(Doorman, Second))
-        new = asking()
-        reserved(engine, new)
-        assert engine.flow.binding.bind(new, "a") == Failure("", "SchedulerError")
-        assert doorman(engine).reserved == set()
-
-    def test_a_rejection_on_the_way(self):
-        """A PreBind plugin that rejects makes the pod Unschedulable, after an allowed wait as well."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10", preBind="no")
-        reserved(engine, new)
-        the_one(engine).allow("Doorman")
-        assert engine.flow.binding.permitted(new, "a") is None
-        assert engine.flow.binding.bind(new, "a") == Failure("not bound", "Unschedulable")
-        assert not engine.cache.is_assumed(new)
+def test_if_all_skip_the_binding_fails():
+    """Upstream: the last plugin's Skip is no success, so the pod is given back with a SchedulerError and
+    no word."""
+    plugins = {"multiPoint": enabled("Doorman", "Second"), "bind": disabled("DefaultBinder")}
+    engine = scheduler(node("a"), profile={"plugins": plugins}, plugins=(Doorman, Second))
+    new = asking()
+    reserved(engine, new)
+    assert engine.flow.binding.bind(new, "a") == Failure("", "SchedulerError")
+    assert doorman(engine).reserved == set()
 
 
-class TestDeletion:
-    def test_a_waiting_pod_that_is_deleted(self):
-        """The event rejects it as removed and lets others be tried; its reservation ends with its wait."""
-        engine = waiting_scheduler(node("a", pods="1"))
-        new = asking(Doorman="10")
-        queue = engine.flow.queue(Clock())
-        events = engine.flow.router(queue, "default-scheduler")
-        events.put(new)
-        queue.pop()
-        reserved(engine, new)
-        events.put(pod("other"))
-        item = queue.pop()
-        assert decided(engine, item.pod).host is None
-        item.plugins = engine.flow.take_unschedulable_plugins(item.pod)
-        queue.add_unschedulable(item, queue.cycle)
-        assert tuple(queue.pending) == (0, 0, 1)
-        events.delete(new)
-        assert tuple(queue.pending) == (0, 1, 0)
-        assert the_one(engine).verdict is not None
-        assert engine.cache.is_assumed(new)
-        assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
-        assert not engine.cache.is_assumed(new)
+def test_a_rejection_on_the_way():
+    """A PreBind plugin that rejects makes the pod Unschedulable, after an allowed wait as well."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10", preBind="no")
+    reserved(engine, new)
+    the_one(engine).allow("Doorman")
+    assert engine.flow.binding.permitted(new, "a") is None
+    assert engine.flow.binding.bind(new, "a") == Failure("not bound", "Unschedulable")
+    assert not engine.cache.is_assumed(new)
 
-    def test_a_waiting_pod_that_somebody_else_binds(self):
-        """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself
-        stays where it is."""
-        engine = waiting_scheduler(node("a"), node("b"))
-        new = asking(Doorman="10")
-        events = engine.flow.router(engine.flow.queue(Clock()), "default-scheduler")
-        events.put(new)
-        events.queue.pop()
-        decided(engine, new)
-        engine.flow.binding.reserve(new, "a")
-        events.put(new.bound_to("b"))
-        assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
-        state = engine.cache.state(new)
-        assert state is not None
-        assert (state.node_name, doorman(engine).reserved) == ("b", set())
+
+def test_a_waiting_pod_that_is_deleted():
+    """The event rejects it as removed and lets others be tried; its reservation ends with its wait."""
+    engine = waiting_scheduler(node("a", pods="1"))
+    new = asking(Doorman="10")
+    queue = engine.flow.queue(Clock())
+    events = engine.flow.router(queue, "default-scheduler")
+    events.put(new)
+    queue.pop()
+    reserved(engine, new)
+    events.put(pod("other"))
+    item = queue.pop()
+    assert decided(engine, item.pod).host is None
+    item.plugins = engine.flow.take_unschedulable_plugins(item.pod)
+    queue.add_unschedulable(item, queue.cycle)
+    assert tuple(queue.pending) == (0, 0, 1)
+    events.delete(new)
+    assert tuple(queue.pending) == (0, 1, 0)
+    assert the_one(engine).verdict is not None
+    assert engine.cache.is_assumed(new)
+    assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
+    assert not engine.cache.is_assumed(new)
+
+
+def test_a_waiting_pod_that_somebody_else_binds():
+    """Such an event ends the wait too, and what was reserved for the pod is given back; the pod itself
+    stays where it is."""
+    engine = waiting_scheduler(node("a"), node("b"))
+    new = asking(Doorman="10")
+    events = engine.flow.router(engine.flow.queue(Clock()), "default-scheduler")
+    events.put(new)
+    events.queue.pop()
+    decided(engine, new)
+    engine.flow.binding.reserve(new, "a")
+    events.put(new.bound_to("b"))
+    assert engine.flow.binding.permitted(new, "a") == Failure("removed", "Unschedulable")
+    state = engine.cache.state(new)
+    assert (state.node_name, doorman(engine).reserved) == ("b", set())
 
 
 class Waker(Plugin):
@@ -287,16 +283,15 @@ def known(name):
     return pod(name, schedulingGates=[{"name": "quota"}] if name == "gated" else [])
 
 
-class TestActivation:
-    def test_a_plugin_wakes_parked_pods(self):
-        """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or
-        unknown, is not."""
-        engine = scheduler(node("a"), profile={"plugins": {"multiPoint": enabled("Waker")}}, plugins=(Waker,))
-        queue = engine.flow.queue(Clock())
-        for name in ("parked", "gated"):
-            queue.add(known(name))
-        queue.add_unschedulable(queue.pop(), queue.cycle)
-        assert tuple(queue.pending) == (0, 0, 2)
-        assert placed(engine, pod("p")) == "a"
-        assert [found.name for found in queue.contents().active] == ["parked"]
-        assert [found.name for found in queue.contents().unschedulable] == ["gated"]
+def test_a_plugin_wakes_parked_pods():
+    """A pod that fits nowhere is active again after a cycle that ended well; one that is gated, or
+    unknown, is not."""
+    engine = scheduler(node("a"), profile={"plugins": {"multiPoint": enabled("Waker")}}, plugins=(Waker,))
+    queue = engine.flow.queue(Clock())
+    for name in ("parked", "gated"):
+        queue.add(known(name))
+    queue.add_unschedulable(queue.pop(), queue.cycle)
+    assert tuple(queue.pending) == (0, 0, 2)
+    assert placed(engine, pod("p")) == "a"
+    assert [found.name for found in queue.contents().active] == ["parked"]
+    assert [found.name for found in queue.contents().unschedulable] == ["gated"]

@@ -72,31 +72,28 @@ class TestOutside:
         assert made.flow.order.start == start
 
 
-class TestNominated:
-    @pytest.mark.parametrize(
-        ("release", "text"),
-        [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
+)
+def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
+    """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
+    made of it."""
+    asks = named("b")
+    spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
+    asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
+    decision = three(release).schedule(asks)
+    assert (
+        decision.error
+        == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
     )
-    def test_the_plugin_that_rejects_the_nominated_node_is_named(self, release, text):
-        """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
-        made of it."""
-        asks = named("b")
-        spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
-        asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
-        decision = three(release).schedule(asks)
-        assert (
-            decision.error
-            == f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) {text}."
-        )
 
 
-class TestFullStop:
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_after_the_message_of_post_filter(self, release):
-        """Up to 1.28 a full stop is added to the message of preemption, which has one."""
-        decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", requests={"cpu": "2"}))
-        assert decision.error is not None
-        assert decision.error.endswith("..") == (release in ("1.27", "1.28"))
+@pytest.mark.parametrize("release", RELEASES)
+def test_after_the_message_of_post_filter(release):
+    """Up to 1.28 a full stop is added to the message of preemption, which has one."""
+    decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", requests={"cpu": "2"}))
+    assert decision.error.endswith("..") == (release in ("1.27", "1.28"))
 
 
 class Named(Plugin):
@@ -153,15 +150,14 @@ class TestPreFilter:
         assert {refusal.code for refusal in decision.details.refusals().values()} == {code}
 
 
-class TestOneIsEnough:
-    @pytest.mark.parametrize("details", [True, False])
-    @pytest.mark.parametrize(
-        ("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])]
+@pytest.mark.parametrize("details", [True, False])
+@pytest.mark.parametrize(
+    ("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])]
+)
+def test_without_scores_the_first_node_is_taken(release, hosts, details):
+    """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind
+    it."""
+    made = scheduler(
+        node("a"), node("b"), node("c"), profile={"plugins": {"score": disabled("*")}}, release=release
     )
-    def test_without_scores_the_first_node_is_taken(self, release, hosts, details):
-        """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind
-        it."""
-        made = scheduler(
-            node("a"), node("b"), node("c"), profile={"plugins": {"score": disabled("*")}}, release=release
-        )
-        assert [made.schedule(pod(name), details=details).host for name in ("p", "q")] == hosts
+    assert [made.schedule(pod(name), details=details).host for name in ("p", "q")] == hosts

@@ -17,7 +17,6 @@ class Answering(Plugin):
 
     def post_filter(self, pod, found, cycle):
         """What a test wants, if it was given something to work with."""
-        assert cycle.post_filter is not None
         assert cycle.post_filter.layout.table is cycle.table
         return self.answer
 
@@ -39,21 +38,23 @@ def said(monkeypatch, first, second):
     return str(decided(engine, pod("p")).error).removeprefix("0/1 nodes are available: 1 Too many pods.")
 
 
-class TestAnswers:
-    def test_messages_are_joined(self, monkeypatch):
-        """A plugin that cannot help lets the next one try."""
-        assert said(monkeypatch, unschedulable("one"), PostFilterResult(message="two")) == " one, two."
+def test_messages_are_joined(monkeypatch):
+    """A plugin that cannot help lets the next one try."""
+    assert said(monkeypatch, unschedulable("one"), PostFilterResult(message="two")) == " one, two."
 
-    def test_success_ends_it(self, monkeypatch):
-        """None is success, after which nobody else is asked and nothing is said."""
-        assert said(monkeypatch, None, unschedulable("two")) == ""
-        assert said(monkeypatch, unschedulable("one"), None) == ""
 
-    def test_hopelessness_ends_it(self, monkeypatch):
-        """A plugin that says that nothing can help has the last word, and the only one."""
-        assert said(monkeypatch, unresolvable("one"), unschedulable("two")) == " one."
-        assert said(monkeypatch, unschedulable("one"), unresolvable("two")) == " two."
+def test_success_ends_it(monkeypatch):
+    """None is success, after which nobody else is asked and nothing is said."""
+    assert said(monkeypatch, None, unschedulable("two")) == ""
+    assert said(monkeypatch, unschedulable("one"), None) == ""
 
-    def test_an_error_ends_it(self, monkeypatch):
-        """So does an error."""
-        assert said(monkeypatch, error("broken"), unschedulable("two")) == " broken."
+
+def test_hopelessness_ends_it(monkeypatch):
+    """A plugin that says that nothing can help has the last word, and the only one."""
+    assert said(monkeypatch, unresolvable("one"), unschedulable("two")) == " one."
+    assert said(monkeypatch, unschedulable("one"), unresolvable("two")) == " two."
+
+
+def test_an_error_ends_it(monkeypatch):
+    """So does an error."""
+    assert said(monkeypatch, error("broken"), unschedulable("two")) == " broken."

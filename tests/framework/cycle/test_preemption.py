@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.feed import EventFeed
@@ -9,6 +10,7 @@ from kubeclassic.framework.cycle.preemption import shortlisted
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
+from tests.support.manifests import manifest
 
 BIG = {"cpu": "3"}
 
@@ -33,7 +35,6 @@ def budget(name, allowed, *disrupted, app="a"):
 def plan(engine, new):
     """Node and victims of the preemption for *new*."""
     found = decided(engine, new).preemption
-    assert found is not None
     return found.node, [victim.name for victim in found.victims]
 
 
@@ -61,17 +62,15 @@ class TestEligibility:
         assert "not eligible" in str(decided(engine, new).error)
 
 
-class TestVictims:
-    def test_allowances_are_used_up(self):
-        """Each victim uses up its budgets: the second of two violates an allowance of one, and violating
-        victims are listed first."""
-        there = [
-            pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)
-        ]
-        engine = scheduler(node("a"), *there, budget("b", 1))
-        decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
-        assert decision.preemption is not None
-        assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
+def test_allowances_are_used_up():
+    """Each victim uses up its budgets: the second of two violates an allowance of one, and violating
+    victims are listed first."""
+    there = [
+        pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)
+    ]
+    engine = scheduler(node("a"), *there, budget("b", 1))
+    decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
+    assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
 
 class TestShortlist:
@@ -103,12 +102,10 @@ class TestShortlist:
 
     def test_a_list_without_places(self):
         """A share of nodes that comes to 0 leaves room for no candidate at all, however many nodes would do."""
-        config = [
-            {
-                "name": "DefaultPreemption",
-                "args": {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 0},
-            }
-        ]
+        config = yaml.safe_load("""
+        - name: DefaultPreemption
+          args: {minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 0}
+        """)
         nodes = [
             node("a"),
             node("b", cpu="1"),
@@ -126,57 +123,47 @@ def kept(violations, wanted):
     return np.flatnonzero(mask).tolist(), is_enough
 
 
-class TestStates:
-    def test_pods_cannot_be_followed_after_an_empty_intersection(self):
-        """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
-        meta = {
-            "name": "c",
-            "namespace": "default",
-            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
-        }
-        claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
-        term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["b"]}]}
-        volume = {
-            "kind": "PersistentVolume",
-            "metadata": {"name": "v"},
-            "spec": {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}},
-        }
-        engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
-        field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
-        affinity = {
-            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
-        }
-        new = pod(
-            "p",
-            priority=5,
-            affinity=affinity,
-            volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
-        )
-        assert decided(engine, new).error == (
-            "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."
-            ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'
-            ' reading "PreFilterPodTopologySpread" from cycleState: not found.'
-        )
-
-
-class TestGhosts:
-    """Nodes that are gone while pods remain on them."""
-
-    @pytest.mark.parametrize(
-        ("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))]
+def test_pods_cannot_be_followed_after_an_empty_intersection():
+    """If PreFilter ended early there is no state to update in the dry run: the attempt is an error."""
+    meta = {"name": "c", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    claim = {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {"volumeName": "v"}}
+    term = yaml.safe_load("{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [b]}]}")
+    volume = manifest(
+        "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
     )
-    def test_1_17_tries_them(self, release, wanted):
-        """1.17 tries such a node as it was last seen, until its pods have left or it is back."""
-        gone = node("gone")
-        low = pod("low", on="gone", priority=0, requests=BIG)
-        engine = engine_for(release, {"percentageOfNodesToScore": 100})
-        feed = EventFeed(engine)
-        feed.put_all([node("full", cpu="1"), gone, low])
-        decided(engine, pod("any"))
-        feed.delete(gone)
-        assert plan(engine, pod("p", priority=5, requests=BIG)) == wanted
-        assert plan(engine, pod("q", priority=5, requests=BIG)) == wanted
-        feed.delete(low)
-        assert plan(engine, pod("r", priority=5, requests=BIG)) == (None, [])
-        feed.put(gone)
-        assert decided(engine, pod("s", priority=5, requests=BIG)).host == "gone"
+    engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
+    field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    affinity = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
+    }
+    new = pod(
+        "p",
+        priority=5,
+        affinity=affinity,
+        volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+    )
+    assert decided(engine, new).error == (
+        "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."
+        ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'
+        ' reading "PreFilterPodTopologySpread" from cycleState: not found.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))]
+)
+def test_1_17_tries_them(release, wanted):
+    """1.17 tries such a node as it was last seen, until its pods have left or it is back."""
+    gone = node("gone")
+    low = pod("low", on="gone", priority=0, requests=BIG)
+    engine = engine_for(release, {"percentageOfNodesToScore": 100})
+    feed = EventFeed(engine)
+    feed.put_all([node("full", cpu="1"), gone, low])
+    decided(engine, pod("any"))
+    feed.delete(gone)
+    assert plan(engine, pod("p", priority=5, requests=BIG)) == wanted
+    assert plan(engine, pod("q", priority=5, requests=BIG)) == wanted
+    feed.delete(low)
+    assert plan(engine, pod("r", priority=5, requests=BIG)) == (None, [])
+    feed.put(gone)
+    assert decided(engine, pod("s", priority=5, requests=BIG)).host == "gone"

@@ -4,6 +4,7 @@ they had been asked."""
 import random
 
 import pytest
+import yaml
 
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
@@ -12,23 +13,27 @@ from tests.support.build import node, pod
 
 ALWAYS = {"ImageLocality", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "TaintToleration"}
 SKIPPED = {
-    "1.27": set[str](),
+    "1.27": set(),
     "1.28": {"InterPodAffinity", "PodTopologySpread"},
     "1.29": {"InterPodAffinity", "PodTopologySpread"},
     "1.30": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
     "1.34": {"InterPodAffinity", "PodTopologySpread", "NodeAffinity", "VolumeBinding"},
 }
-LIKED = {
-    "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}},
-    "weight": 10,
-}
+LIKED = yaml.safe_load("""
+podAffinityTerm:
+  topologyKey: zone
+  labelSelector:
+    matchLabels: {app: x}
+weight: 10
+""")
 LIKES = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [LIKED]}}
-SPREAD = {
-    "topologyKey": "zone",
-    "maxSkew": 1,
-    "whenUnsatisfiable": "ScheduleAnyway",
-    "labelSelector": {"matchLabels": {"app": "x"}},
-}
+SPREAD = yaml.safe_load("""
+topologyKey: zone
+maxSkew: 1
+whenUnsatisfiable: ScheduleAnyway
+labelSelector:
+  matchLabels: {app: x}
+""")
 
 
 def cluster(release, at_once=False, nodes=6):
@@ -48,7 +53,6 @@ def cluster(release, at_once=False, nodes=6):
 
 def scored(made, new):
     ranking = made.schedule(new).details.ranking
-    assert ranking is not None
     return set(ranking.by_priority)
 
 
@@ -85,7 +89,7 @@ class TestWhoSkips:
 
     def test_wishes_are_scored(self, release):
         """With constraints and preferences of its own a pod is scored by all that look at them."""
-        likes = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
+        likes = yaml.safe_load("{weight: 1, preference: {matchExpressions: [{key: zone, operator: Exists}]}}")
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [likes]}}
         found = scored(cluster(release), plain("a", affinity=affinity, topologySpreadConstraints=[SPREAD]))
         assert {"NodeAffinity", "PodTopologySpread"} <= found

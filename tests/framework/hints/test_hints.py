@@ -7,6 +7,7 @@ from functools import partial
 
 import attrs
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -22,12 +23,13 @@ from tests.support.examples import examples
 
 WITH_HINTS = {f"1.{minor}": minor < 32 for minor in range(28, 37)}
 """Release -> whether the gate has to be set."""
-HARD = {
-    "maxSkew": 1,
-    "topologyKey": "zone",
-    "whenUnsatisfiable": "DoNotSchedule",
-    "labelSelector": {"matchLabels": {"app": "a"}},
-}
+HARD = yaml.safe_load("""
+maxSkew: 1
+topologyKey: zone
+whenUnsatisfiable: DoNotSchedule
+labelSelector:
+  matchLabels: {app: a}
+""")
 TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
 WANTS = {
     "NodeAffinity": {"nodeSelector": {"disk": "fast"}},
@@ -110,7 +112,6 @@ class Bench:
         """Try *pending* for the first time; True if it is parked."""
         self.router.put(pending)
         item = self.queue.pop()
-        assert item is not None
         decision = self.engine.schedule(pending)
         if decision.host is not None:
             return False

@@ -1,6 +1,7 @@
 """What hints of plugins about volumes, devices and pods say in each case of the original's rules."""
 
 import pytest
+import yaml
 
 from kubeclassic.framework import hints
 from tests.support.build import node, obj, pod
@@ -119,9 +120,12 @@ def test_claims_to_devices():
     spec = {"devices": {"requests": [{"name": "r", "exactly": exactly()}]}}
     mine = made("ResourceClaim", "c", spec, metadata={"namespace": "default", "uid": "1"})
     other = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"})
-    allocation = {
-        "allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}
-    }
+    allocation = yaml.safe_load("""
+    allocation:
+      devices:
+        results:
+        - {request: r, driver: d, pool: p, device: x}
+    """)
     held = made(
         "ResourceClaim",
         "d",
@@ -141,7 +145,7 @@ def test_claims_to_devices():
 def test_anti_affinity_of_others():
     """Upstream: a pod that goes counts only if the waiting pod's own terms match it, not if its terms matched
     the waiting pod."""
-    terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
+    terms = yaml.safe_load("[{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}]")
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     waiting = pod("p", labels={"app": "a"})
     gone = pod("q", on="n", affinity=shy)
@@ -151,7 +155,7 @@ def test_anti_affinity_of_others():
 
 def test_wider_hints():
     """From 1.36 on pods count that avoided the pod, that are nominated, and its own labels."""
-    terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
+    terms = yaml.safe_load("[{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}]")
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     waiting = pod("p", labels={"app": "a"})
     gone = pod("q", affinity=shy, status={"nominatedNodeName": "n"})

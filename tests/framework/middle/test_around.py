@@ -6,9 +6,10 @@ from kubeclassic.core.queue.backoff import SECOND, nanoseconds
 from kubeclassic.exceptions import CacheError
 from tests.framework.queue.test_queue_releases import FIT, Bench, named
 from tests.support.build import node, obj
+from tests.support.manifests import manifest
 
 NAMES = frozenset({"NodeName"})
-SERVICE = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}})
+SERVICE = obj(manifest("Service", "s", namespace="default"))
 
 
 class TestEvents:
@@ -92,7 +93,6 @@ class TestWaiting:
                 bench.clock.now = nanoseconds(now)
                 bench.queue.move_all()
                 again = bench.queue.pop()
-                assert again is not None
                 assert again.pod.key == item.pod.key
                 bench.fail(again)
                 found.append(bench.queue._ends(again) - bench.clock.now)

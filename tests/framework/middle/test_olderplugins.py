@@ -22,12 +22,9 @@ def scores(plugin, new, *objects, release="1.21", normal=False):
     return {batch.name(i): int(score) for i, score in enumerate(found)}
 
 
-class TestAllocation:
-    def test_without_resources_all_are_alike(self):
-        """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
-        plugin = older.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
-        assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}
-        with pytest.raises(
-            PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"
-        ):
-            older.RequestedToCapacityRatio(None, handle("1.22"))
+def test_without_resources_all_are_alike():
+    """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
+    plugin = older.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
+    assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}
+    with pytest.raises(PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"):
+        older.RequestedToCapacityRatio(None, handle("1.22"))

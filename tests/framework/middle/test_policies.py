@@ -52,54 +52,52 @@ def weighed(**rules):
     return [{"name": rule, "weight": weight} for rule, weight in rules.items()]
 
 
-class TestFilters:
-    def test_a_plugin_of_two_rules(self):
-        """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so
-        first."""
-        twice = named("GeneralPredicates", "HostName")
-        assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
-        assert refusal("1.19", predicates=twice).endswith(
-            'default-scheduler: plugin "NodeName" already registered as "FilterPlugin"'
-        )
-        expected = 'error initializing the scheduling framework: plugin "NodeName" already registered as "FilterPlugin"'
-        assert refusal("1.17", predicates=twice) == expected
+def test_a_plugin_of_two_rules():
+    """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so
+    first."""
+    twice = named("GeneralPredicates", "HostName")
+    assert names(translated("1.20", predicates=twice), "filter").count("NodeName") == 1
+    assert refusal("1.19", predicates=twice).endswith(
+        'default-scheduler: plugin "NodeName" already registered as "FilterPlugin"'
+    )
+    expected = (
+        'error initializing the scheduling framework: plugin "NodeName" already registered as "FilterPlugin"'
+    )
+    assert refusal("1.17", predicates=twice) == expected
 
 
-class TestScores:
-    def test_weights_are_cut_to_32_bits(self):
-        """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""
-        huge = weighed(BalancedResourceAllocation=5 * 10**17, NodeAffinityPriority=1)
-        assert weights(translated("1.22", priorities=huge))["NodeResourcesBalancedAllocation"] == -743309312
-        assert refusal("1.22", priorities=huge).endswith("total score of Score plugins could overflow")
-        assert refusal("1.17", priorities=huge) == "total priority of priority functions has overflown"
+def test_weights_are_cut_to_32_bits():
+    """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""
+    huge = weighed(BalancedResourceAllocation=5 * 10**17, NodeAffinityPriority=1)
+    assert weights(translated("1.22", priorities=huge))["NodeResourcesBalancedAllocation"] == -743309312
+    assert refusal("1.22", priorities=huge).endswith("total score of Score plugins could overflow")
+    assert refusal("1.17", priorities=huge) == "total priority of priority functions has overflown"
 
 
-class TestArguments:
-    @pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
-    def test_an_argument_under_the_name_of_a_rule(self, release, labels):
-        """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
-        rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
-        found = translated(release, predicates=rules)
-        assert found.profiles[0].args_of("NodeLabel", found.context).present_labels == labels
-        assert refusal("1.22", predicates=rules).endswith(
-            'plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>'
-        )
+@pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
+def test_an_argument_under_the_name_of_a_rule(release, labels):
+    """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
+    rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
+    found = translated(release, predicates=rules)
+    assert found.profiles[0].args_of("NodeLabel", found.context).present_labels == labels
+    assert refusal("1.22", predicates=rules).endswith(
+        'plugin "NodeLabel": want args to be of type NodeLabelArgs, got <nil>'
+    )
 
-    @pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
-    def test_resources_without_weight(self, release, weight):
-        """They have weight 1 in 1.18, and are refused later."""
-        ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
-        rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
-        found = translated(release, priorities=rules)
-        assert (
-            found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
-        )
-        assert refusal("1.19", priorities=rules).endswith(
-            'error initializing plugin "RequestedToCapacityRatio": resource cpu weight 0 must not be less than 1'
-        )
-        assert refusal("1.21", priorities=rules).endswith(
-            "resources[0].weight: Invalid value: 0: resource weight of cpu not in valid range [1, inf)"
-        )
+
+@pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
+def test_resources_without_weight(release, weight):
+    """They have weight 1 in 1.18, and are refused later."""
+    ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
+    rules = [{"name": "r", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}]
+    found = translated(release, priorities=rules)
+    assert found.profiles[0].args_of("RequestedToCapacityRatio", found.context).resources[0].weight == weight
+    assert refusal("1.19", priorities=rules).endswith(
+        'error initializing plugin "RequestedToCapacityRatio": resource cpu weight 0 must not be less than 1'
+    )
+    assert refusal("1.21", priorities=rules).endswith(
+        "resources[0].weight: Invalid value: 0: resource weight of cpu not in valid range [1, inf)"
+    )
 
 
 class TestRefusals:
@@ -206,67 +204,61 @@ class TestRefusals:
         )
 
 
-class TestProviders:
-    @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
-    def test_the_autoscalers(self, release):
-        """It fills nodes up, where the default one spreads."""
-        found = configuration_of_provider(
-            "ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7
-        )
-        assert "NodeResourcesMostAllocated" in weights(found)
-        assert "NodeResourcesLeastAllocated" not in weights(found)
-        assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == 7
-
-    def test_what_is_refused(self):
-        """A provider that does not exist, and in 1.17 an affinity weight of 0."""
-        with pytest.raises(PolicyError, match='algorithm provider "X" is not registered'):
-            configuration_of_provider("X", FRAMEWORK_RELEASES["1.20"])
-        with pytest.raises(
-            PolicyError, match="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"
-        ):
-            configuration_of_provider(
-                "DefaultProvider", FRAMEWORK_RELEASES["1.17"], hard_pod_affinity_weight=0
-            )
-        assert configuration_of_provider(
-            "DefaultProvider", FRAMEWORK_RELEASES["1.18"], hard_pod_affinity_weight=0
-        )
-
-
-class TestOptions:
-    @pytest.mark.parametrize("release", WITH_POLICIES)
-    def test_a_policy_makes_the_profile(self, release, root):
-        """From its JSON form or its file."""
-        rules = {
-            **HEAD,
-            "predicates": named("PodFitsResources"),
-            "priorities": weighed(MostRequestedPriority=1),
-        }
-        engine = SchedulerSpec.of(options_of({"release": release, "policy": rules})).read().engine()
-        assert [rule.name for rule, _ in engine.algorithm.priorities] == ["NodeResourcesMostAllocated"]
-
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"release": "1.23", "policy": {}}, f"{NO_POLICY}, got one, which release 1.23 does not have"),
-            (
-                {"release": "1.22", "provider": "DefaultProvider"},
-                "provider: expected a profile, got DefaultProvider, which release 1.22",
-            ),
-            (
-                {"release": "1.20", "policy": {}, "profile": {}},
-                "policy cannot be combined with profile: release 1.20 is started with one",
-            ),
-            (
-                {"release": "1.20", "policy": {**HEAD, "predicates": named("X")}},
-                "Invalid configuration: Predicate type not found",
-            ),
-        ],
+@pytest.mark.parametrize("release", WITH_POLICIES[:-1])
+def test_the_autoscalers(release):
+    """It fills nodes up, where the default one spreads."""
+    found = configuration_of_provider(
+        "ClusterAutoscalerProvider", FRAMEWORK_RELEASES[release], hard_pod_affinity_weight=7
     )
-    def test_what_does_not_go_together(self, options, message):
-        """Options that the release lacks, or that exclude each other, are refused in one line."""
-        assert refusal_text(
-            KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()
-        ).startswith(message)
+    assert "NodeResourcesMostAllocated" in weights(found)
+    assert "NodeResourcesLeastAllocated" not in weights(found)
+    assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == 7
+
+
+def test_what_is_refused():
+    """A provider that does not exist, and in 1.17 an affinity weight of 0."""
+    with pytest.raises(PolicyError, match='algorithm provider "X" is not registered'):
+        configuration_of_provider("X", FRAMEWORK_RELEASES["1.20"])
+    with pytest.raises(
+        PolicyError, match="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100"
+    ):
+        configuration_of_provider("DefaultProvider", FRAMEWORK_RELEASES["1.17"], hard_pod_affinity_weight=0)
+    assert configuration_of_provider(
+        "DefaultProvider", FRAMEWORK_RELEASES["1.18"], hard_pod_affinity_weight=0
+    )
+
+
+@pytest.mark.parametrize("release", WITH_POLICIES)
+def test_a_policy_makes_the_profile(release, root):
+    """From its JSON form or its file."""
+    rules = {**HEAD, "predicates": named("PodFitsResources"), "priorities": weighed(MostRequestedPriority=1)}
+    engine = SchedulerSpec.of(options_of({"release": release, "policy": rules})).read().engine()
+    assert [rule.name for rule, _ in engine.algorithm.priorities] == ["NodeResourcesMostAllocated"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"release": "1.23", "policy": {}}, f"{NO_POLICY}, got one, which release 1.23 does not have"),
+        (
+            {"release": "1.22", "provider": "DefaultProvider"},
+            "provider: expected a profile, got DefaultProvider, which release 1.22",
+        ),
+        (
+            {"release": "1.20", "policy": {}, "profile": {}},
+            "policy cannot be combined with profile: release 1.20 is started with one",
+        ),
+        (
+            {"release": "1.20", "policy": {**HEAD, "predicates": named("X")}},
+            "Invalid configuration: Predicate type not found",
+        ),
+    ],
+)
+def test_what_does_not_go_together(options, message):
+    """Options that the release lacks, or that exclude each other, are refused in one line."""
+    assert refusal_text(
+        KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()
+    ).startswith(message)
 
 
 class TestCheck:

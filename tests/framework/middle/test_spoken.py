@@ -1,6 +1,7 @@
 """What 1.17 to 1.26 say of selectors that cannot be read, and decide with gates that are not as by default."""
 
 import pytest
+import yaml
 
 from tests.support.build import node, pod
 from tests.support.releasewalk import answer
@@ -16,7 +17,14 @@ WEB = {"app": "web"}
 )
 def test_a_selector_that_cannot_be_read(release, begins):
     """The fault of a selector names the field from 1.21 on."""
-    term = {"weight": 1, "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": []}]}}
+    term = yaml.safe_load("""
+    weight: 1
+    preference:
+      matchExpressions:
+      - key: a
+        operator: In
+        values: []
+    """)
     pending = pod(
         "new", affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
     )
@@ -28,12 +36,12 @@ def test_a_selector_that_cannot_be_read(release, begins):
 @pytest.mark.parametrize(("release", "full"), [("1.26", ["a"]), ("1.27", [])])
 def test_label_keys_alone(release, full):
     """matchLabelKeys select without a selector until 1.26."""
-    constraint = {
-        "topologyKey": "zone",
-        "maxSkew": 1,
-        "whenUnsatisfiable": "DoNotSchedule",
-        "matchLabelKeys": ["app"],
-    }
+    constraint = yaml.safe_load("""
+    topologyKey: zone
+    maxSkew: 1
+    whenUnsatisfiable: DoNotSchedule
+    matchLabelKeys: [app]
+    """)
     pending = pod("new", labels=WEB, topologySpreadConstraints=[constraint])
     found = answer(
         release,

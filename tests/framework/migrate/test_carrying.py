@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate.ask import migrate
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 
 GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
@@ -66,7 +68,7 @@ def scored(name, weight=1, *off):
 def test_what_1_17_disabled_in_vain():
     """A plugin that a configuration of 1.17 disables runs there, and so it does in later releases; a note
     says so."""
-    given = document("v1alpha1", {"plugins": {"filter": {"disabled": [{"name": "*"}]}}})
+    given = document("v1alpha1", yaml.safe_load("{plugins: {filter: {disabled: [{name: '*'}]}}}"))
     (before,) = to(moved(given, "1.17", "1.17"), "1.17")
     for release in ("1.18", "1.20", "1.27"):
         found = moved(given, "1.17", release)
@@ -169,25 +171,19 @@ def test_what_its_release_refuses_is_refused(data):
 
 def test_plugins_of_a_user_are_no_fault():
     """A plugin that no release has is carried over, but not with other arguments that are refused."""
-    own = {"plugins": {"permit": {"enabled": [{"name": "Mine"}]}}}
+    own = yaml.safe_load("{plugins: {permit: {enabled: [{name: Mine}]}}}")
     assert migrate(document("v1", own), "1.27", to="1.34").profile == document("v1", own)
-    timeout = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": -1}}]}
+    timeout = yaml.safe_load("{pluginConfig: [{name: VolumeBinding, args: {bindTimeoutSeconds: -1}}]}")
     with pytest.raises(PolicyError, match="bindTimeoutSeconds"):
         migrate(document("v1", {**own, **timeout}), "1.27", to="1.34")
 
 
 def test_the_question_takes_profiles():
     """Python migrates a profile as the command does, and checks both on a cluster."""
-    node = {
-        "kind": "Node",
-        "metadata": {"name": "a"},
-        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}},
-    }
-    pod = {
-        "kind": "Pod",
-        "metadata": {"name": "web"},
-        "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
-    }
+    node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}})
+    pod = manifest(
+        "Pod", "web", spec=yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '1'}}}]}")
+    )
     result = migrate(
         document("v1beta1", scored("NodeResourcesMostAllocated", 3, "NodeResourcesLeastAllocated")),
         "1.22",

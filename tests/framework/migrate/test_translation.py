@@ -215,7 +215,6 @@ class TestStrategies:
         """Opposite priorities over the same resources leave their difference, and nothing if they have equal
         weights."""
         stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
-        assert stronger.document is not None
         assert (stronger.document["type"], stronger.weight, stronger.is_exact) == (
             "LeastAllocated",
             Fraction(3),
@@ -272,18 +271,17 @@ class TestStrategies:
         assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
 
 
-class TestWeights:
-    @given(
-        st.dictionaries(
-            st.text("abc", min_size=1),
-            st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10),
-            min_size=1,
-            max_size=5,
-        )
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1),
+        st.fractions(min_value=Fraction(1, 10), max_value=2**60, max_denominator=10),
+        min_size=1,
+        max_size=5,
     )
-    def test_ratios_are_kept_unless_told(self, given_weights):
-        """Weights are whole numbers of 32 bits; those without a note keep their ratios."""
-        found, clipped = fitted(given_weights)
-        assert all(1 <= weight <= MAX_WEIGHT for weight in found.values())
-        ratios = {found[name] / given_weights[name] for name in given_weights if name not in clipped}
-        assert len(ratios) <= 1
+)
+def test_ratios_are_kept_unless_told(given_weights):
+    """Weights are whole numbers of 32 bits; those without a note keep their ratios."""
+    found, clipped = fitted(given_weights)
+    assert all(1 <= weight <= MAX_WEIGHT for weight in found.values())
+    ratios = {found[name] / given_weights[name] for name in given_weights if name not in clipped}
+    assert len(ratios) <= 1

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
 from kubeclassic.core.arrays.reduction import Reduction
@@ -157,13 +157,13 @@ class TestEachPlugin:
 
     def test_the_first_of_its_kind(self, name):
         """A pod that requires its own kind may be the first one, but on no node that lacks the label."""
-        wants = {
-            "podAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": [
-                    {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
-                ]
-            }
-        }
+        wants = yaml.safe_load("""
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - labelSelector:
+              matchLabels: {app: a}
+            topologyKey: zone
+        """)
         new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle = cycle_of(new, node("a", labels={"zone": "x"}), node("bare"))
         by = PLUGINS[name]()
@@ -220,8 +220,8 @@ class TestDecisions:
     def hosts(self, engine, labels, forms, order, leaving):
         """The host of each pod; before the last one, pod number *leaving* is deleted."""
         feed = EventFeed(engine)
-        found = list[str | None]()
-        pods = list[Pod]()
+        found = []
+        pods = []
         for i, item in enumerate(labels):
             feed.put(node(f"n{i}", labels=item))
         for number, form in enumerate(order):
@@ -236,17 +236,16 @@ class TestDecisions:
         return found
 
 
-class TestManyValues:
-    def test_labels_with_many_values(self):
-        """Where values are not few, they are in arrays, and mean the same."""
-        nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
-        term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
-        refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        new = pod("new", labels={"app": "a"}, affinity=refusing)
-        there = pod("p", on="n07", labels={"app": "a"})
-        cycle = cycle_of(new, *nodes, there)
-        by = PLUGINS["InterPodAffinity"]()
-        assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [
-            i == 7 for i in range(len(nodes))
-        ]
-        assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))
+def test_labels_with_many_values():
+    """Where values are not few, they are in arrays, and mean the same."""
+    nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
+    term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
+    refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    new = pod("new", labels={"app": "a"}, affinity=refusing)
+    there = pod("p", on="n07", labels={"app": "a"})
+    cycle = cycle_of(new, *nodes, there)
+    by = PLUGINS["InterPodAffinity"]()
+    assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [
+        i == 7 for i in range(len(nodes))
+    ]
+    assert declared_outcomes(by, cycle) == outcomes(by, cycle, Batch(cycle.table))

@@ -1,5 +1,7 @@
 """InterPodAffinity: required and preferred terms, namespace selectors, trials, by example."""
 
+import yaml
+
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
@@ -7,6 +9,7 @@ from kubeclassic.framework.status import SKIP, Code, Status
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
+from tests.support.manifests import manifest
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",
@@ -14,7 +17,7 @@ SHORT = {
     "node(s) didn't satisfy existing pods anti-affinity rules": "existing",
     None: None,
 }
-NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+NEAR = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 
 
@@ -25,7 +28,7 @@ def new(app="a", namespace="default", **terms):
 
 def namespace(name, **labels):
     """A Namespace object."""
-    return obj({"kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+    return obj(manifest("Namespace", name, labels=labels))
 
 
 def plugin(hard_weight=1, ignore=False):
@@ -50,43 +53,39 @@ def before(incoming, *objects):
     return found
 
 
-class TestSkip:
-    def test_a_holder_that_has_left_refuses_nothing(self):
-        """A pod that refused and is gone does not keep the filter on."""
-        cycle = cycle_of(new(), A, peer(refuse=[term()]))
-        cycle.table.remove_pod(0, cycle.table.pods[0][0])
-        assert plugin().pre_filter(cycle.template, cycle) is SKIP
+def test_a_holder_that_has_left_refuses_nothing():
+    """A pod that refused and is gone does not keep the filter on."""
+    cycle = cycle_of(new(), A, peer(refuse=[term()]))
+    cycle.table.remove_pod(0, cycle.table.pods[0][0])
+    assert plugin().pre_filter(cycle.template, cycle) is SKIP
 
 
-class TestNamespaces:
-    def test_a_changed_namespace_is_seen(self):
-        """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
-        read."""
-        cycle = cycle_of(new(), A)
-        version = cycle.listings.owner_tick.count
-        cycle.listings.namespaces.put(namespace("far"))
-        assert cycle.listings.owner_tick.count > version
+def test_a_changed_namespace_is_seen():
+    """What is kept of an answer is renewed when a Namespace changes: its version is among what owners
+    read."""
+    cycle = cycle_of(new(), A)
+    version = cycle.listings.owner_tick.count
+    cycle.listings.namespaces.put(namespace("far"))
+    assert cycle.listings.owner_tick.count > version
 
 
-class TestInvalidSelectors:
-    def test_of_the_incoming_pod(self):
-        """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
-        text = '"Near" is not a valid label selector operator'
-        assert before(new(want=[BAD]), A) == Status(
-            Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",)
-        )
-        both = before(new(like=[(1, BAD)], dislike=[(1, term(namespaceSelector=NEAR))]), A)
-        assert both is not None
-        assert (
-            both.message
-            == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
-        )
+def test_of_the_incoming_pod():
+    """Any term of the pod that cannot be read, a preferred one too, turns it down as a whole."""
+    text = '"Near" is not a valid label selector operator'
+    assert before(new(want=[BAD]), A) == Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (f"parsing pod: requiredAffinityTerms: {text}",)
+    )
+    both = before(new(like=[(1, BAD)], dislike=[(1, term(namespaceSelector=NEAR))]), A)
+    assert (
+        both.message == f"parsing pod: [preferredAffinityTerms: {text}, preferredAntiAffinityTerms: {text}]"
+    )
 
-    def test_of_an_existing_pod(self):
-        """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
-        carrier = peer(refuse=[term(), BAD], like=[(5, term())])
-        assert before(new(), A, carrier) is SKIP
-        assert scores(plugin(), new(), A, C, carrier, raw=True) == {"a": 5, "c": 0}
+
+def test_of_an_existing_pod():
+    """A list of terms with one that cannot be read is dropped, the pod's other lists stand."""
+    carrier = peer(refuse=[term(), BAD], like=[(5, term())])
+    assert before(new(), A, carrier) is SKIP
+    assert scores(plugin(), new(), A, C, carrier, raw=True) == {"a": 5, "c": 0}
 
 
 class TestTrials:

@@ -38,8 +38,6 @@ def faults(selector, cells=None):
     made = pod(
         "p", affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [selector]}]}}}
     )
-    assert made.spec.affinity is not None
-    assert made.spec.affinity.node_affinity is not None
     assert made.spec.affinity.node_affinity.required is not None
     return node_selector_faults(made.spec.affinity.node_affinity.required, cells or FrameworkCells())
 
@@ -69,58 +67,51 @@ def before(new, by=None):
     return (by or plugin()).pre_filter(cycle.template, cycle)
 
 
-class TestPreFilter:
-    def test_names_that_exclude_each_other_end_the_cycle(self):
-        """If no term can match any name the pod is turned down as a whole."""
-        term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
-        assert before(wanting(term)) == unresolvable("pod affinity terms conflict")
-
-    def test_a_term_that_names_nobody_before_them(self):
-        """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
-        conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
-        for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
-            cycle = cycle_of(wanting(first, conflict), *NODES, release="1.25")
-            found = NodeAffinityPlugin(None, handle("1.25")).pre_filter(cycle.template, cycle)
-            assert found == (unresolvable("pod affinity terms conflict") if is_refused else None)
+def test_names_that_exclude_each_other_end_the_cycle():
+    """If no term can match any name the pod is turned down as a whole."""
+    term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
+    assert before(wanting(term)) == unresolvable("pod affinity terms conflict")
 
 
-class TestFilter:
-    def test_it_does_without_pre_filter(self):
-        """A disabled PreFilter changes nothing for the filter."""
-        cycle = cycle_of(wanting(named("a")), *NODES)
-        assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
-
-    def test_the_profiles_own_affinity_comes_first(self):
-        """A node that the added affinity does not match says so, whatever the pod asks for."""
-        enforced = plugin(required=[labelled("disk", "hdd")])
-        assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {
-            "a": ENFORCED,
-            "b": OWN,
-        }
+def test_a_term_that_names_nobody_before_them():
+    """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
+    conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
+    for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
+        cycle = cycle_of(wanting(first, conflict), *NODES, release="1.25")
+        found = NodeAffinityPlugin(None, handle("1.25")).pre_filter(cycle.template, cycle)
+        assert found == (unresolvable("pod affinity terms conflict") if is_refused else None)
 
 
-class TestScore:
-    def test_an_invalid_term_ends_the_cycle(self):
-        """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
-        cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
-        text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
-        assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
-        with pytest.raises(PriorityError, match="Unsupported value"):
-            plugin().score(cycle.template, Batch(cycle.table), cycle)
+def test_it_does_without_pre_filter():
+    """A disabled PreFilter changes nothing for the filter."""
+    cycle = cycle_of(wanting(named("a")), *NODES)
+    assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
 
 
-class TestPreScore:
-    @pytest.mark.parametrize("release", ["1.27", "1.30"])
-    def test_an_empty_list_is_scored(self, release):
-        """A list of preferences that is there is asked about, even if it is empty; without one the plugin
-        skips from 1.30 on."""
-        cycle = cycle_of(pod("new", affinity={"nodeAffinity": {PREFERRED: []}}), *NODES)
-        judge = NodeAffinityPlugin(None, handle(release))
-        assert judge.pre_score(cycle.template, Batch(cycle.table), cycle) is None
-        bare = cycle_of(pod("new"), *NODES)
-        assert judge.pre_score(bare.template, Batch(bare.table), bare) == (
-            SKIP if release == "1.30" else None
-        )
+def test_the_profiles_own_affinity_comes_first():
+    """A node that the added affinity does not match says so, whatever the pod asks for."""
+    enforced = plugin(required=[labelled("disk", "hdd")])
+    assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
+
+
+def test_an_invalid_term_ends_the_cycle():
+    """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
+    cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
+    text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
+    assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
+    with pytest.raises(PriorityError, match="Unsupported value"):
+        plugin().score(cycle.template, Batch(cycle.table), cycle)
+
+
+@pytest.mark.parametrize("release", ["1.27", "1.30"])
+def test_an_empty_list_is_scored(release):
+    """A list of preferences that is there is asked about, even if it is empty; without one the plugin
+    skips from 1.30 on."""
+    cycle = cycle_of(pod("new", affinity={"nodeAffinity": {PREFERRED: []}}), *NODES)
+    judge = NodeAffinityPlugin(None, handle(release))
+    assert judge.pre_score(cycle.template, Batch(cycle.table), cycle) is None
+    bare = cycle_of(pod("new"), *NODES)
+    assert judge.pre_score(bare.template, Batch(bare.table), bare) == (SKIP if release == "1.30" else None)
 
 
 class TestFaults:

@@ -4,10 +4,14 @@ against plain numbers."""
 import pytest
 
 from kubeclassic.core.arrays.batch import Batch
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.config.args import read_args
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
+from kubeclassic.simulation.conform import build
 from tests.support.asking import cycle_of, handle, scores
 from tests.support.build import node, pod
+from tests.support.frameworkbuild import configuration
 
 GPU = "example.com/gpu"
 TPU = "example.com/tpu"
@@ -73,13 +77,12 @@ def raw(plugin, new, *objects):
     return scores(plugin, new, *objects, raw=True)
 
 
-class TestFitScores:
-    def test_too_much_is_as_good_as_full(self):
-        """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
-        new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
-        small = node("n", cpu="1", memory="1Gi")
-        assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
-        assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
+def test_too_much_is_as_good_as_full():
+    """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
+    new = pod("new", requests={"cpu": "2", "memory": "2Gi"})
+    small = node("n", cpu="1", memory="1Gi")
+    assert raw(strategy("MostAllocated"), new, small) == {"n": 100}
+    assert raw(strategy("LeastAllocated"), new, small) == {"n": 0}
 
 
 def test_a_balance_that_64_bits_do_not_hold():
@@ -90,3 +93,113 @@ def test_a_balance_that_64_bits_do_not_hold():
     assert scores(balance, pod("new", requests={"cpu": "1", "memory": "9Ei"}), *tiny, raw=True) == {
         "n": -(2**63)
     }
+
+
+# --- NodeResourcesFit, NodeResourcesBalancedAllocation and NodePorts in releases after 1.27, by example -----
+
+
+PORTS = [{"hostPort": 80, "containerPort": 80}]
+SIDECAR = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}, "ports": PORTS}
+
+
+def scheduler(release, *objects, **gates):
+    """A scheduler of *release* with the default profile."""
+    config = {"percentageOfNodesToScore": 100, "profile": None, "featureGates": gates}
+    made = build({"name": "requests", "version": release, "config": config}, {})
+    for item in objects:
+        EventFeed(made).put(item)
+    return made
+
+
+def with_sidecar(name, cpu="3", **more):
+    """A pod with a sidecar of 2 cpu and a host port."""
+    return pod(name, requests={"cpu": cpu}, initContainers=[SIDECAR], **more)
+
+
+def test_overhead_in_scores_of_one_pod_after_the_other():
+    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as
+    much."""
+    pods = [
+        pod("bare", requests={"memory": "2Gi"}),
+        pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"}),
+    ]
+    shape = [{"utilization": used, "score": score} for used, score in ((0, 0), (25, 10), (50, 0))]
+    strategy = {
+        "type": "RequestedToCapacityRatio",
+        "resources": [{"name": "memory"}],
+        "requestedToCapacityRatio": {"shape": shape},
+    }
+    profile = {
+        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+        "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}],
+    }
+    nodes = [node("small", memory="4Gi"), node("large", memory="16Gi")]
+    for order in (pods, pods[::-1]):
+        made = framework_engine(configuration(profile, release="1.23", version="v1beta2"))
+        EventFeed(made).put_all(nodes)
+        assert {one.name: made.schedule(one).host for one in order} == {"bare": "large", "over": "small"}
+
+
+def test_without_the_gate_bound_pods_count():
+    """A bound pod with a sidecar takes up room even where these are off."""
+    made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
+    assert made.schedule(pod("new", requests={"cpu": "2"})).host is None
+    assert made.schedule(pod("new", requests={"cpu": "1"})).host == "n"
+
+
+def test_host_ports():
+    """The host port of a sidecar is taken from 1.34 on; that of another init container never is."""
+    port = [{"name": "c", "ports": PORTS}]
+    new = pod("new", containers=port)
+    plain = pod("plain", on="n", initContainers=[{**SIDECAR, "restartPolicy": None}])
+    assert scheduler("1.33", node("n"), with_sidecar("old", on="n")).schedule(new).host == "n"
+    assert scheduler("1.34", node("n"), with_sidecar("old", on="n")).schedule(new).host is None
+    assert scheduler("1.34", node("n"), plain).schedule(new).host == "n"
+    assert (
+        scheduler("1.34", node("n"), pod("old", on="n", containers=port))
+        .schedule(with_sidecar("new", "1"))
+        .host
+        is None
+    )
+
+
+def test_too_many_pods_is_no_size():
+    """A node that takes no pod at all may still be helped, as far as 1.34 says."""
+    made = scheduler("1.34", node("n", pods="0"))
+    assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
+
+
+def test_where_a_pod_is_nominated():
+    """A pod that is nominated to a node which has become too small may make room elsewhere while its
+    victims still leave."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    leaving = pod(
+        "victim",
+        on="small",
+        metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+        status={"conditions": [condition]},
+    )
+    objects = [
+        node("small", cpu="1"),
+        node("large", cpu="4"),
+        leaving,
+        pod("other", on="large", requests={"cpu": "4"}),
+    ]
+    new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
+    plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
+    assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
+
+
+def test_an_update_makes_room():
+    """A bound pod that has shrunk leaves room once its status says so."""
+
+    def running(asked, has):
+        states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
+        return pod(
+            "old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states}
+        )
+
+    made = scheduler("1.33", node("n"), running("3", "3"))
+    for asked, has, host in (("1", "3", None), ("1", "1", "n")):
+        EventFeed(made).put(running(asked, has))
+        assert made.schedule(pod("new", requests={"cpu": "2"})).host == host

@@ -8,8 +8,9 @@ from kubeclassic.core.arrays.counts import judged
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
-from tests.support.asking import cycle_of, found_by
-from tests.support.build import node, overlay, pod
+from tests.support.asking import cycle_of, found_by, scores
+from tests.support.build import node, obj, overlay, pod
+from tests.support.manifests import manifest
 from tests.support.spreadbuild import (
     LEAVING,
     NEAR,
@@ -22,31 +23,29 @@ from tests.support.spreadbuild import (
     peer,
     plugin,
     soft,
-)
+)  # fmt: skip
 
 
-class TestHard:
-    def test_the_error_says_where_from_some_release_on(self):
-        """From 1.30 on the text begins with what was being done."""
-        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
-        status = plugin(release="1.30").pre_filter(cycle.template, cycle)
-        assert isinstance(status, Status)
-        assert status.message.startswith(
-            "get constraints from pod: obtaining pod's hard topology spread constraints: "
-        )
+def test_the_error_says_where_from_some_release_on():
+    """From 1.30 on the text begins with what was being done."""
+    cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+    status = plugin(release="1.30").pre_filter(cycle.template, cycle)
+    assert isinstance(status, Status)
+    assert status.message.startswith(
+        "get constraints from pod: obtaining pod's hard topology spread constraints: "
+    )
 
-    def test_an_invalid_selector_is_an_error(self):
-        """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
-        cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
-        status = plugin().pre_filter(cycle.template, cycle)
-        assert status == Status(
-            Code.ERROR,
-            (
-                'obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',
-            ),
-        )
-        quiet = cycle_of(incoming(soft(selector=NEAR)), A)
-        assert plugin().pre_filter(quiet.template, quiet) is None
+
+def test_an_invalid_selector_is_an_error():
+    """An invalid hard constraint is an error of PreFilter; an invalid soft one is not."""
+    cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
+    status = plugin().pre_filter(cycle.template, cycle)
+    assert status == Status(
+        Code.ERROR,
+        ('obtaining pod\'s hard topology spread constraints: "Near" is not a valid label selector operator',),
+    )
+    quiet = cycle_of(incoming(soft(selector=NEAR)), A)
+    assert plugin().pre_filter(quiet.template, quiet) is None
 
 
 class TestOneKeyTwice:
@@ -79,26 +78,26 @@ class TestOneKeyTwice:
         assert found[0] == found[1]
 
 
-class TestMinDomains:
-    def test_later_no_gate_is_needed(self):
-        """From 1.30 on minDomains counts though there is no such gate any more."""
-        pods = peer("f", "a"), peer("g", "b")
-        assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {
-            "a": "skew",
-            "b": "skew",
-        }
+def test_later_no_gate_is_needed():
+    """From 1.30 on minDomains counts though there is no such gate any more."""
+    pods = peer("f", "a"), peer("g", "b")
+    assert against(incoming(constraint(minDomains=3)), A, B, *pods, by=plugin(release="1.34")) == {
+        "a": "skew",
+        "b": "skew",
+    }
 
-    def test_without_the_gate_it_is_passed_over(self):
-        """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything
-        fits."""
-        off = plugin(MinDomainsInPodTopologySpread=False)
-        assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {
-            "a": None,
-            "b": None,
-        }
-        nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
-        assert against(nowhere, A, by=off) == {"a": None}
-        assert against(nowhere, A) == {"a": "skew"}
+
+def test_without_the_gate_it_is_passed_over():
+    """With MinDomainsInPodTopologySpread off minDomains means nothing, and without any domain everything
+    fits."""
+    off = plugin(MinDomainsInPodTopologySpread=False)
+    assert against(incoming(constraint(minDomains=3)), A, B, peer("f", "a"), peer("g", "b"), by=off) == {
+        "a": None,
+        "b": None,
+    }
+    nowhere = incoming(constraint(skew=0), nodeSelector={"rack": "none"})
+    assert against(nowhere, A, by=off) == {"a": None}
+    assert against(nowhere, A) == {"a": "skew"}
 
 
 class TestPolicies:
@@ -120,12 +119,11 @@ class TestPolicies:
         )
 
 
-class TestMatchLabelKeys:
-    def test_without_the_gate_they_are_passed_over(self):
-        """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
-        new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
-        off = plugin(MatchLabelKeysInPodTopologySpread=False)
-        assert against(new, A, B, peer("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
+def test_without_the_gate_they_are_passed_over():
+    """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
+    new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
+    off = plugin(MatchLabelKeysInPodTopologySpread=False)
+    assert against(new, A, B, peer("f", "a", labels={"rev": "1"}), by=off)["a"] == "skew"
 
 
 class TestTrials:
@@ -181,6 +179,77 @@ def test_a_node_that_left_takes_its_domain_along():
     feed.delete(B)
     cycle = engine.begin(incoming(constraint()))
     assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
+
+
+# --- against a plain loop -----------------------------------------------------------------------------------
+
+
+# --- PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loo---
+
+
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
+ZONED = [
+    node(name, labels={"kubernetes.io/hostname": name, **zone})
+    for name, zone in (
+        ("n0", {"topology.kubernetes.io/zone": "a"}),
+        ("n1", {"topology.kubernetes.io/zone": "b"}),
+        ("n2", {}),
+    )
+]
+
+
+class TestDefaults:
+    def owned(self, kind, name="o", api="apps/v1"):
+        return {
+            "ownerReferences": [
+                {"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}
+            ]
+        }
+
+    def owner(self, kind, selector):
+        return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
+
+    @pytest.mark.parametrize(
+        ("kind", "api", "selector"),
+        [
+            ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+            ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+            ("ReplicationController", "v1", {"app": "a"}),
+        ],
+    )
+    def test_a_controller_selects(self, kind, api, selector):
+        """The controller that owns the pod selects its peers; one that is only called so, of another API
+        group, does not."""
+        for version, spreads in ((api, True), ("other/v1", False)):
+            new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
+            found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
+            assert (found["n0"] < 100) is spreads
+
+    def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self):
+        """An empty zone label and none make one domain: the node that has the label is scored with the pods
+        of the one that lacks it."""
+        nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
+        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
+        assert found == {"n0": 5, "n1": 0}
+
+    def test_a_service_that_comes_later_is_seen(self):
+        """What was deduced is deduced again once a service has come."""
+        new = pod("new", labels={"app": "a"})
+        cycle = cycle_of(new, *ZONED)
+        judge = plugin()
+        assert judge.constraints(cycle.template, "ScheduleAnyway", cycle) == ()
+        cycle.listings.services.put(SERVICE)
+        assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
+
+
+class TestSoft:
+    def test_an_invalid_selector_is_an_error(self):
+        """An invalid soft constraint is an error of PreScore."""
+        cycle = cycle_of(incoming(soft(selector=NEAR)), A)
+        status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
+        of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
+        text = f'{of_soft}: "Near" is not a valid label selector operator'
+        assert status == Status(Code.ERROR, (text,))
 
 
 # --- against a plain loop -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 
 ZONE = "topology.kubernetes.io/zone"
 NODES = (
@@ -14,37 +15,32 @@ NODES = (
     node("z", labels={ZONE: "2"}),
     node("bare"),
 )
-SERVICE = obj(
-    {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}}
-)
+SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "a"}}))
 
 
 def peer(name, on="", **more):
     return pod(name, on=on, labels={"app": "a"}, **more)
 
 
-class TestBoards:
-    """What is kept of peers from cycle to cycle."""
-
-    @pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
-    def test_hosts_are_read_off(self, release):
-        """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave
-        some pods out."""
-        own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
-        waiting = tuple(
-            pod(f"p{number}", labels={"app": "b"})
-            if number % 5 == 3
-            else peer(f"p{number}", topologySpreadConstraints=own)
-            if number % 7 == 5
-            else peer(f"p{number}")
-            for number in range(40)
-        )
-        scenario = Scenario((*NODES, SERVICE, peer("there", "x")), waiting)
-        quick, whole = (
-            Simulation(scenario, engine_for(release, {}), details=details) for details in (False, True)
-        )
-        assert [one.host for one in quick.decisions()] == [one.host for one in whole.decisions()]
-        taken, detours = quick.engine.detours()
-        constrained = sum(bool(one.spec.topology_spread_constraints) for one in waiting)
-        assert taken >= len(waiting) - constrained
-        assert sum(detours.values()) <= constrained
+@pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
+def test_hosts_are_read_off(release):
+    """Hosts are read off boards, and are those of whole cycles, while peers come and constraints leave
+    some pods out."""
+    own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
+    waiting = tuple(
+        pod(f"p{number}", labels={"app": "b"})
+        if number % 5 == 3
+        else peer(f"p{number}", topologySpreadConstraints=own)
+        if number % 7 == 5
+        else peer(f"p{number}")
+        for number in range(40)
+    )
+    scenario = Scenario((*NODES, SERVICE, peer("there", "x")), waiting)
+    quick, whole = (
+        Simulation(scenario, engine_for(release, {}), details=details) for details in (False, True)
+    )
+    assert [one.host for one in quick.decisions()] == [one.host for one in whole.decisions()]
+    taken, detours = quick.engine.detours()
+    constrained = sum(bool(one.spec.topology_spread_constraints) for one in waiting)
+    assert taken >= len(waiting) - constrained
+    assert sum(detours.values()) <= constrained

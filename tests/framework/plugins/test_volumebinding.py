@@ -48,39 +48,35 @@ def against(new, *objects):
     }
 
 
-class TestBoundClaims:
-    def test_a_volume_that_the_driver_cannot_name_is_an_error(self):
-        """It is an error only on nodes where the plugin is migrated."""
-        objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
-        text = (
-            "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
-        )
-        assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
+def test_a_volume_that_the_driver_cannot_name_is_an_error():
+    """It is an error only on nodes where the plugin is migrated."""
+    objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
+    text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
+    assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
 
 
-class TestReserve:
-    def test_what_is_found_is_assumed_and_given_back(self):
-        """Reserve assumes the volume for the claim, and Unreserve undoes it."""
-        new = using("p", "c")
-        made = plugin()
-        cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
-        assert made.reserve(new.bound_to("a"), "a", cycle) is None
-        reference = cycle.binder.volumes.get("v").spec.claim_ref
-        assert reference is not None
-        assert reference.name == "c"
-        assert made.pre_bind(new.bound_to("a"), "a", cycle) is None
-        made.unreserve(new.bound_to("a"), "a", cycle)
-        assert cycle.binder.volumes.get("v").spec.claim_ref is None
+def test_what_is_found_is_assumed_and_given_back():
+    """Reserve assumes the volume for the claim, and Unreserve undoes it."""
+    new = using("p", "c")
+    made = plugin()
+    cycle = cycle_of(new, *NODES, LATE, volume("v", **on(zone="a")), claim("c"))
+    assert made.reserve(new.bound_to("a"), "a", cycle) is None
+    reference = cycle.binder.volumes.get("v").spec.claim_ref
+    assert reference.name == "c"
+    assert made.pre_bind(new.bound_to("a"), "a", cycle) is None
+    made.unreserve(new.bound_to("a"), "a", cycle)
+    assert cycle.binder.volumes.get("v").spec.claim_ref is None
 
-    def test_a_volume_to_be_made_marks_its_claim(self):
-        """Reserve sets the claim's selected node, also for an ephemeral volume, and Unreserve undoes it."""
-        new = using("p", EPHEMERAL)
-        made = plugin()
-        cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
-        assert made.reserve(new.bound_to("b"), "b", cycle) is None
-        assert cycle.binder.claims.get("default/p-v0").annotations[SELECTED] == "b"
-        made.unreserve(new.bound_to("b"), "b", cycle)
-        assert SELECTED not in cycle.binder.claims.get("default/p-v0").annotations
+
+def test_a_volume_to_be_made_marks_its_claim():
+    """Reserve sets the claim's selected node, also for an ephemeral volume, and Unreserve undoes it."""
+    new = using("p", EPHEMERAL)
+    made = plugin()
+    cycle = cycle_of(new, *NODES, MAKING, made_for(new.uid, "p-v0"))
+    assert made.reserve(new.bound_to("b"), "b", cycle) is None
+    assert cycle.binder.claims.get("default/p-v0").annotations[SELECTED] == "b"
+    made.unreserve(new.bound_to("b"), "b", cycle)
+    assert SELECTED not in cycle.binder.claims.get("default/p-v0").annotations
 
 
 class TestScore:

@@ -23,26 +23,25 @@ def against(plugin, new, *objects):
     }
 
 
-class TestDisks:
-    def test_a_missing_claim_is_an_error_for_the_new_pod_alone(self):
-        """A missing claim of a pod on the node is not counted."""
-        text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
-        assert against(EBSLimits, using("new", "gone"), node("n")) == {"n": text}
-        objects = [node("n", allocatable={EBS_KEY: "1"}), using("old", "gone", on="n")]
-        assert against(EBSLimits, using("new", ebs("a")), *objects) == {"n": None}
-
-    def test_claims_of_ephemeral_volumes_go_by_pod_and_volume(self):
-        """Claims of ephemeral volumes count like others, and must be owned by the pod."""
-        tight = node("n", allocatable={EBS_KEY: "0"})
-        kind = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
-        new = using("new", EPHEMERAL)
-        assert against(EBSLimits, new, tight, kind, made_for(new.uid, "new-v0")) == {"n": FULL}
-        text = "PVC default/new-v0 was not created for pod default/new (pod is not owner)"
-        assert against(EBSLimits, new, tight, kind, made_for("somebody", "new-v0")) == {"n": text}
+def test_a_missing_claim_is_an_error_for_the_new_pod_alone():
+    """A missing claim of a pod on the node is not counted."""
+    text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
+    assert against(EBSLimits, using("new", "gone"), node("n")) == {"n": text}
+    objects = [node("n", allocatable={EBS_KEY: "1"}), using("old", "gone", on="n")]
+    assert against(EBSLimits, using("new", ebs("a")), *objects) == {"n": None}
 
 
-class TestDrivers:
-    def test_a_missing_claim_is_an_error(self):
-        """A missing claim of the incoming pod is an error."""
-        text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
-        assert against(NodeVolumeLimits, using("new", "gone"), node("n")) == {"n": text}
+def test_claims_of_ephemeral_volumes_go_by_pod_and_volume():
+    """Claims of ephemeral volumes count like others, and must be owned by the pod."""
+    tight = node("n", allocatable={EBS_KEY: "0"})
+    kind = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
+    new = using("new", EPHEMERAL)
+    assert against(EBSLimits, new, tight, kind, made_for(new.uid, "new-v0")) == {"n": FULL}
+    text = "PVC default/new-v0 was not created for pod default/new (pod is not owner)"
+    assert against(EBSLimits, new, tight, kind, made_for("somebody", "new-v0")) == {"n": text}
+
+
+def test_a_missing_claim_is_an_error():
+    """A missing claim of the incoming pod is an error."""
+    text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
+    assert against(NodeVolumeLimits, using("new", "gone"), node("n")) == {"n": text}

@@ -7,6 +7,7 @@ from kubeclassic.core.run import Run
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from tests.support.build import node, obj, pod
+from tests.support.manifests import manifest
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
 from tests.support.volumebuild import (
     WAIT,
@@ -36,9 +37,7 @@ def csi(number):
 def attachment(name, of, to="n", attacher="d"):
     """The volume called *of*, attached to a node."""
     spec = {"attacher": attacher, "nodeName": to, "source": {"persistentVolumeName": of}}
-    return obj(
-        {"kind": "VolumeAttachment", "metadata": {"name": name}, "spec": spec, "status": {"attached": False}}
-    )
+    return obj(manifest("VolumeAttachment", name, spec=spec, status={"attached": False}))
 
 
 class TestLimits:

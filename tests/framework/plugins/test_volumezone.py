@@ -24,29 +24,29 @@ def in_zone(**labels):
     return volume("v", meta={"labels": labels})
 
 
-class TestFilter:
-    @pytest.mark.parametrize(
-        ("labels", "found"),
-        [
-            ({BETA_ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
-            ({TOPOLOGY_ZONE: "a"}, {"old": ELSEWHERE, "new": None}),
-            ({TOPOLOGY_ZONE: "b__ a"}, {"old": ELSEWHERE, "new": None}),
-            ({BETA_ZONE: "b"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
-            ({BETA_ZONE: "a", BETA_REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
-        ],
-    )
-    def test_the_node_must_have_the_same_label(self, labels, found):
-        """The older and the newer label do not match each other; a node without any such label accepts every
-        volume."""
-        assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {
-            "bare": None
-        }
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ({BETA_ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
+        ({TOPOLOGY_ZONE: "a"}, {"old": ELSEWHERE, "new": None}),
+        ({TOPOLOGY_ZONE: "b__ a"}, {"old": ELSEWHERE, "new": None}),
+        ({BETA_ZONE: "b"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+        ({BETA_ZONE: "a", BETA_REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+    ],
+)
+def test_the_node_must_have_the_same_label(labels, found):
+    """The older and the newer label do not match each other; a node without any such label accepts every
+    volume."""
+    assert refusals(PLUGIN, using("p", "c"), *NODES, in_zone(**labels), bound("c", "v")) == found | {
+        "bare": None
+    }
 
-    def test_it_does_without_pre_filter(self):
-        """Without PreFilter the filter rejects every node for the same reason."""
-        cycle = cycle_of(using("p", "gone"), *NODES)
-        text = 'persistentvolumeclaim "gone" not found'
-        assert found_by(PLUGIN, cycle, Batch(cycle.table)) == dict.fromkeys(("old", "new", "bare"), text)
+
+def test_it_does_without_pre_filter():
+    """Without PreFilter the filter rejects every node for the same reason."""
+    cycle = cycle_of(using("p", "gone"), *NODES)
+    text = 'persistentvolumeclaim "gone" not found'
+    assert found_by(PLUGIN, cycle, Batch(cycle.table)) == dict.fromkeys(("old", "new", "bare"), text)
 
 
 class TestPreFilter:

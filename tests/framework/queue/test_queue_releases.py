@@ -80,14 +80,6 @@ def named(name, **spec):
     return pod(name, metadata={"uid": f"uid-{name}"}, **spec)
 
 
-@since("1.29")
-def test_errors(each, is_new):
-    """A pod that failed by an error backs off from 1.29 on; before it waits for an event."""
-    bench = Bench.of(each)
-    bench.failed(named("p"), frozenset())
-    assert bench.parts == ((0, 1, 0) if is_new else (0, 0, 1))
-
-
 @since("1.33")
 def test_popped_early(each, is_new):
     """From 1.33 on a pod that backs off is tried if no pod is active, but not after an error."""
@@ -121,17 +113,6 @@ def test_the_end_of_a_backoff(each, is_new):
     assert moved == [0, 0, 1, 1]
 
 
-@since("1.33")
-def test_moved_as_a_backoff_ends(each, is_new):
-    """From 1.33 on the end of a backoff belongs to it."""
-    bench = Bench.of(each)
-    bench.clock.now = nanoseconds(0.5)
-    bench.failed(named("p"))
-    bench.clock.now = nanoseconds(1.5)
-    bench.queue.move_all()
-    assert bench.parts == ((0, 1, 0) if is_new else (1, 0, 0))
-
-
 @pytest.mark.parametrize(("priority", "stays"), [(4, False), (5, False), (6, True)])
 def test_a_nominated_pod_that_goes(priority, stays):
     """It makes room for pods of no higher priority."""
@@ -142,21 +123,6 @@ def test_a_nominated_pod_that_goes(priority, stays):
     bench.failed(named("p", priority=priority, requests={"cpu": "1"}))
     bench.router.delete(nominated)
     assert bench.parts[2] == stays
-
-
-@since("1.34")
-def test_what_counts_for_the_backoff(each, is_new):
-    """From 1.34 on the backoff after an error grows with errors in a row alone. In 1.17 failures during a
-    backoff do not count."""
-    bench = Bench.of(each)
-    item = bench.failed(named("p"))
-    for plugins in (FIT, FIT, frozenset()):
-        item.attempts += 1
-        bench.queue._parked.drop(item.pod.key)
-        bench.queue._waiting.remove(item.pod.key)
-        bench.fail(item, plugins)
-    assert (item.rejections, item.errors) == (3, 1)
-    assert bench.queue._ends(item) - item.timestamp == (1 if is_new or each == "1.17" else 8) * SECOND
 
 
 @since("1.28", first="1.27")
@@ -197,18 +163,6 @@ def test_gates_that_end(each, is_new):
     assert bench.parts == (0, 0, 1)
     bench.router.put(named("p"))
     assert bench.parts == (1, 0, 0)
-
-
-@since("1.32")
-def test_events_while_a_pod_is_tried(each, is_new):
-    """Without hints every move counts for a pod that is being tried; with them only an event that may help
-    its plugins."""
-    for comes, helps in ((node("a", cpu="1"), False), (node("a", cpu="8"), True)):
-        bench = Bench.of(each)
-        item = bench.tried(named("p", requests={"cpu": "4"}))
-        bench.router.put(comes)
-        bench.fail(item)
-        assert bench.parts == ((0, 1, 0) if helps or not is_new else (0, 0, 1))
 
 
 def test_events_are_forgotten():

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic import capacity
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 Json = dict[str, Any]
-NODE = {
-    "kind": "Node",
-    "metadata": {"name": "a"},
-    "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}},
-}
+NODE = manifest("Node", "a", status={"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "100"}})
 
 
 def pod(name="web", requests=None, limits=None, **spec):
@@ -33,17 +31,12 @@ def quota(*, namespace="default", status=None, scopes=None, **hard):
     expressions = hard.pop("expressions", None)
     spec = {"hard": {key.replace("_", "."): value for key, value in hard.items()}, "scopes": scopes or []}
     spec |= {"scopeSelector": {"matchExpressions": expressions}} if expressions else {}
-    return {
-        "kind": "ResourceQuota",
-        "metadata": {"name": "compute", "namespace": namespace},
-        "spec": spec,
-        "status": status or {},
-    }
+    return manifest("ResourceQuota", "compute", namespace=namespace, spec=spec, status=status or {})
 
 
 def named_quota(hard, name="q"):
     """A ResourceQuota with these names of resources."""
-    return {"kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
+    return manifest("ResourceQuota", name, spec={"hard": hard})
 
 
 DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
@@ -51,7 +44,7 @@ DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
 
 def limit_range(*items):
     """A LimitRange."""
-    return {"kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": list(items)}}
+    return manifest("LimitRange", "bounds", spec={"limits": list(items)})
 
 
 def asked(*objects, template=None, **options):
@@ -135,11 +128,9 @@ class TestQuotas:
 
     def test_extended_resources(self):
         """Devices are bounded by what is requested of them."""
-        node = {
-            "kind": "Node",
-            "metadata": {"name": "g"},
-            "status": {"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}},
-        }
+        node = manifest(
+            "Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}
+        )
         bound = named_quota({"requests.example.com/gpu": "3"})
         assert (
             asked(
@@ -150,11 +141,7 @@ class TestQuotas:
 
     def test_victims_give_back(self):
         """With preemption a pod that has to leave uses its quota no more."""
-        small = {
-            "kind": "Node",
-            "metadata": {"name": "a"},
-            "status": {"allocatable": {"cpu": "2", "pods": "9"}},
-        }
+        small = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
         low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
         found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
         assert (found.fits, found.stop.kind) == (2, "Forbidden")
@@ -169,67 +156,61 @@ TEMPLATES = {
     ),
     "elsewhere": pod(
         requests={"cpu": "1"},
-        affinity={
-            "podAntiAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [
-                    {
-                        "weight": 1,
-                        "podAffinityTerm": {"topologyKey": "x", "namespaces": ["far"], "labelSelector": {}},
-                    },
-                ]
-            }
-        },
+        affinity=yaml.safe_load("""
+        podAntiAffinity:
+          preferredDuringSchedulingIgnoredDuringExecution:
+          - weight: 1
+            podAffinityTerm:
+              topologyKey: x
+              namespaces: [far]
+              labelSelector: {}
+        """),
     ),
 }
 
 
-class TestScopes:
-    @pytest.mark.parametrize(
-        ("scope", "counted"),
-        [
-            ({"scopes": ["BestEffort"]}, {"best effort"}),
-            ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
-            ({"scopes": ["Terminating"]}, {"short"}),
-            ({"scopes": ["NotTerminating"]}, {"burst", "best effort", "high", "elsewhere"}),
-            ({"scopes": ["PriorityClass"]}, {"high"}),
-            ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
-            ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
-            ({"scopes": ["Unheard"]}, set()),
-            (
-                {
-                    "expressions": [
-                        {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
-                    ]
-                },
-                {"high"},
-            ),
-            ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
-            (
-                {
-                    "expressions": [
-                        {
-                            "scopeName": "PriorityClass",
-                            "operator": "NotIn",
-                            "values": ["system-node-critical"],
-                        }
-                    ]
-                },
-                {"burst", "best effort", "short", "elsewhere"},
-            ),
-            (
-                {"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]},
-                {"burst", "best effort", "short", "elsewhere"},
-            ),
-        ],
-    )
-    def test_a_quota_counts_the_pods_of_its_scopes(self, scope, counted):
-        """Only pods that all scopes match are counted, and stopped."""
-        stopped = {
-            name
-            for name, template in TEMPLATES.items()
-            if asked(quota(pods="0", **scope), template=template).fits == 0
-        }
-        assert stopped == counted
+@pytest.mark.parametrize(
+    ("scope", "counted"),
+    [
+        ({"scopes": ["BestEffort"]}, {"best effort"}),
+        ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
+        ({"scopes": ["Terminating"]}, {"short"}),
+        ({"scopes": ["NotTerminating"]}, {"burst", "best effort", "high", "elsewhere"}),
+        ({"scopes": ["PriorityClass"]}, {"high"}),
+        ({"scopes": ["CrossNamespacePodAffinity"]}, {"elsewhere"}),
+        ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
+        ({"scopes": ["Unheard"]}, set()),
+        (
+            {
+                "expressions": [
+                    {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
+                ]
+            },
+            {"high"},
+        ),
+        ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
+        (
+            {
+                "expressions": [
+                    {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}
+                ]
+            },
+            {"burst", "best effort", "short", "elsewhere"},
+        ),
+        (
+            {"expressions": [{"scopeName": "PriorityClass", "operator": "DoesNotExist"}]},
+            {"burst", "best effort", "short", "elsewhere"},
+        ),
+    ],
+)
+def test_a_quota_counts_the_pods_of_its_scopes(scope, counted):
+    """Only pods that all scopes match are counted, and stopped."""
+    stopped = {
+        name
+        for name, template in TEMPLATES.items()
+        if asked(quota(pods="0", **scope), template=template).fits == 0
+    }
+    assert stopped == counted
 
 
 class TestLimitRanges:
@@ -245,16 +226,16 @@ class TestLimitRanges:
     @pytest.mark.parametrize(
         ("item", "request_"),
         [
-            ({"max": {"cpu": "4"}}, 4),
-            ({"default": {"cpu": "4"}}, 4),
-            ({"min": {"cpu": "2"}}, 2),
-            ({"max": {"cpu": "8"}, "default": {"cpu": "4"}, "min": {"cpu": "1"}}, 4),
+            ("max: {cpu: '4'}", 4),
+            ("default: {cpu: '4'}", 4),
+            ("min: {cpu: '2'}", 2),
+            ("{max: {cpu: '8'}, default: {cpu: '4'}, min: {cpu: '1'}}", 4),
         ],
     )
     def test_defaults_of_the_limit_range(self, item, request_):
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
         assert (
-            asked(limit_range({"type": "Container", **item}), template=pod())
+            asked(limit_range({"type": "Container", **yaml.safe_load(item)}), template=pod())
             .counted.placed[0]
             .requests["cpu"]
             == request_ * 1000
@@ -264,37 +245,37 @@ class TestLimitRanges:
         ("item", "template", "told"),
         [
             (
-                {"type": "Container", "max": {"cpu": "2"}},
+                "{type: Container, max: {cpu: '2'}}",
                 pod(limits={"cpu": "3"}),
                 "maximum cpu usage per Container is 2, but limit is 3",
             ),
             (
-                {"type": "Container", "min": {"cpu": "2"}},
+                "{type: Container, min: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "minimum cpu usage per Container is 2, but request is 1",
             ),
             (
-                {"type": "Pod", "max": {"cpu": "2"}},
+                "{type: Pod, max: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "maximum cpu usage per Pod is 2.  No limit is specified",
             ),
             (
-                {"type": "Pod", "min": {"memory": "1Gi"}},
+                "{type: Pod, min: {memory: 1Gi}}",
                 pod(),
                 "minimum memory usage per Pod is 1Gi.  No request is specified",
             ),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
                 "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
             ),
             (
-                {"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}},
+                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
                 pod(requests={"cpu": "1"}),
                 "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
             ),
             (
-                {"type": "Pod", "max": {"cpu": "1", "memory": "1Gi"}},
+                "{type: Pod, max: {cpu: '1', memory: 1Gi}}",
                 pod(limits={"cpu": "2", "memory": "2Gi"}),
                 "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
             ),
@@ -302,7 +283,7 @@ class TestLimitRanges:
     )
     def test_out_of_bounds(self, item, template, told):
         """A pod out of bounds is refused in the API server's words."""
-        found = asked(limit_range(item), template=template)
+        found = asked(limit_range(yaml.safe_load(item)), template=template)
         assert (found.fits, found.stop.kind, found.stop.message) == (
             0,
             "Forbidden",
@@ -312,7 +293,7 @@ class TestLimitRanges:
     def test_init_containers(self):
         """The bound of a pod looks at the greatest init container too."""
         template = pod(
-            limits={"cpu": "1"}, initContainers=[{"name": "i", "resources": {"limits": {"cpu": "5"}}}]
+            limits={"cpu": "1"}, initContainers=yaml.safe_load("[{name: i, resources: {limits: {cpu: '5'}}}]")
         )
         assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
 
@@ -369,19 +350,18 @@ def test_quotas_against_arithmetic(request_, init, there, quotas):
         for name, number in hard.items()
     ]
     wanted = max(min([20, *room]), 0)
-    large = {
-        "kind": "Node",
-        "metadata": {"name": "b"},
-        "status": {"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}},
-    }
+    large = manifest("Node", "b", status={"allocatable": {"cpu": "900", "memory": "900Gi", "pods": "900"}})
     assert asked(large, *bound, *known, template=pod(requests=request_, **more)).fits == wanted
 
 
 class TestClaims:
-    CLAIM: ClassVar[Json] = {
-        "metadata": {"name": "data"},
-        "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "fast"},
-    }
+    CLAIM: ClassVar[Json] = yaml.safe_load("""
+    metadata: {name: data}
+    spec:
+      resources:
+        requests: {storage: 2Gi}
+      storageClassName: fast
+    """)
 
     def asked(self, hard, *objects):
         """A StatefulSet with a claim for each copy, beside a quota."""
@@ -392,14 +372,9 @@ class TestClaims:
             "template": template,
             "volumeClaimTemplates": [self.CLAIM],
         }
-        fast = {
-            "kind": "StorageClass",
-            "metadata": {"name": "fast"},
-            "provisioner": "x/y",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
+        fast = manifest("StorageClass", "fast", provisioner="x/y", volumeBindingMode="WaitForFirstConsumer")
         bound = named_quota(hard)
-        database = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+        database = manifest("StatefulSet", "db", spec=spec)
         return asked(fast, bound, *objects, template=database, release="1.27")
 
     @pytest.mark.parametrize(
@@ -422,11 +397,9 @@ class TestClaims:
 
     def test_claims_of_the_cluster(self):
         """Claims that are there use the quota, also those of other owners."""
-        there = {
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "other"},
-            "spec": {"resources": {"requests": {"storage": "3Gi"}}},
-        }
+        there = manifest(
+            "PersistentVolumeClaim", "other", spec={"resources": {"requests": {"storage": "3Gi"}}}
+        )
         assert self.asked({"requests.storage": "7Gi"}, there).fits == 2
 
     def test_other_classes(self):
@@ -436,5 +409,5 @@ class TestClaims:
 
 def test_pods_on_excluded_nodes_use_quotas():
     """Excluded nodes are out of the count, but the pods on them are there for quotas."""
-    node = {"kind": "Node", "metadata": {"name": "b"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    node = manifest("Node", "b", status={"allocatable": {"cpu": "4", "pods": "9"}})
     assert asked(node, quota(pods="3"), pod("there", nodeName="b"), exclude_nodes="b").fits == 2

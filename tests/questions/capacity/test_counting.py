@@ -120,10 +120,9 @@ def test_higher_copies_evict_lower_ones():
     assert list(found.counted.evicted.values()) == ["default/high-0"]
 
 
-class TestResults:
-    def test_tables(self):
-        """A frame of nodes has a row each, one of resources too."""
-        found = capacity(EXAMPLE, SMALL)
-        assert found.to_frame()["copies"].sum() == found.fits
-        assert list(found.to_frame("headroom")["resource"])[-1] == "pods"
-        assert "general-a1" in found._repr_html_()
+def test_tables():
+    """A frame of nodes has a row each, one of resources too."""
+    found = capacity(EXAMPLE, SMALL)
+    assert found.to_frame()["copies"].sum() == found.fits
+    assert list(found.to_frame("headroom")["resource"])[-1] == "pods"
+    assert "general-a1" in found._repr_html_()

@@ -9,16 +9,17 @@ from kubeclassic.api.objects import ReplicaSet
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.questions.capacity.podtemplates import READ_KINDS, template_of
+from tests.support.manifests import manifest
 
-SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}
+SPEC = yaml.safe_load("{containers: [{name: c, image: img, resources: {requests: {cpu: '1'}}}]}")
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
-NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "100"}}}
+NODE = manifest("Node", "a", status={"allocatable": {"cpu": "4", "pods": "100"}})
 
 
 COMPLETE = {"type": "Complete", "status": "True"}
 
 
-def manifest(kind, spec=None, **more):
+def workload(kind, spec=None, **more):
     """A workload of three pods; *spec*: what else its spec has."""
     given = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE, **(spec or {})}
     return {"kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": given, **more}
@@ -32,26 +33,18 @@ def read(document, known=()):
 
 
 WORKLOADS = {
-    "Deployment": manifest("Deployment"),
-    "ReplicaSet": manifest("ReplicaSet"),
-    "ReplicationController": manifest("ReplicationController", {"selector": {"app": "web"}}),
-    "StatefulSet": manifest("StatefulSet"),
-    "Job": manifest(
+    "Deployment": workload("Deployment"),
+    "ReplicaSet": workload("ReplicaSet"),
+    "ReplicationController": workload("ReplicationController", {"selector": {"app": "web"}}),
+    "StatefulSet": workload("StatefulSet"),
+    "Job": workload(
         "Job", {"parallelism": 5, "completions": 9, "selector": None}, status={"conditions": [COMPLETE]}
     ),
-    "CronJob": manifest(
+    "CronJob": workload(
         "CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 2, "template": TEMPLATE}}}
     ),
-    "PodTemplate": {
-        "kind": "PodTemplate",
-        "metadata": {"name": "web", "namespace": "shop"},
-        "template": TEMPLATE,
-    },
-    "Pod": {
-        "kind": "Pod",
-        "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}, "uid": "u"},
-        "spec": SPEC,
-    },
+    "PodTemplate": manifest("PodTemplate", "web", namespace="shop", template=TEMPLATE),
+    "Pod": manifest("Pod", "web", namespace="shop", labels={"app": "web"}, metadata={"uid": "u"}, spec=SPEC),
 }
 
 
@@ -82,7 +75,6 @@ def test_each_kind_gives_a_pod(kind):
 def test_owners(kind, owner):
     """The copies belong to what makes them, so that they are spread as its pods."""
     found = read(WORKLOADS[kind]).pod.metadata.controller
-    assert found is not None
     assert found.kind == owner
 
 
@@ -94,23 +86,22 @@ def test_a_deployment_brings_its_replica_set():
 def test_a_deployment_finds_its_newest_replica_set():
     """The copies of a Deployment of the cluster belong to its newest ReplicaSet."""
     owned = [
-        {
-            "kind": "ReplicaSet",
-            "metadata": {
-                "name": f"web-{number}",
-                "namespace": "shop",
+        manifest(
+            "ReplicaSet",
+            f"web-{number}",
+            namespace="shop",
+            labels={"pod-template-hash": f"h{number}"},
+            metadata={
                 "uid": f"u{number}",
-                "labels": {"pod-template-hash": f"h{number}"},
                 "annotations": {"deployment.kubernetes.io/revision": str(number)},
                 "ownerReferences": [{"kind": "Deployment", "name": owner, "uid": "d", "controller": True}],
             },
-        }
+        )
         for number, owner in ((1, "web"), (12, "web"), (2, "web"), (99, "other"))
     ]
     known = tuple(load_documents([Document(one, "rs") for one in owned]).of(ReplicaSet))
     found = read(WORKLOADS["Deployment"], known)
     controller = found.pod.metadata.controller
-    assert controller is not None
     assert (controller.name, controller.uid, found.pod.labels["pod-template-hash"], found.objects) == (
         "web-12",
         "u12",
@@ -121,8 +112,8 @@ def test_a_deployment_finds_its_newest_replica_set():
 
 def test_the_copies_of_a_stateful_set_have_claims():
     """Each copy of a StatefulSet gets its own claims, and the label with its own name."""
-    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}]
-    template = read(manifest("StatefulSet", {"volumeClaimTemplates": claims}))
+    claims = yaml.safe_load("[{metadata: {name: data}, spec: {resources: {requests: {storage: 1Gi}}}}]")
+    template = read(workload("StatefulSet", {"volumeClaimTemplates": claims}))
     pod, made = template.copy(3)
     assert [claim.key for claim in made] == ["shop/data-web-3"]
     assert [volume.persistent_volume_claim for volume in pod.spec.volumes] == ["data-web-3"]
@@ -139,11 +130,9 @@ def test_claims_need_volumes(release):
     later = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
     local = {"kind": "StorageClass", "metadata": {"name": "local"}, **later}
     disk = {"capacity": {"storage": "2Gi"}, "local": {"path": "/x"}, **asked}
-    volumes = [
-        {"kind": "PersistentVolume", "metadata": {"name": f"pv{number}"}, "spec": disk} for number in range(3)
-    ]
+    volumes = [manifest("PersistentVolume", f"pv{number}", spec=disk) for number in range(3)]
     found = capacity(
-        [NODE, local, *volumes], manifest("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release
+        [NODE, local, *volumes], workload("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release
     )
     assert (found.fits, found.stop.kind) == (3, "Unschedulable")
     assert "didn't find available persistent volumes to bind" in found.stop.message
@@ -153,14 +142,10 @@ def test_ephemeral_volumes_have_claims(tmp_path):
     """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy
     as well as one that waits."""
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
-    local = {
-        "kind": "StorageClass",
-        "metadata": {"name": "local", "annotations": default},
-        "provisioner": "x.csi.k8s.io",
-    }
-    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    local = manifest("StorageClass", "local", metadata={"annotations": default}, provisioner="x.csi.k8s.io")
+    asked = yaml.safe_load("{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": asked}}}
-    web = manifest(
+    web = workload(
         "Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}}
     )
     (tmp_path / "web.yaml").write_text(yaml.safe_dump(web), encoding="utf-8")
@@ -171,8 +156,8 @@ def test_ephemeral_volumes_have_claims(tmp_path):
 
 def test_other_objects_of_the_file_come_too(tmp_path):
     """What else the file holds is there: the volume claim that a pod names, or its PriorityClass."""
-    high = {"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 7}
-    pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {**SPEC, "priorityClassName": "gold"}}
+    high = manifest("PriorityClass", "gold", value=7)
+    pod = manifest("Pod", "web", spec={**SPEC, "priorityClassName": "gold"})
     (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]), encoding="utf-8")
     found = capacity(NODE, tmp_path / "web.yaml")
     assert found.fits == 4
@@ -182,29 +167,20 @@ def test_other_objects_of_the_file_come_too(tmp_path):
     ("document", "told"),
     [
         (
-            manifest("DaemonSet"),
+            workload("DaemonSet"),
             "expected a Pod, a PodTemplate or a workload of another kind, got DaemonSet web, which has one pod a node",
         ),
+        (manifest("PodTemplate", "web"), "PodTemplate web: template: expected a pod template, got nothing"),
         (
-            {"kind": "PodTemplate", "metadata": {"name": "web"}},
-            "PodTemplate web: template: expected a pod template, got nothing",
-        ),
-        (
-            {"kind": "PodTemplate", "metadata": {"name": "web"}, "template": {"metadata": 7}},
+            manifest("PodTemplate", "web", template={"metadata": 7}),
             "template.metadata: expected an object, got 7",
         ),
         (
             {"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}},
             "metadata.name: expected a name, got nothing",
         ),
-        (
-            {"kind": "CronJob", "metadata": {"name": "web"}, "spec": {}},
-            "spec.template: expected a pod template, got nothing",
-        ),
-        (
-            {"kind": "Secret", "metadata": {"name": "s"}},
-            "expected a Pod, a PodTemplate or a workload, got Secret",
-        ),
+        (manifest("CronJob", "web", spec={}), "spec.template: expected a pod template, got nothing"),
+        (manifest("Secret", "s"), "expected a Pod, a PodTemplate or a workload, got Secret"),
     ],
 )
 def test_refusals(document, told):

@@ -1,92 +1,80 @@
 """Comparisons find what differs, nothing else, and say why."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.record import plain
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, compare
 from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import ERROR, LOCKED, MODES, SCORE, Decided, decided
+from kubeclassic.simulation.sides import ERROR, LOCKED, MODES, SCORE, decided
 from tests.support.build import node, pod
 from tests.support.examples import examples
 from tests.support.worldforms import drawn
 
 
-def of(*objects: KubeObject) -> Scenario:
+def of(*objects):
     """A scenario of objects in their order; pods without a node wait."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     return Scenario(tuple(item for item in objects if item not in waiting), waiting)
 
 
-def engines(*releases: str, **config: Any) -> dict[str, Engine]:
+def engines(*releases, **config):
     """New schedulers named a, b and so on."""
     return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
 
 
-class TestItself:
-    @examples(0.25)
-    @given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
-    def test_no_difference(self, seed: int, release: str, mode: str) -> None:
-        """A configuration beside itself decides alike in every cycle."""
-        found = plain(compare(drawn(seed), engines(release, release), mode=mode).document())
-        assert found["same"]
-        assert found["differences"] == []
-        (against,) = found["against"]
-        assert not [
-            *against["elsewhere"],
-            *against["firstAlone"],
-            *against["secondAlone"],
-            *against["causes"],
-        ]
-        agreement = against["agreement"]
-        assert (
-            agreement["same"]
-            == agreement["sameFeasible"]
-            == agreement["sameBest"]
-            == agreement["bestWithin"]
-            == agreement["decisions"]
-        )
-        first, second = found["configurations"]
-        assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
-        assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
+@examples(0.25)
+@given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
+def test_no_difference(seed, release, mode):
+    """A configuration beside itself decides alike in every cycle."""
+    found = plain(compare(drawn(seed), engines(release, release), mode=mode).document())
+    assert found["same"]
+    assert found["differences"] == []
+    (against,) = found["against"]
+    assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
+    agreement = against["agreement"]
+    assert (
+        agreement["same"]
+        == agreement["sameFeasible"]
+        == agreement["sameBest"]
+        == agreement["bestWithin"]
+        == agreement["decisions"]
+    )
+    first, second = found["configurations"]
+    assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
+    assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
 
 
-class TestLocked:
-    @examples(0.15)
-    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
-    def test_the_state_is_the_first_one_s(self, seed: int, releases: list[str]) -> None:
-        """However others decide, their clusters end as the first one's, and the first one goes its own way."""
-        scenario = drawn(seed)
-        (first, second) = releases[:2]
-        found = compare(scenario, engines(first, second), mode=LOCKED)
-        infos = [one.engine.cache.infos.values() for one in found.sides]
-        tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
-        assert tables[0] == tables[1]
-        alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
-        led = found.sides[0].simulation.outcomes
-        assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
+@examples(0.15)
+@given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
+def test_the_state_is_the_first_one_s(seed, releases):
+    """However others decide, their clusters end as the first one's, and the first one goes its own way."""
+    scenario = drawn(seed)
+    (first, second) = releases[:2]
+    found = compare(scenario, engines(first, second), mode=LOCKED)
+    infos = [one.engine.cache.infos.values() for one in found.sides]
+    tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
+    assert tables[0] == tables[1]
+    alone = compare(scenario, engines(first), mode=LOCKED).sides[0].simulation.outcomes
+    led = found.sides[0].simulation.outcomes
+    assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
 
 
-def settled(version: str) -> Engine:
+def settled(version):
     """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the
     state alone."""
     return engine_for(version, {"percentageOfNodesToScore": 100}, tie_break=first_best)
 
 
-def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decided:
+def asked_afresh(version, objects, waiting):
     """What a scheduler that knows nothing but *objects* decides."""
     made = settled(version)
     feed = EventFeed(made)
@@ -95,28 +83,25 @@ def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decid
     return decided(made.schedule(waiting))
 
 
-class TestExactly:
-    @pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
-    def test_the_differences_are_the_cycles_that_differ(self, pair: tuple[str, str]) -> None:
-        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for
-        the state decide otherwise."""
-        seen = 0
-        for scenario in map(drawn, range(25)):
-            made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
-            found = compare(scenario, made, mode=LOCKED)
-            state = list(scenario.objects)
-            wanted = []
-            for cycle, waiting in enumerate(scenario.pending):
-                first, second = (asked_afresh(version, state, waiting) for version in pair)
-                if first != second:
-                    wanted.append((cycle, first[0], second[0]))
-                if first[0] is not None:
-                    state.append(waiting.bound_to(first[0]))
-            assert [
-                (d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences
-            ] == wanted
-            seen += len(wanted)
-        assert seen
+@pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
+def test_the_differences_are_the_cycles_that_differ(pair):
+    """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for
+    the state decide otherwise."""
+    seen = 0
+    for scenario in map(drawn, range(25)):
+        made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
+        found = compare(scenario, made, mode=LOCKED)
+        state = list(scenario.objects)
+        wanted = []
+        for cycle, waiting in enumerate(scenario.pending):
+            first, second = (asked_afresh(version, state, waiting) for version in pair)
+            if first != second:
+                wanted.append((cycle, first[0], second[0]))
+            if first[0] is not None:
+                state.append(waiting.bound_to(first[0]))
+        assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
+        seen += len(wanted)
+    assert seen
 
 
 class TestVerdicts:
@@ -138,7 +123,7 @@ class TestVerdicts:
         ],
         ids=["another draw", "the second sees more", "the first sees more", "opposites", "the same by luck"],
     )
-    def test_of_one_decision(self, one: Any, other: Any, wanted: set[str]) -> None:
+    def test_of_one_decision(self, one, other, wanted):
         """On a full and an empty node, a decision counts by what either side sees of both nodes."""
         made = {}
         for name, (rule, draw) in {"a": one, "b": other}.items():
@@ -157,7 +142,7 @@ class TestVerdicts:
 
     @examples(0.15)
     @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))
-    def test_counts_add_up(self, seed: int, releases: list[str], mode: str) -> None:
+    def test_counts_add_up(self, seed, releases, mode):
         """The three verdicts add up to the cycles of both, those that are not the same are the differences,
         and causes add up to them."""
         found = plain(compare(drawn(seed), engines(*releases[:2]), mode=mode).document())
@@ -179,13 +164,12 @@ class TestVerdicts:
 class TestCauses:
     """Each cause, on clusters where it alone can be it."""
 
-    def cause(self, scenario: Scenario, made: dict[str, Engine], mode: str = "free") -> dict[str, Any]:
+    def cause(self, scenario, made, mode="free"):
         """The cause of the one difference."""
         (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
-        cause: dict[str, Any] = found["causes"]["b"]
-        return cause
+        return found["causes"]["b"]
 
-    def policy(self, predicates: list[str], priorities: list[str]) -> Engine:
+    def policy(self, predicates, priorities):
         """A scheduler of 1.15 with these rules."""
         rules = {
             "predicates": [{"name": n} for n in predicates],
@@ -193,7 +177,7 @@ class TestCauses:
         }
         return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
-    def test_a_score_under_a_name_of_its_own(self) -> None:
+    def test_a_score_under_a_name_of_its_own(self):
         """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
         ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
         entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
@@ -207,7 +191,7 @@ class TestCauses:
         found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
         assert (found["kind"], found["rule"]) == (SCORE, "NodeResourcesFit")
 
-    def test_an_error(self) -> None:
+    def test_an_error(self):
         """Where one cannot answer, its message is the cause."""
         broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
         made = {
@@ -220,7 +204,7 @@ class TestCauses:
 
 
 class TestNumbers:
-    def test_fragmentation(self) -> None:
+    def test_fragmentation(self):
         """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
         it."""
         scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", requests={"cpu": 5}))
@@ -228,7 +212,7 @@ class TestNumbers:
         found = plain(compare(scenario, made).document())["configurations"][0]["fragmentation"]["cpu"]
         assert found == pytest.approx(4 / 10)
 
-    def test_nodes_by_use(self) -> None:
+    def test_nodes_by_use(self):
         """Nodes are counted by tenths of their use: one empty, one half full, one full."""
         there = (pod("half", on="b", requests={"cpu": 2}), pod("full", on="c", requests={"cpu": 4}))
         scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
@@ -237,7 +221,7 @@ class TestNumbers:
             found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
         )
 
-    def test_an_unknown_mode(self) -> None:
+    def test_an_unknown_mode(self):
         """A mode that does not exist is refused."""
         with pytest.raises(UnknownNameError):
             compare(of(node("a")), engines("1.16", "1.16"), mode="loose")

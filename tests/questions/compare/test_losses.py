@@ -1,16 +1,11 @@
 """Which pods lose a place, and for what; and the sentence that says so."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-
 import pytest
 
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.verdict import reasons_in
-from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
-from kubeclassic.questions.compare.comparison import ComparisonDocument, Losses, compare, main_reason
+from kubeclassic.questions.compare.comparison import Losses, compare, main_reason
 from kubeclassic.questions.compare.verdict import label, verdict
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.reasons import about
@@ -19,15 +14,13 @@ from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 
 
-def policy(*predicates: str) -> Engine:
+def policy(*predicates):
     """A scheduler of 1.16 with these predicates and no priority."""
     rules = {"predicates": [{"name": name} for name in predicates], "priorities": []}
     return engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
 
 
-def compared(
-    objects: Iterable[KubeObject], engines: dict[str, Engine], mode: str = FREE
-) -> ComparisonDocument:
+def compared(objects, engines, mode=FREE):
     """A comparison; pods without a node wait."""
     found = list(objects)
     waiting = tuple(item for item in found if isinstance(item, Pod) and not item.spec.node_name)
@@ -43,7 +36,7 @@ WAITING = [pod("big", requests={"cpu": 9}), *FOUR, pod("ssd", nodeSelector={"dis
 
 
 class TestWhoLoses:
-    def test_each_reason_is_counted(self) -> None:
+    def test_each_reason_is_counted(self):
         """Each pod that one side alone places has what keeps the other one from it, and reasons are counted,
         the most frequent first."""
         lax = policy("HostName")
@@ -59,7 +52,7 @@ class TestWhoLoses:
             loss.node in ("a", "b") and "nodes are available" in loss.text for loss in against.lost.pods
         )
 
-    def test_gains_are_losses_the_other_way(self) -> None:
+    def test_gains_are_losses_the_other_way(self):
         """What one configuration loses beside the other, the other one gains beside it, for the same reasons."""
         sides = [("HostName",), ("PodFitsResources", "MatchNodeSelector")]
         one, other = (
@@ -69,7 +62,7 @@ class TestWhoLoses:
         assert one.against[0].lost == other.against[0].gained
         assert one.against[0].gained == other.against[0].lost == Losses((), ())
 
-    def test_evicted(self) -> None:
+    def test_evicted(self):
         """A pod that one side evicts is lost to the pod that takes its place."""
         objects = [
             node("n"),
@@ -82,24 +75,24 @@ class TestWhoLoses:
         assert against.lost.pods[0].text == "evicted to make room for default/high"
 
 
-class TestReasons:
-    def test_every_reason_of_the_predicates_is_about_something(self) -> None:
-        """No reason of a predicate is left without a word or two."""
-        texts = [found.text for found in vars(reasons).values() if isinstance(found, reasons.Reason)]
-        assert texts
-        assert [text for text in texts if about(text) == text] == []
+def test_every_reason_of_the_predicates_is_about_something():
+    """No reason of a predicate is left without a word or two."""
+    texts = [found.text for found in vars(reasons).values() if isinstance(found, reasons.Reason)]
+    assert texts
+    assert [text for text in texts if about(text) == text] == []
 
-    def test_the_reason_of_most_nodes_counts(self) -> None:
-        """Of several reasons at one node the one counts for which most nodes were turned down."""
-        error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
-        assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
-        assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
-        assert reasons_in("no such thing.") == {"no such thing": 0}
+
+def test_the_reason_of_most_nodes_counts():
+    """Of several reasons at one node the one counts for which most nodes were turned down."""
+    error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
+    assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
+    assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
+    assert reasons_in("no such thing.") == {"no such thing": 0}
 
 
 class TestSentence:
     @pytest.mark.parametrize("mode", [FREE, LOCKED])
-    def test_fewer_pods(self, mode: str) -> None:
+    def test_fewer_pods(self, mode):
         """It says how many pods lose their place."""
         lax = policy("HostName")
         strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
@@ -107,7 +100,7 @@ class TestSentence:
         lost = len(found.against[0].lost.pods)
         assert str(verdict(found)).startswith(f"{lost} pods fewer find a place under b: ")
 
-    def test_who_loses_and_why(self) -> None:
+    def test_who_loses_and_why(self):
         """It says how many pods lose and for what; one reason for all is said without a count."""
         record = compared(
             [node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")}
@@ -122,7 +115,7 @@ class TestSentence:
             == "1 pod more finds a place under b, default/p; under a there is none: because of cpu"
         )
 
-    def test_nothing_lost(self) -> None:
+    def test_nothing_lost(self):
         """Where no pod loses a place it says how many decisions are other ones, or that all are the same."""
         same = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
         assert str(verdict(same)) == "The only decision is the same"
@@ -134,7 +127,7 @@ class TestSentence:
         moved = compared(objects, {"a": engine_for("1.16", {}), "b": policy("HostName")})
         assert str(verdict(moved)) == "The same pods find a place under a and b, 1 of them on another node"
 
-    def test_releases_name_the_sides(self) -> None:
+    def test_releases_name_the_sides(self):
         """Sides are called by their releases where these tell all apart."""
         record = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
         assert [label(record, at) for at in range(2)] == ["1.16", "1.15"]

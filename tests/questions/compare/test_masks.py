@@ -1,18 +1,13 @@
 """Agreement is counted by masks over rows: with the counts that sets of names give, whatever rows the nodes
 have in either table."""
 
-from __future__ import annotations
-
 import random
 from types import SimpleNamespace
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.record import plain
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.questions.compare.comparison import DIFFERENT, EQUALLY_GOOD, SAME, Agreement
 from kubeclassic.simulation.sides import best, decided
@@ -23,12 +18,12 @@ from tests.support.towns import RELEASES, scheduler
 NODES = 6
 
 
-def names_of(decision: Decision, rows: Any) -> list[str]:
+def names_of(decision, rows):
     """The nodes on *rows*."""
     return [decision.details.names[row] for row in rows.tolist()]
 
 
-def counts_of(one: Decision, other: Decision) -> dict[str, int]:
+def counts_of(one, other):
     """What one cycle adds to the record of an agreement, by sets of names."""
     ours, theirs = (set(names_of(decision, best(decision))) for decision in (one, other))
     fitting = [set(names_of(decision, decision.details.feasible_rows)) for decision in (one, other)]
@@ -50,7 +45,7 @@ def counts_of(one: Decision, other: Decision) -> dict[str, int]:
     }
 
 
-def change(rng: random.Random, engine: Engine) -> None:
+def change(rng, engine):
     """A node comes, changes or goes, for one of the two alone."""
     number = rng.randrange(NODES)
     if engine.cache.node(f"n{number}") is not None and rng.random() < 0.4:
@@ -61,11 +56,11 @@ def change(rng: random.Random, engine: Engine) -> None:
 
 @examples(1)
 @given(seed=st.integers(0, 1 << 20), releases=st.permutations(RELEASES))
-def test_masks_count_as_sets_of_names_do(seed: int, releases: list[str]) -> None:
+def test_masks_count_as_sets_of_names_do(seed, releases):
     """Each cycle adds what sets of names say, also after nodes came, went, and came back to other rows."""
     rng = random.Random(seed)
     # All that agreement asks of a side is its engine.
-    pair: list[Any] = [SimpleNamespace(engine=scheduler(release)) for release in releases[:2]]
+    pair = [SimpleNamespace(engine=scheduler(release)) for release in releases[:2]]
     agreement = Agreement(*pair)
     wanted = dict.fromkeys(plain(agreement.record()), 0)
     for number in range(12):

@@ -1,7 +1,5 @@
 """Nodes of old releases with the labels that newer ones put beside the old."""
 
-from __future__ import annotations
-
 from kubeclassic.api.objects import Node
 from kubeclassic.questions.compare.ask import with_newer_labels, zones_warning
 from kubeclassic.simulation.scenario import Scenario
@@ -11,12 +9,12 @@ OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 NEW_ZONE = "topology.kubernetes.io/zone"
 
 
-def labels(scenario: Scenario) -> dict[str, dict[str, str]]:
+def labels(scenario):
     """Node -> its labels."""
     return {item.name: dict(item.metadata.labels) for item in scenario.objects if isinstance(item, Node)}
 
 
-def test_newer_labels_stand_beside_the_old_ones() -> None:
+def test_newer_labels_stand_beside_the_old_ones():
     """A node gets each newer label that it lacks and keeps one that it has, whatever the old one says; pods
     stay as they are."""
     nodes = (
@@ -34,7 +32,7 @@ def test_newer_labels_stand_beside_the_old_ones() -> None:
     assert changed.pending == found.pending
 
 
-def test_zones_by_the_old_label_alone_are_told_of() -> None:
+def test_zones_by_the_old_label_alone_are_told_of():
     """The nodes whose zone newer rules cannot see are counted; where there are none nothing is said."""
     found = Scenario(
         (node("a", labels={OLD_ZONE: "x"}), node("b", labels={OLD_ZONE: "x", NEW_ZONE: "x"}), node("c")), ()

@@ -4,6 +4,7 @@ from contextlib import suppress
 from itertools import permutations
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -73,66 +74,64 @@ class TestWhatIsFound:
         assert found.moves == (DrainMove("default/q", "b", "a"),)
 
 
-class TestWhatMayGo:
-    def test_keep(self):
-        """At least so many stay, and the reason says so; to keep more nodes than there are is to keep all."""
-        found = searched(*three(), keep=2)
-        assert (len(found.can), set(found.cannot.values())) == (1, {"stays, as --keep wants"})
-        found = searched(*three(), keep=7)
-        assert (found.can, found.ok) == ([], False)
-
-    def test_labels(self):
-        """Only nodes with the labels go; the others are not spoken of."""
-        found = searched(*three(), node_selector="zone in (a,b)")
-        assert (found.can, found.cannot) == (["a", "b"], {})
+def test_keep():
+    """At least so many stay, and the reason says so; to keep more nodes than there are is to keep all."""
+    found = searched(*three(), keep=2)
+    assert (len(found.can), set(found.cannot.values())) == (1, {"stays, as --keep wants"})
+    found = searched(*three(), keep=7)
+    assert (found.can, found.ok) == ([], False)
 
 
-class TestSets:
-    @examples(0.15)
-    @example(seed=275, release="1.16")  # n0 can go after n2, not before it
-    @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES))
-    def test_it_is_one_of_them(self, seed, release):
-        """What is found is one of the sets of nodes that can go together, in any order."""
-        objects = settled(cluster_of(seed, nodes=4), release, preemption=False)
-        record = asked(objects, [], release, auto=True, **FLAGS)
-        names = [f"n{number}" for number in range(4)]
-        sets = [chosen for size in range(1, 5) for chosen in permutations(names, size)]
-        able = [
-            set(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]
-        ]
-        assert not record["can"] or set(record["can"]) in able
-
-    def test_a_policy_without_resources_has_none(self):
-        """Where no rule counts resources nothing has to stay."""
-        policy = {
-            "kind": "Policy",
-            "apiVersion": "v1",
-            "predicates": [{"name": "PodToleratesNodeTaints"}],
-            "priorities": [],
-        }
-        found = searched(
-            *three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy
-        )
-        assert len(found.can) == 2
+def test_labels():
+    """Only nodes with the labels go; the others are not spoken of."""
+    found = searched(*three(), node_selector="zone in (a,b)")
+    assert (found.can, found.cannot) == (["a", "b"], {})
 
 
-class TestTheWayBack:
-    @examples(0.4)
-    @given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES), number=st.integers(0, 4))
-    def test_a_trial_that_is_undone_leaves_no_trace(self, seed, release, number):
-        """After a trial, whatever became of it, the way back leads to the same pods on the same nodes,
-        budgets and decisions."""
-        ours = settled_of(settled(cluster_of(seed), release, preemption=False), release)
-        trial = ours.trial()
-        other = ours.trial()
-        before = state_of(trial)
-        trial.cordon(f"n{number}")
-        with suppress(NotDrainable), trial.run.savepoint():
-            trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
-        trial.uncordon(f"n{number}")
-        assert state_of(trial) == before
-        probe = owned("probe", cpu="1")
-        assert trial.run.ask(probe).record() == other.run.ask(probe).record()
+@examples(0.15)
+@example(seed=275, release="1.16")  # n0 can go after n2, not before it
+@given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES))
+def test_it_is_one_of_them(seed, release):
+    """What is found is one of the sets of nodes that can go together, in any order."""
+    objects = settled(cluster_of(seed, nodes=4), release, preemption=False)
+    record = asked(objects, [], release, auto=True, **FLAGS)
+    names = [f"n{number}" for number in range(4)]
+    sets = [chosen for size in range(1, 5) for chosen in permutations(names, size)]
+    able = [set(chosen) for chosen in sets if not asked(objects, list(chosen), release, **FLAGS)["cannot"]]
+    assert not record["can"] or set(record["can"]) in able
+
+
+def test_a_policy_without_resources_has_none():
+    """Where no rule counts resources nothing has to stay."""
+    policy = yaml.safe_load("""
+        kind: Policy
+        apiVersion: v1
+        predicates:
+        - {name: PodToleratesNodeTaints}
+        priorities: []
+        """)
+    found = searched(
+        *three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3")), release="1.12", policy=policy
+    )
+    assert len(found.can) == 2
+
+
+@examples(0.4)
+@given(seed=st.integers(0, 1 << 30), release=st.sampled_from(RELEASES), number=st.integers(0, 4))
+def test_a_trial_that_is_undone_leaves_no_trace(seed, release, number):
+    """After a trial, whatever became of it, the way back leads to the same pods on the same nodes,
+    budgets and decisions."""
+    ours = settled_of(settled(cluster_of(seed), release, preemption=False), release)
+    trial = ours.trial()
+    other = ours.trial()
+    before = state_of(trial)
+    trial.cordon(f"n{number}")
+    with suppress(NotDrainable), trial.run.savepoint():
+        trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
+    trial.uncordon(f"n{number}")
+    assert state_of(trial) == before
+    probe = owned("probe", cpu="1")
+    assert trial.run.ask(probe).record() == other.run.ask(probe).record()
 
 
 def settled_of(objects, release):
@@ -173,53 +172,53 @@ def state_of(trial):
     )
 
 
-class TestProof:
-    def test_it_ends_with_a_pass_without_failures(self):
-        """Nodes that cannot go together are tried without the one that failed, which stays in service."""
-        objects = list(three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3"), cpu="4"))
-        found = verify(settled_of(objects, "1.16"), ["a", "b"], ALL)
-        assert found.can == ("a",)
-        assert found.cannot["b"].startswith(
-            "default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: "
-        )
-
-    def test_the_trial_is_of_the_whole_set(self):
-        """At its end the nodes that can go are cordoned, and the others are not."""
-        found = verify(settled_of(list(three()), "1.16"), ["a", "b"], ALL)
-        assert list(found.trial.cordoned) == ["a", "b"]
-
-
-class TestQuestions:
-    @pytest.mark.parametrize(
-        ("options", "wanted"),
-        [
-            ({}, "node: expected the names of nodes, zone, node_selector or auto, got none"),
-            ({"nodes": "x"}, 'node: expected a node of the cluster, got "x"'),
-            ({"nodes": "a", "auto": True}, "node: expected names or auto, got both"),
-            ({"nodes": ["a"], "zone": "z"}, "node: expected names or zone or node_selector, got both"),
-            ({"nodes": "a", "keep": 1}, "keep needs auto"),
-            ({"auto": True, "keep": -1}, "keep: expected 0 or more, got -1"),
-            (
-                {"auto": True, "zone": "zone1"},
-                'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?',
-            ),
-            ({"node_selector": "no=where"}, 'node_selector: got "no=where", which chooses no node'),
-            ({"auto": True, "node_selector": "=="}, f'node_selector: expected {LABELS}, got "=="'),
-            ({"nodes": "a", "pod_selector": "=="}, f'pod_selector: expected {LABELS}, got "=="'),
-            ({"nodes": "a", "order": "size"}, 'order: expected input, priority, queue, got "size"'),
-        ],
+def test_it_ends_with_a_pass_without_failures():
+    """Nodes that cannot go together are tried without the one that failed, which stays in service."""
+    objects = list(three(owned("p", on="a", cpu="3"), owned("q", on="b", cpu="3"), cpu="4"))
+    found = verify(settled_of(objects, "1.16"), ["a", "b"], ALL)
+    assert found.can == ("a",)
+    assert found.cannot["b"].startswith(
+        "default/web-1, made in place of default/q, finds no other node: 0/3 nodes are available: "
     )
-    def test_wrong_ones_are_refused(self, options, wanted):
-        """What does not go together, or does not exist, is told in one line."""
-        nodes = [
-            node(name, labels={"topology.kubernetes.io/zone": zone})
-            for name, zone in (("a", "zone-1"), ("b", "zone-2"))
-        ]
-        assert refusal_text(KubeclassicError, drain, Cluster(nodes), **keywords_of(options)).startswith(
-            wanted
-        )
 
-    def test_a_zone_without_zones(self):
-        """A cluster whose nodes say no zone has none to empty."""
-        with pytest.raises(UnknownNameError, match="expected nodes with a zone, of which there are none"):
-            drain(Cluster([node("a")]), zone="z")
+
+def test_the_trial_is_of_the_whole_set():
+    """At its end the nodes that can go are cordoned, and the others are not."""
+    found = verify(settled_of(list(three()), "1.16"), ["a", "b"], ALL)
+    assert list(found.trial.cordoned) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ("{}", "node: expected the names of nodes, zone, node_selector or auto, got none"),
+        ("nodes: x", 'node: expected a node of the cluster, got "x"'),
+        ("{nodes: a, auto: true}", "node: expected names or auto, got both"),
+        ("{nodes: [a], zone: z}", "node: expected names or zone or node_selector, got both"),
+        ("{nodes: a, keep: 1}", "keep needs auto"),
+        ("{auto: true, keep: -1}", "keep: expected 0 or more, got -1"),
+        (
+            "{auto: true, zone: zone1}",
+            'zone: expected one of zone-1, zone-2, got "zone1"; did you mean "zone-1" or "zone-2"?',
+        ),
+        ("node_selector: no=where", 'node_selector: got "no=where", which chooses no node'),
+        ("{auto: true, node_selector: ==}", f'node_selector: expected {LABELS}, got "=="'),
+        ("{nodes: a, pod_selector: ==}", f'pod_selector: expected {LABELS}, got "=="'),
+        ("{nodes: a, order: size}", 'order: expected input, priority, queue, got "size"'),
+    ],
+)
+def test_wrong_ones_are_refused(options, wanted):
+    """What does not go together, or does not exist, is told in one line."""
+    nodes = [
+        node(name, labels={"topology.kubernetes.io/zone": zone})
+        for name, zone in (("a", "zone-1"), ("b", "zone-2"))
+    ]
+    assert refusal_text(
+        KubeclassicError, drain, Cluster(nodes), **keywords_of(yaml.safe_load(options))
+    ).startswith(wanted)
+
+
+def test_a_zone_without_zones():
+    """A cluster whose nodes say no zone has none to empty."""
+    with pytest.raises(UnknownNameError, match="expected nodes with a zone, of which there are none"):
+        drain(Cluster([node("a")]), zone="z")

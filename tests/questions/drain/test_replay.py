@@ -104,26 +104,24 @@ def tried_out(objects, name, release):
                     return False
 
 
-class TestCannot:
-    @examples(0.8)
-    @given(seed=SEEDS, release=st.sampled_from(RELEASES), number=st.integers(0, 4))
-    def test_of_one_node_is_what_trying_says(self, seed, release, number):
-        """A single node can go if and only if plain steps empty it."""
+@examples(0.8)
+@given(seed=SEEDS, release=st.sampled_from(RELEASES), number=st.integers(0, 4))
+def test_of_one_node_is_what_trying_says(seed, release, number):
+    """A single node can go if and only if plain steps empty it."""
+    objects = settled(cluster_of(seed), release, preemption=False)
+    record = asked(objects, [f"n{number}"], release, preemption=False, **FLAGS)
+    assert bool(record["can"]) == tried_out(objects, f"n{number}", release)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_wrong_claim_is_seen(release):
+    """A plan with another host, or with budgets overdrawn, does not pass."""
+    for seed in range(200):
         objects = settled(cluster_of(seed), release, preemption=False)
-        record = asked(objects, [f"n{number}"], release, preemption=False, **FLAGS)
-        assert bool(record["can"]) == tried_out(objects, f"n{number}", release)
-
-
-class TestTheReplayCanFail:
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_a_wrong_claim_is_seen(self, release):
-        """A plan with another host, or with budgets overdrawn, does not pass."""
-        for seed in range(200):
-            objects = settled(cluster_of(seed), release, preemption=False)
-            record = asked(objects, ["n0"], release, **FLAGS)
-            moved = [found for found in record["evictions"] if found["to"] is not None]
-            if moved:
-                break
-        wrong = {**record, "evictions": [{**found, "to": "n0"} for found in record["evictions"]]}
-        with pytest.raises(AssertionError):
-            replayed(objects, release, wrong)
+        record = asked(objects, ["n0"], release, **FLAGS)
+        moved = [found for found in record["evictions"] if found["to"] is not None]
+        if moved:
+            break
+    wrong = {**record, "evictions": [{**found, "to": "n0"} for found in record["evictions"]]}
+    with pytest.raises(AssertionError):
+        replayed(objects, release, wrong)

@@ -2,6 +2,7 @@
 rounds, budgets, preemption."""
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, drain
 from kubeclassic.framework.releases import ALL_RELEASES
@@ -9,15 +10,16 @@ from kubeclassic.questions.drain.plan import DrainMove
 from tests.support.build import node, obj, pod
 from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 
 SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
-KUBELETS = {"metadata": {"ownerReferences": [{"kind": "Node", "name": "a", "controller": True}]}}
+KUBELETS = yaml.safe_load("{metadata: {ownerReferences: [{kind: Node, name: a, controller: true}]}}")
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 ONCE = {"accessModes": ["ReadWriteOnce"]}
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
-DATA = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+DATA = yaml.safe_load("{volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]}")
 NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
 WEB = {"selector": {"matchLabels": {"app": "web"}}}
 
@@ -43,9 +45,7 @@ def disk(name, on, status="Bound", **spec):
         "nodeAffinity": {"required": {"nodeSelectorTerms": here}},
         **spec,
     }
-    return obj(
-        {"kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": {"phase": status}}
-    )
+    return obj(manifest("PersistentVolume", name, spec=spec, status={"phase": status}))
 
 
 def claim(spec, name="data", **metadata):
@@ -204,12 +204,12 @@ class TestWhereTheyGo:
     def test_claims_of_pods_that_came_first(self, release):
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
         kind = obj(
-            {
-                "kind": "StorageClass",
-                "metadata": {"name": "local"},
-                "provisioner": "kubernetes.io/no-provisioner",
-                "volumeBindingMode": "WaitForFirstConsumer",
-            }
+            manifest(
+                "StorageClass",
+                "local",
+                provisioner="kubernetes.io/no-provisioner",
+                volumeBindingMode="WaitForFirstConsumer",
+            )
         )
         disks = [
             disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem")
@@ -235,14 +235,7 @@ class TestWhereTheyGo:
     def test_ephemeral_volumes(self, app, mode):
         """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever
         the old disk is."""
-        kind = obj(
-            {
-                "kind": "StorageClass",
-                "metadata": {"name": "disks"},
-                "provisioner": "disk.example.com",
-                "volumeBindingMode": mode,
-            }
-        )
+        kind = obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode))
         there = disk(
             "disk",
             "a",
@@ -254,7 +247,7 @@ class TestWhereTheyGo:
         one = owned(
             "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
         )
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
+        owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
         made = claim(
             {**spec, "volumeName": "disk"},
             "p-v",
@@ -337,22 +330,22 @@ class TestBudgets:
     @pytest.mark.parametrize(
         ("spec", "allowed"),
         [
-            ({"minAvailable": 3}, 2),
-            ({"minAvailable": "50%"}, 2),
-            ({"minAvailable": 9}, 0),
-            ({"maxUnavailable": 1}, 1),
-            ({"maxUnavailable": "30%"}, 2),
-            ({"maxUnavailable": "100%"}, 5),
-            ({"maxUnavailable": 7}, 5),
-            ({"minAvailable": "most"}, 0),
-            ({"maxUnavailable": "0%"}, 0),
-            ({}, 0),
+            ("minAvailable: 3", 2),
+            ("minAvailable: 50%", 2),
+            ("minAvailable: 9", 0),
+            ("maxUnavailable: 1", 1),
+            ("maxUnavailable: 30%", 2),
+            ("maxUnavailable: 100%", 5),
+            ("maxUnavailable: 7", 5),
+            ("minAvailable: most", 0),
+            ("maxUnavailable: 0%", 0),
+            ("{}", 0),
         ],
     )
     def test_without_a_status(self, spec, allowed):
         """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods
         that run."""
-        found = beside(*self.pods(5), bare_budget({**WEB, **spec}))
+        found = beside(*self.pods(5), bare_budget({**WEB, **yaml.safe_load(spec)}))
         assert bool(found.can) == bool(allowed)
         assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
 

@@ -15,6 +15,7 @@ from kubeclassic.framework.options import Framework
 from kubeclassic.questions.importing import simkube
 from kubeclassic.questions.importing.ask import read_export
 from kubeclassic.questions.importing.rows import Manifest
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
@@ -26,17 +27,12 @@ def deployment(replicas, image="a", name="web"):
         "spec": {"containers": [{"name": "c", "image": image}]},
     }
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": spec,
-    }
+    return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
 
 
 class TestSimKube:
     EVENTS = (
-        {"ts": 100, "applied_objs": [deployment(2), {"kind": "ConfigMap", "metadata": {"name": "x"}}]},
+        {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")]},
         {"ts": 110, "applied_objs": [deployment(3)]},
         {"ts": 120, "applied_objs": [deployment(1)]},
         {"ts": 130, "applied_objs": [deployment(1, "b")]},
@@ -78,7 +74,7 @@ class TestSimKube:
         (first, _) = found.manifest["items"]
         assert first["metadata"]["labels"]["app"] == "web"
         assert first["metadata"]["ownerReferences"][0]["name"] == "web"
-        node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}
+        node = manifest("Node", "a", status={"allocatable": {"pods": "9"}})
         assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
     OBJECTS: ClassVar[list[Manifest]] = yaml.safe_load("""
@@ -175,12 +171,7 @@ def test_a_broken_simkube_trace_is_told(tmp_path):
 
 
 class TestDumps:
-    NODE: ClassVar[Manifest] = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": "n"},
-        "status": {"allocatable": {"pods": "9"}},
-    }
+    NODE: ClassVar[Manifest] = manifest("Node", "n", apiVersion="v1", status={"allocatable": {"pods": "9"}})
 
     def pod(self, name, **spec):
         """A pod of namespace a."""

@@ -30,18 +30,17 @@ def pod(folder, row):
     return read(folder, HEADER + row)[-1]
 
 
-class TestNodes:
-    def test_with_and_without_gpus(self, tmp_path):
-        """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths
-        each, their model a label."""
-        node, other = read(tmp_path, HEADER)
-        assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
-        assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
-        assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
-        assert other["status"]["allocatable"] == yaml.safe_load("""
+def test_with_and_without_gpus(tmp_path):
+    """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths
+    each, their model a label."""
+    node, other = read(tmp_path, HEADER)
+    assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
+    assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
+    assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
+    assert other["status"]["allocatable"] == yaml.safe_load("""
 {cpu: 64000m, memory: 1024Mi, pods: "110", alibabacloud.com/gpu-count: "2", alibabacloud.com/gpu-milli: "2000"}
 """)
-        assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
+    assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
 
 
 class TestPods:
@@ -98,19 +97,18 @@ nodeAffinity:
         assert pod(tmp_path, "p,1,1,0,0")["metadata"]["name"] == "p"
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("pods", "wanted"),
-        [
-            ("", "line 1: expected the columns name,cpu_milli,memory_mib,num_gpu,gpu_milli too, got none"),
-            (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: expected a whole number, got "soon"'),
-            (HEADER + ",1,1,0,0\n", "line 2: name: expected a value, got nothing"),
-            (HEADER + "p,1\n", "line 2: memory_mib: expected a value, got nothing"),
-        ],
-    )
-    def test_a_bad_row(self, tmp_path, pods, wanted):
-        """A bad file is refused with file, line, column, what was expected and what came."""
-        assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
+@pytest.mark.parametrize(
+    ("pods", "wanted"),
+    [
+        ("", "line 1: expected the columns name,cpu_milli,memory_mib,num_gpu,gpu_milli too, got none"),
+        (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: expected a whole number, got "soon"'),
+        (HEADER + ",1,1,0,0\n", "line 2: name: expected a value, got nothing"),
+        (HEADER + "p,1\n", "line 2: memory_mib: expected a value, got nothing"),
+    ],
+)
+def test_a_bad_row(tmp_path, pods, wanted):
+    """A bad file is refused with file, line, column, what was expected and what came."""
+    assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import sys
 import attrs
 import msgspec
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -22,24 +23,31 @@ from kubeclassic.simulation.input import Observer
 from tests.conftest import ROOT
 from tests.support.examples import examples
 from tests.support.labbuild import MOVES, answered, ask, example_lab, fates, fresh, moved, town
+from tests.support.manifests import manifest
 from tests.support.program import FIND, MAIN
 
 NODES = st.lists(st.integers(0, 63), min_size=2, max_size=10)
 VARIANTS = st.lists(st.integers(0, 63), min_size=1, max_size=12)
 REPORT = "analytics/yearly-report"
-PODS = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"name": "added", "namespace": "default"},
-    "spec": {
-        "replicas": 2,
-        "selector": {"matchLabels": {"app": "added"}},
-        "template": {
-            "metadata": {"labels": {"app": "added"}},
-            "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
-        },
-    },
-}
+PODS = manifest(
+    "Deployment",
+    "added",
+    namespace="default",
+    apiVersion="apps/v1",
+    spec=yaml.safe_load("""
+    replicas: 2
+    selector:
+      matchLabels: {app: added}
+    template:
+      metadata:
+        labels: {app: added}
+      spec:
+        containers:
+        - name: main
+          resources:
+            requests: {cpu: '1'}
+    """),
+)
 
 
 @attrs.define
@@ -253,8 +261,8 @@ class TestQuestions:
         state = replace(lab.start, pods=(PODS,))
         names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
         assert len(names) == 2
-        manifest = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more"}, "spec": manifest["spec"]}
+        written = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
+        pod = manifest("Pod", "more", apiVersion="v1", spec=written["spec"])
         assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
         for question, options in (
             ("manifest", {"kind": "Node", "name": "nope"}),
@@ -294,46 +302,45 @@ def shown(page, found):
     return kept | {(kind, key): row for kind, key, row in cluster["rows"]}
 
 
-class TestSaved:
-    def test_commands_give_the_same(self, tmp_path):
-        """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
-        with pods that are added."""
-        program = tmp_path / "bin" / "kubeclassic"
-        program.parent.mkdir()
-        program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
-        program.chmod(0o755)
-        (tmp_path / "examples").symlink_to(ROOT / "examples")
-        lab = example_lab()
-        first = replace(
-            lab.start,
-            weights={"MostRequestedPriority": 50},
-            order="queue",
-            edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
-            scheduler={
-                **lab.start.scheduler,
-                "hard_pod_affinity_weight": 50,
-                "seed": 3,
-                "tie_break": "random",
-                "preemption": False,
-            },
+def test_commands_give_the_same(tmp_path):
+    """What the saved commands print in a terminal is what the lab shows: of a Policy, and of a profile
+    with pods that are added."""
+    program = tmp_path / "bin" / "kubeclassic"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{FIND}{MAIN}")
+    program.chmod(0o755)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    lab = example_lab()
+    first = replace(
+        lab.start,
+        weights={"MostRequestedPriority": 50},
+        order="queue",
+        edits=("copy node gpu-b1 x2", "node gpu-b1-2 labels.copied=yes", "drain node general-a1"),
+        scheduler={
+            **lab.start.scheduler,
+            "hard_pod_affinity_weight": 50,
+            "seed": 3,
+            "tie_break": "random",
+            "preemption": False,
+        },
+    )
+    second = replace(
+        lab.start,
+        pods=(PODS,),
+        switches={"NodeResourcesFit": False},
+        edits=("pod shop/* requests.cpu=2",),
+        scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
+    )
+    for state in (first, second):
+        text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
+        path = f"{program.parent}:/usr/bin:/bin"
+        done = subprocess.run(
+            ["bash", "-c", text],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={"PATH": path},
         )
-        second = replace(
-            lab.start,
-            pods=(PODS,),
-            switches={"NodeResourcesFit": False},
-            edits=("pod shop/* requests.cpu=2",),
-            scheduler={**lab.start.scheduler, "release": "1.27", "percentage_of_nodes_to_score": 50},
-        )
-        for state in (first, second):
-            text = ask(lab, "save", state)["lab-command.sh"].rstrip() + " -o json"
-            path = f"{program.parent}:/usr/bin:/bin"
-            done = subprocess.run(
-                ["bash", "-c", text],
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                check=False,
-                env={"PATH": path},
-            )
-            assert done.returncode in (0, 1), done.stderr
-            assert fates(json.loads(done.stdout)) == answered(lab, state)
+        assert done.returncode in (0, 1), done.stderr
+        assert fates(json.loads(done.stdout)) == answered(lab, state)

@@ -4,6 +4,7 @@ it."""
 from decimal import Decimal
 
 import pytest
+import yaml
 
 from kubeclassic import Cluster, KubeclassicError, Node, add_nodes
 from kubeclassic.api.load import Loaded, load_documents
@@ -14,18 +15,16 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.newnodes.kinds import kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 
 HOSTNAME = "kubernetes.io/hostname"
-SICK = {
-    "kind": "Node",
-    "metadata": {
-        "name": "a",
-        "uid": "u",
-        "creationTimestamp": "2020-01-01T00:00:00Z",
-        "labels": {HOSTNAME: "a", "zone": "z"},
-    },
-    "spec": {
+SICK = manifest(
+    "Node",
+    "a",
+    labels={HOSTNAME: "a", "zone": "z"},
+    metadata={"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"},
+    spec={
         "unschedulable": True,
         "providerID": "cloud://a",
         "taints": [
@@ -33,12 +32,16 @@ SICK = {
             {"key": "own", "effect": "NoSchedule"},
         ],
     },
-    "status": {
-        "allocatable": {"cpu": "4", "pods": "10"},
-        "images": [{"names": ["img"], "sizeBytes": 5}],
-        "conditions": [{"type": "Ready", "status": "Unknown"}, {"type": "MemoryPressure", "status": "True"}],
-    },
-}
+    status=yaml.safe_load("""
+    allocatable: {cpu: '4', pods: '10'}
+    images:
+    - names: [img]
+      sizeBytes: 5
+    conditions:
+    - {type: Ready, status: Unknown}
+    - {type: MemoryPressure, status: 'True'}
+    """),
+)
 
 
 def read(*given, known=()):
@@ -78,13 +81,7 @@ class TestCopies:
 
     def test_csi_drivers_come_along(self):
         """A copy has the CSI drivers of its source, with their limits."""
-        drivers = obj(
-            {
-                "kind": "CSINode",
-                "metadata": {"name": "a"},
-                "spec": {"drivers": [{"name": "d", "nodeID": "n"}]},
-            }
-        )
+        drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
         (kind,) = read("like:a", known=(node("a"), drivers))
         assert [(type(item), item.name) for item in kind.copies(2)] == [
             (Node, "a-1"),
@@ -95,7 +92,7 @@ class TestCopies:
 
     def test_a_template_may_have_csi_drivers_beside_it(self):
         """A file may hold the CSINode of its node."""
-        documents = [{"kind": kind, "metadata": {"name": "a"}} for kind in ("Node", "CSINode")]
+        documents = [manifest(kind, "a") for kind in ("Node", "CSINode")]
         loaded = load_documents([Document(document, "here") for document in documents])
         (kind,) = kinds_of([("here", loaded)], (), {})
         assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
@@ -115,32 +112,30 @@ class TestCopies:
         ).added == {"a": 3}
 
 
-DAEMON = {
-    "kind": "DaemonSet",
-    "apiVersion": "apps/v1",
-    "metadata": {"name": "agent", "namespace": "kube-system"},
-    "spec": {
-        "selector": {"matchLabels": {"app": "agent"}},
-        "template": {
-            "metadata": {"labels": {"app": "agent"}},
-            "spec": {
-                "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}],
-                "nodeSelector": {"disk": "ssd"},
-            },
-        },
-    },
-}
-SSD = {
-    "kind": "Node",
-    "metadata": {"name": "ssd", "labels": {"disk": "ssd"}},
-    "status": {"allocatable": {"cpu": "4", "pods": "10"}},
-}
+DAEMON = manifest(
+    "DaemonSet",
+    "agent",
+    namespace="kube-system",
+    apiVersion="apps/v1",
+    spec=yaml.safe_load("""
+    selector:
+      matchLabels: {app: agent}
+    template:
+      metadata:
+        labels: {app: agent}
+      spec:
+        containers:
+        - name: c
+          resources:
+            requests: {cpu: '1'}
+        nodeSelector: {disk: ssd}
+    """),
+)
+SSD = manifest("Node", "ssd", labels={"disk": "ssd"}, status={"allocatable": {"cpu": "4", "pods": "10"}})
 HDD = {**SSD, "metadata": {"name": "hdd"}}
-WEB = {
-    "kind": "Pod",
-    "metadata": {"name": "web"},
-    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
-}
+WEB = manifest(
+    "Pod", "web", spec=yaml.safe_load("{containers: [{name: c, resources: {requests: {cpu: '2'}}}]}")
+)
 
 
 def agent(on, **metadata):
@@ -193,43 +188,39 @@ class TestDaemonSets:
         }
 
 
-class TestCosts:
-    @pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])
-    def test_costs_are_exact(self, cost):
-        """Costs are decimal numbers, however they are written."""
-        found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
-        assert (found.cost, found.record()["added"]) == (
-            Decimal(5),
-            [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}],
-        )
-
-    @pytest.mark.parametrize("cost", [None, True, [1]])
-    def test_other_types_are_refused(self, cost):
-        """What is no number is told."""
-        with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
-            add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
-
-
-class TestWrongInput:
-    @pytest.mark.parametrize(
-        ("options", "told"),
-        [
-            ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
-            ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
-            ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
-            (
-                {"nodes": "nowhere.yaml"},
-                'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"',
-            ),
-            ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
-            ({"pods": -2}, "pods: expected 1 or more, got -2"),
-            ({"pod": None}, "pods needs pod"),
-            ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
-        ],
+@pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])
+def test_costs_are_exact(cost):
+    """Costs are decimal numbers, however they are written."""
+    found = add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
+    assert (found.cost, found.record()["added"]) == (
+        Decimal(5),
+        [{"node": "ssd", "count": 2, "cost": 5, "costOfOne": 2.5}],
     )
-    def test_one_clear_line(self, options, told):
-        """Each wrong argument is told."""
-        given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
-        assert told in refusal_text(
-            KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption")
-        )
+
+
+@pytest.mark.parametrize("cost", [None, True, [1]])
+def test_other_types_are_refused(cost):
+    """What is no number is told."""
+    with pytest.raises(WrongTypeError, match="cost: ssd: expected a number above 0, got"):
+        add_nodes([HDD], [SSD], pod=WEB, pods=6, costs={"ssd": cost})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
+        ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),
+        ({"nodes": [WEB]}, "node 1: expected one Node, got Pod"),
+        ({"nodes": "nowhere.yaml"}, 'nodes: expected a file with one Node, or like:NODE, got "nowhere.yaml"'),
+        ({"pods": None}, "pods: expected the number of copies that new nodes are for, got none"),
+        ({"pods": -2}, "pods: expected 1 or more, got -2"),
+        ({"pod": None}, "pods needs pod"),
+        ({"most_nodes": 0}, "most_nodes: expected 1 or more, got 0"),
+    ],
+)
+def test_one_clear_line(options, told):
+    """Each wrong argument is told."""
+    given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
+    assert told in refusal_text(
+        KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption")
+    )

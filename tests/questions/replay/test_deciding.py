@@ -1,10 +1,7 @@
 """Replays in which a program decides in the scheduler's place: `next_pod`, `place`, `conclude`, and the
 example for learning."""
 
-from __future__ import annotations
-
 import runpy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +9,10 @@ import pytest
 import kubeclassic
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.options import options_of
-from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.build import node, obj
+from tests.support.manifests import manifest
 from tests.support.replaybuild import asking, at, played, replay, there
 
 both = pytest.mark.parametrize("release", ALL_RELEASES[-2:])
@@ -24,7 +21,7 @@ NAMES = ["a", "b", "c"]
 NODES = there(node("a", cpu="2"), node("b", cpu="8"), node("c", cpu="1"))
 
 
-def three(release: str) -> Replay:
+def three(release):
     """Four pods, of which three fit, on three nodes."""
     pods = [
         at(1, asking("one", "2")),
@@ -35,17 +32,17 @@ def three(release: str) -> Replay:
     return replay(*NODES, *pods, release=release)
 
 
-def judged(made: Replay, pod: Any) -> tuple[list[bool], list[int]]:
+def judged(made, pod):
     """Where a pod fits, and with which totals."""
     fits, totals = made.engine.evaluate_nodes(pod, NAMES)
     return fits.tolist(), totals.tolist()
 
 
 @both
-def test_the_scheduler_decides(release: str) -> None:
+def test_the_scheduler_decides(release):
     """Turn by turn, with a look at all nodes in between, the same happens as in a replay that runs by itself."""
     made = three(release)
-    found = list[Any]()
+    found = []
     made.cluster.journal.observers = [found.append]
     while (turn := made.next_pod()) is not None:
         judged(made, turn)
@@ -55,11 +52,10 @@ def test_the_scheduler_decides(release: str) -> None:
 
 
 @both
-def test_a_program_decides(release: str) -> None:
+def test_a_program_decides(release):
     """A pod goes where the program says, and those after it find the cluster so."""
     made = three(release)
     one = made.next_pod()
-    assert one is not None
     fits, (low, high, none) = judged(made, one)
     assert (made.now, one.name, fits, none) == (1, "one", [True, True, False], 0)
     assert high > low
@@ -71,7 +67,7 @@ def test_a_program_decides(release: str) -> None:
     assert [life.node for life in made.pods.all.values()] == ["a", "b"]
 
 
-def test_the_nodes_that_plugins_name() -> None:
+def test_the_nodes_that_plugins_name():
     """Where PreFilter names nodes, the pod fits on no other; where it turns the pod down, on none."""
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
@@ -88,7 +84,7 @@ def test_the_nodes_that_plugins_name() -> None:
         made.conclude(made.decide(turn))
 
 
-def test_an_unknown_node_and_the_end() -> None:
+def test_an_unknown_node_and_the_end():
     """A node that is not there is refused, and can be corrected; after the last pod there is none."""
     made = replay(*NODES, at(1, asking("one", "1")))
     turn = made.next_pod()
@@ -100,20 +96,11 @@ def test_an_unknown_node_and_the_end() -> None:
 
 
 @pytest.mark.parametrize("release", [ALL_RELEASES[0], *ALL_RELEASES[-2:]])
-def test_volumes_follow(release: str) -> None:
+def test_volumes_follow(release):
     """A pod that is told where to go gets its volumes made there."""
-    late = {
-        "kind": "StorageClass",
-        "metadata": {"name": "late"},
-        "provisioner": "x",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    }
+    late = manifest("StorageClass", "late", provisioner="x", volumeBindingMode="WaitForFirstConsumer")
     spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
-    claim = {
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "data", "namespace": "default"},
-        "spec": spec,
-    }
+    claim = manifest("PersistentVolumeClaim", "data", namespace="default", spec=spec)
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
     made = replay(
         *NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release
@@ -124,14 +111,12 @@ def test_volumes_follow(release: str) -> None:
     assert made.next_pod() is None
     bound = made.cluster.pod("default/db")
     found = made.engine.listings.claims.get("default/data")
-    assert found is not None
-    assert bound is not None
     assert (bound.spec.node_name, found.annotations["volume.kubernetes.io/selected-node"]) == ("c", "c")
 
 
 class TestTheExample:
     @pytest.fixture(params=["1.16", "1.34"])
-    def environment(self, request: pytest.FixtureRequest) -> Any:
+    def environment(self, request):
         """The environment of `examples/learning.py` for the day."""
         pytest.importorskip("gymnasium")
         path = str(ROOT / "examples" / "day.yaml")
@@ -142,10 +127,10 @@ class TestTheExample:
         )
 
     @staticmethod
-    def episode(environment: Any, seed: int) -> list[float]:
+    def episode(environment, seed):
         """The rewards of an agent that takes the last node on which a pod fits."""
         seen, info = environment.reset(seed=seed)
-        rewards = list[float]()
+        rewards = []
         done = False
         while not done:
             assert environment.observation_space.contains(seen)
@@ -156,14 +141,14 @@ class TestTheExample:
             assert not truncated
         return rewards
 
-    def test_an_episode(self, environment: Any) -> None:
+    def test_an_episode(self, environment):
         """Masked actions place every pod, with rewards between 0 and 1; an episode can be had again."""
         rewards = self.episode(environment, 7)
         assert rewards == self.episode(environment, 7) != self.episode(environment, 8)
         assert len(rewards) >= 46
         assert all(0 <= reward <= 1 for reward in rewards)
 
-    def test_the_checker_of_gymnasium(self, environment: Any) -> None:
+    def test_the_checker_of_gymnasium(self, environment):
         """Gymnasium's own checker of environments finds nothing wrong with what it looks at before the first
         action."""
         checker = pytest.importorskip("gymnasium.utils.env_checker")
@@ -174,6 +159,6 @@ class TestTheExample:
             environment.action_space.sample(environment.reset(seed=3)[1]["action_mask"])
         )
 
-    def test_it_is_short(self) -> None:
+    def test_it_is_short(self):
         """The example has at most 60 lines."""
         assert len((ROOT / "examples" / "learning.py").read_text().splitlines()) <= 60

@@ -1,18 +1,16 @@
 """What replays start from: recordings, times on objects, openb's files, and what is wrong with them."""
 
-from __future__ import annotations
-
 import io
-from pathlib import Path
-from typing import Any
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import InputOptions, Inputs, Lifetime, read_inputs
+from kubeclassic.questions.replay.inputs.inputs import InputOptions, Lifetime, read_inputs
 from kubeclassic.questions.replay.inputs.times import as_timestamp, parse_duration, parse_time
 from kubeclassic.questions.replay.replay import Replay
+from tests.support.manifests import manifest
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told
 
@@ -30,13 +28,13 @@ OPENB_PODS = (
 )
 
 
-def reading(**fields: Any) -> InputOptions:
+def reading(**fields):
     """A choice of how to read times."""
     compress = fields.pop("compress", 1.0)
     return InputOptions(**fields, compress=compress)
 
 
-def pods(inputs: Inputs) -> dict[str, tuple[float, Lifetime]]:
+def pods(inputs):
     """When each pod comes, and for how long."""
     return {
         event.item.name: (event.time, event.lifetime)
@@ -56,12 +54,12 @@ class TestTimesOnObjects:
             (reading(ignore_times=True, run_time=5.0), (0.0, Lifetime(runs_for=5.0))),
         ],
     )
-    def test_of_a_pod(self, tmp_path: Path, choice: InputOptions, wanted: tuple[float, Lifetime]) -> None:
+    def test_of_a_pod(self, tmp_path, choice, wanted):
         """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as
         options say."""
         assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
 
-    def test_of_a_node(self, tmp_path: Path) -> None:
+    def test_of_a_node(self, tmp_path):
         """Nodes come and go by the same annotations."""
         times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
         with pytest.raises(
@@ -73,14 +71,14 @@ class TestTimesOnObjects:
         inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
         assert [(event.time, event.verb) for event in inputs.events] == [(10, "Add"), (20, "Delete")]
 
-    def test_finished_pods_take_no_part(self, tmp_path: Path) -> None:
+    def test_finished_pods_take_no_part(self, tmp_path):
         """Pods that have finished, and other schedulers' waiting pods, are ignored and counted."""
         done = "---\nkind: Pod\nmetadata: {name: done}\nstatus: {phase: Failed}\n"
         other = "---\nkind: Pod\nmetadata: {name: other}\nspec: {schedulerName: mine}\n"
         inputs = of_file(tmp_path, NODE + done + other)
         assert (pods(inputs), inputs.ignored) == ({}, {"finished": 1, "for another scheduler": 1})
 
-    def test_workloads_and_priorities(self, tmp_path: Path) -> None:
+    def test_workloads_and_priorities(self, tmp_path):
         """Workloads stand for their pods, which get the priority of their class."""
         text = (
             "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n"
@@ -92,7 +90,7 @@ class TestTimesOnObjects:
 
 
 class TestOpenb:
-    def files(self, tmp_path: Path) -> list[Path]:
+    def files(self, tmp_path):
         """The two files of a small trace."""
         nodes = tmp_path / "nodes.csv"
         pods = tmp_path / "pods.csv"
@@ -100,53 +98,40 @@ class TestOpenb:
         pods.write_text(OPENB_PODS)
         return [pods, nodes]
 
-    def test_times(self, tmp_path: Path) -> None:
+    def test_times(self, tmp_path):
         """A pod that ran runs as long again; one that never did leaves when it was given up."""
         assert pods(read_inputs(self.files(tmp_path))) == {
             "p": (10, Lifetime(runs_for=50)),
             "q": (30, Lifetime(leaves_at=90)),
         }
 
-    def test_as_recorded(self, tmp_path: Path) -> None:
+    def test_as_recorded(self, tmp_path):
         """With times as recorded all pods leave when they did."""
         found = pods(read_inputs(self.files(tmp_path), reading(as_recorded=True)))
         assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
 
-    def test_one_file_alone(self, tmp_path: Path) -> None:
+    def test_one_file_alone(self, tmp_path):
         """Both files are needed."""
         with pytest.raises(
             ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
         ):
             read_inputs(self.files(tmp_path)[:1])
 
-    def test_replayed(self, tmp_path: Path) -> None:
+    def test_replayed(self, tmp_path):
         """A trace is replayed to its end."""
         records = played(Replay(read_inputs(self.files(tmp_path)), engine()))
         assert told(records, "Finished") == [(60, "openb/p")]
         assert told(records, "Deleted") == [(90, "openb/q")]
 
 
-def recorded(
-    time: object,
-    event: str,
-    name: str,
-    node_name: str = "",
-    phase: str = "",
-    word: str = "object",
-    kind: str = "Pod",
-) -> dict[str, Any]:
+def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod"):
     """A line of a recording."""
-    item = {
-        "kind": kind,
-        "metadata": {"name": name},
-        "spec": {"nodeName": node_name},
-        "status": {"phase": phase},
-    }
+    item = manifest(kind, name, spec={"nodeName": node_name}, status={"phase": phase})
     return {"time": time, "event": event, word: item}
 
 
 class TestRecordings:
-    def test_seconds(self, tmp_path: Path) -> None:
+    def test_seconds(self, tmp_path):
         """Times may be numbers of seconds."""
         text = lines(
             recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web")
@@ -158,7 +143,7 @@ class TestRecordings:
             (9, "Delete", "Pod"),
         ]
 
-    def test_the_simulators_recorder(self, tmp_path: Path) -> None:
+    def test_the_simulators_recorder(self, tmp_path):
         """Files of kube-scheduler-simulator's recorder have dates and say resource; the first date is the
         beginning."""
         days = ["2024-05-01T10:00:00.123456789Z", "2024-05-01T12:00:30.123456789+02:00"]
@@ -170,7 +155,7 @@ class TestRecordings:
         assert [round(event.time, 3) for event in inputs.events] == [0, 30]
         assert as_timestamp(inputs.origin) == "2024-05-01T10:00:00Z"
 
-    def test_pods_run_as_long_as_they_did(self, tmp_path: Path) -> None:
+    def test_pods_run_as_long_as_they_did(self, tmp_path):
         """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left
         out."""
         text = lines(
@@ -191,7 +176,7 @@ class TestRecordings:
         as_recorded = of_file(tmp_path, text, "events.jsonl", choice=reading(as_recorded=True))
         assert len(as_recorded.events) == 6
 
-    def test_with_manifests_and_from_standard_input(self, tmp_path: Path) -> None:
+    def test_with_manifests_and_from_standard_input(self, tmp_path):
         """Manifests give what is there at first; one of the inputs may be piped in."""
         (tmp_path / "nodes.yaml").write_text(NODE)
         inputs = read_inputs(
@@ -199,7 +184,7 @@ class TestRecordings:
         )
         assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
 
-    def test_other_kinds(self, tmp_path: Path) -> None:
+    def test_other_kinds(self, tmp_path):
         """Events about kinds that scheduling does not read are ignored and counted."""
         text = lines(recorded(0, "Add", "a", kind="Node"), recorded(0, "Add", "a", kind="Lease"))
         assert of_file(tmp_path, text, "events.jsonl").ignored == {"events about other kinds": 1}
@@ -223,43 +208,39 @@ BAD = [
     (recorded(1, "Add", ""), "object.metadata.name: expected a name, got nothing"),
     (recorded("2024-05-01T10:00:00Z", "Add", "web"), "a date where earlier times are seconds"),
     (
-        {"time": 1, "event": "Add", "object": {"kind": "Pod", "spec": []}},
+        yaml.safe_load("{time: 1, event: Add, object: {kind: Pod, spec: []}}"),
         "(Pod): spec: expected an object, got an empty list",
     ),
 ]
 
 
-class TestBadInput:
-    @pytest.mark.parametrize(("line", "message"), BAD)
-    def test_a_bad_line(self, tmp_path: Path, line: dict[str, Any], message: str) -> None:
-        """A bad line is told with file, line, field, what was expected and what came."""
-        text = refusal_text(
-            ManifestError,
-            of_file,
-            tmp_path,
-            lines(recorded(0, "Add", "a", kind="Node"), line),
-            "events.jsonl",
-        )
-        assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
-        assert message in text
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_a_bad_line(tmp_path, line, message):
+    """A bad line is told with file, line, field, what was expected and what came."""
+    text = refusal_text(
+        ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl"
+    )
+    assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
+    assert message in text
 
-    def test_no_node(self, tmp_path: Path) -> None:
-        """A cluster that never has a node is bad input."""
-        with pytest.raises(ManifestError, match=r"events\.jsonl: expected at least one Node, got none"):
-            of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
+
+def test_no_node(tmp_path):
+    """A cluster that never has a node is bad input."""
+    with pytest.raises(ManifestError, match=r"events\.jsonl: expected at least one Node, got none"):
+        of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 
 class TestTimes:
     @pytest.mark.parametrize("written", ["", "x", "1x", "-1", "nan", "inf", None, True, "1s 2s", [1]])
-    def test_no_durations(self, written: object) -> None:
+    def test_no_durations(self, written):
         """What is no duration is told from what is one."""
         assert parse_duration(written) is None
 
     @pytest.mark.parametrize("written", ["", "2024-13-01T00:00:00Z", "2024-05-01", "T", None, False, {}])
-    def test_no_times(self, written: object) -> None:
+    def test_no_times(self, written):
         """What is no time is told from what is one."""
         assert parse_time(written) is None
 
-    def test_large_numbers_are_dates(self) -> None:
+    def test_large_numbers_are_dates(self):
         """A number of the size of today's seconds since 1970 is a date."""
         assert parse_time(1.7e9) == (1.7e9, True)

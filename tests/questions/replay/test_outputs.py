@@ -1,9 +1,6 @@
 """Lines of results, as Python's own JSON writes them."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +12,7 @@ VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS, 
 
 
 @given(record=st.dictionaries(TEXTS, VALUES, max_size=4))
-def test_lines_are_what_the_standard_library_writes(record: dict[str, Any]) -> None:
+def test_lines_are_what_the_standard_library_writes(record):
     """Whatever is in a record: compact, in UTF-8, and with floats and large numbers as Python writes them."""
     wanted = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
     assert as_json_line(record) == f"{wanted}\n".encode()

@@ -40,12 +40,12 @@ class Naive:
     timeouts: dict[str, float]
 
     @property
-    def until(self) -> float:
+    def until(self):
         """When its time is up."""
         return self.since + min(self.timeouts.values(), default=math.inf)
 
     @property
-    def message(self) -> str:
+    def message(self):
         """What is said then."""
         plugin = next(
             name for name in PLUGINS if self.since + self.timeouts.get(name, math.inf) == self.until
@@ -59,16 +59,16 @@ class Waits(RuleBasedStateMachine):
     Who gets no place, or loses it, is deleted at once, so that the queue does not matter.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.replay = Replay(Inputs((), resources=("cpu", "pods")), waiting_scheduler())
         self.replay.cluster.put(node("a", pods=str(ROOM)))
-        self.waiting: dict[str, Naive] = {}
-        self.bound: set[str] = set()
+        self.waiting = {}
+        self.bound = set()
 
     # --- what happens ---------------------------------------------------------------------------------------
 
-    def pass_time(self, seconds: float) -> dict[str, str]:
+    def pass_time(self, seconds):
         """Do what is due until then; pod -> why it was rejected."""
         replay = self.replay
         end = self.replay.cluster.after(seconds)
@@ -76,25 +76,23 @@ class Waits(RuleBasedStateMachine):
         while (due := agenda.next_time) is not None and due <= end:
             replay.cluster.clock.now = due
             task = agenda.pop_due(due)
-            assert task is not None
             task()
         replay.cluster.clock.now = end
         return self.clear()
 
-    def clear(self) -> dict[str, str]:
+    def clear(self):
         """Delete the pods without a node; pod -> what its condition says."""
         found = {}
         for life in [life for life in self.replay.pods.all.values() if life.waits]:
             unplaced = self.replay.cluster.pod(life.key)
             assert unplaced is not None
             condition = scheduled_condition(unplaced)
-            assert condition is not None
             assert condition.reason == "Unschedulable"
             found[unplaced.name] = condition.message
             self.replay.pods.delete(life)
         return found
 
-    def forget_late(self, seconds: float) -> dict[str, str]:
+    def forget_late(self, seconds):
         """The same for the plain account."""
         end = self.replay.now + seconds
         found = {name: one.message for name, one in self.waiting.items() if one.until <= end}
@@ -103,7 +101,7 @@ class Waits(RuleBasedStateMachine):
         return found
 
     @rule(name=NAMES, timeouts=TIMEOUTS)
-    def come(self, name: str, timeouts: dict[str, float]) -> None:
+    def come(self, name, timeouts):
         """A pod comes and is tried at once."""
         if name in self.waiting or name in self.bound:
             return
@@ -122,14 +120,14 @@ class Waits(RuleBasedStateMachine):
         assert set(self.pass_time(0)) == {*late, *([] if fits else [name])}
 
     @rule(seconds=st.sampled_from((0.5, 1, 2.5, 3, 7, 1000)))
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds):
         """Time passes."""
         late = self.forget_late(seconds)
         assert self.pass_time(seconds) == late
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data(), plugins=st.lists(st.sampled_from((*PLUGINS, "Third")), min_size=1, max_size=3))
-    def allow(self, data: st.DataObject, plugins: list[str]) -> None:
+    def allow(self, data, plugins):
         """Plugins allow a pod; some of them may not have asked for the wait."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
         found = waits_of(self.replay.engine).get(f"default/{name}")
@@ -144,7 +142,7 @@ class Waits(RuleBasedStateMachine):
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data(), words=st.sampled_from(("reject", "reject twice", "reject and allow", "preempt")))
-    def reject(self, data: st.DataObject, words: str) -> None:
+    def reject(self, data, words):
         """A plugin rejects a pod; what is said after that changes nothing."""
         name = data.draw(st.sampled_from(sorted(self.waiting)))
         found = waits_of(self.replay.engine).get(f"default/{name}")
@@ -162,7 +160,7 @@ class Waits(RuleBasedStateMachine):
         assert self.pass_time(0) == {name: "preempted" if words == "preempt" else "no"}
 
     @rule(name=NAMES, words=st.sampled_from(("", "allow", "reject")))
-    def delete(self, name: str, words: str) -> None:
+    def delete(self, name, words):
         """A pod is deleted, perhaps just when its wait has ended."""
         life = self.replay.pods.all.get(f"default/{name}")
         assert (life is not None) == (name in self.waiting or name in self.bound)
@@ -185,14 +183,14 @@ class Waits(RuleBasedStateMachine):
     # --- what holds -----------------------------------------------------------------------------------------
 
     @invariant()
-    def the_same_pods_wait(self) -> None:
+    def the_same_pods_wait(self):
         """Those wait that should, for the same plugins; each has one timer and nothing else is to come."""
         waits = {one.pod.name: set(one.pending_plugins) for one in waits_of(self.replay.engine)}
         assert waits == {name: set(one.timeouts) for name, one in self.waiting.items()}
         assert len(self.replay.cluster.agenda) == self.replay.pods.held == len(self.waiting)
 
     @invariant()
-    def what_is_reserved(self) -> None:
+    def what_is_reserved(self):
         """Waiting pods are assumed, bound ones confirmed, others are nowhere: in the cache, for plugins, and
         in the ledger."""
         cache = self.replay.engine.cache
@@ -203,6 +201,6 @@ class Waits(RuleBasedStateMachine):
         assert self.replay.cluster.ledger.placed_pods == len(states)
 
 
-def test_any_order() -> None:
+def test_any_order():
     """Whatever happens in whichever order, waits end once and reservations with them."""
     run_state_machine_as_test(Waits, settings=SETTINGS)

@@ -1,33 +1,29 @@
 """Waits on Permit in a replay: time-outs, words of other plugins, deletions, preemption, and what others get
 of it."""
 
-from __future__ import annotations
-
 import pytest
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.questions.replay.inputs.inputs import DELETE, EVER, Event
-from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.questions.replay.inputs.inputs import DELETE, EVER
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of
-from tests.support.replaybuild import Json, at, of_engine, played, there, told
+from tests.support.replaybuild import at, of_engine, played, there, told
 
 GAVE_UP = "rejected due to timeout after waiting {} at plugin {}"
 
 
-def asking(name: str, cpu: str = "1", *, priority: int = 0, **answers: str) -> Pod:
+def asking(name, cpu="1", *, priority=0, **answers):
     """A pod that asks for cpu and for which plugins answer so."""
     return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": answers})
 
 
-def of(*events: Event, until: float | None = None, **delays: float) -> Replay:
+def of(*events, until=None, **delays):
     """A replay with the plugins."""
     return of_engine(waiting_scheduler(), *events, until=until, **delays)
 
 
-def steps_to(made: Replay, time: float) -> list[Json]:
+def steps_to(made, time):
     """What happens up to *time*, at which the clock then is."""
-    found: list[Json] = []
+    found = []
     made.cluster.later(time - made.now, lambda: None)
     made.cluster.journal.observers = [found.append]
     made.until = time
@@ -38,7 +34,7 @@ def steps_to(made: Replay, time: float) -> list[Json]:
     return found
 
 
-def messages(records: list[Json], name: str) -> list[tuple[float, str]]:
+def messages(records, name):
     """When and why attempts of a pod failed."""
     failed = (
         record
@@ -48,16 +44,15 @@ def messages(records: list[Json], name: str) -> list[tuple[float, str]]:
     return [(record["time"], record["message"]) for record in failed]
 
 
-def condition(made: Replay, name: str) -> tuple[str, str]:
+def condition(made, name):
     """Reason and message of a pod's condition PodScheduled."""
     found = made.cluster.pod(f"default/{name}")
-    assert found is not None
     (marked,) = found.status.conditions
     return marked.reason, marked.message
 
 
 class TestTimeouts:
-    def test_the_time_is_up(self) -> None:
+    def test_the_time_is_up(self):
         """A pod that nobody allows is rejected when the shortest timeout is over, and its node is free again."""
         made = of(
             *there(node("a", cpu="1")), at(1, asking("one", Doorman="10", Second="5")), at(2, asking("two"))
@@ -69,7 +64,7 @@ class TestTimeouts:
         assert told(records, "Scheduled") == [(6, "default/two")]
         assert doorman(made.engine).reserved == {"two"}
 
-    def test_a_pod_that_waits_in_vain_does_not_keep_it_going(self) -> None:
+    def test_a_pod_that_waits_in_vain_does_not_keep_it_going(self):
         """If nothing else is to come, a pod that is rejected again and again is given up; the others get the
         node."""
         waiting = [at(1, asking("one", Doorman="10")), at(2, asking("two", Doorman="20"))]
@@ -79,7 +74,7 @@ class TestTimeouts:
         assert made.now < 300
         assert doorman(made.engine).reserved == set()
 
-    def test_another_pod_of_its_name(self) -> None:
+    def test_another_pod_of_its_name(self):
         """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay
         going either."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="10")))
@@ -88,13 +83,13 @@ class TestTimeouts:
         played(made)
         assert made.pods.held == 0
 
-    def test_it_is_tried_again_when_the_cluster_changes(self) -> None:
+    def test_it_is_tried_again_when_the_cluster_changes(self):
         """As long as something is to come, it is tried again."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="10")), at(500, node("b")))
         records = played(made)
         assert any(time >= 500 for time, _ in told(records, "WaitingOnPermit"))
 
-    def test_those_that_lack_its_room_come_back(self) -> None:
+    def test_those_that_lack_its_room_come_back(self):
         """A pod that failed because of a reservation is tried when that is given back."""
         made = of(
             *there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two"), runs=3)
@@ -104,7 +99,7 @@ class TestTimeouts:
 
 
 class TestWords:
-    def test_an_allowed_pod_is_bound(self) -> None:
+    def test_an_allowed_pod_is_bound(self):
         """The binding goes on after the last word, with the delay of bindings."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100")), binding=5.0)
         steps_to(made, 7)
@@ -116,7 +111,7 @@ class TestWords:
         )
         assert made.cluster.tally.waits.tolist() == [6.0]
 
-    def test_a_rejected_pod_waits_for_others(self) -> None:
+    def test_a_rejected_pod_waits_for_others(self):
         """The pod itself is not moved by its own end, others are."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100")))
         steps_to(made, 7)
@@ -125,7 +120,7 @@ class TestWords:
         assert messages(records, "one") == [(7, "no room for you")]
         assert tuple(made.cluster.queue.pending) == (0, 0, 1)
 
-    def test_a_refusal_after_the_wait(self) -> None:
+    def test_a_refusal_after_the_wait(self):
         """A PreBind plugin can still reject it."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100", preBind="no")))
         steps_to(made, 7)
@@ -133,7 +128,7 @@ class TestWords:
         assert messages(steps_to(made, 8), "one") == [(7, "not bound")]
         assert doorman(made.engine).reserved == set()
 
-    def test_the_scheduler_goes_on_meanwhile(self) -> None:
+    def test_the_scheduler_goes_on_meanwhile(self):
         """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its
         steps come in order."""
         made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
@@ -146,33 +141,31 @@ class TestWords:
         ]
 
 
-class TestDeletion:
-    @pytest.mark.parametrize("time", [5, 11])
-    def test_a_pod_that_is_deleted_while_it_waits(self, time: float) -> None:
-        """Its reservation is given back at once, also where its time is up at the same moment."""
-        made = of(
-            *there(node("a", cpu="1")),
-            at(1, asking("one", Doorman="10")),
-            at(2, asking("two")),
-            at(time, asking("one"), DELETE),
-        )
-        records = played(made)
-        assert told(records, "Deleted") == [(time, "default/one")]
-        assert told(records, "Scheduled") == [(time, "default/two")]
-        assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
-        assert made.cluster.tally.never_scheduled == 1
+@pytest.mark.parametrize("time", [5, 11])
+def test_a_pod_that_is_deleted_while_it_waits(time):
+    """Its reservation is given back at once, also where its time is up at the same moment."""
+    made = of(
+        *there(node("a", cpu="1")),
+        at(1, asking("one", Doorman="10")),
+        at(2, asking("two")),
+        at(time, asking("one"), DELETE),
+    )
+    records = played(made)
+    assert told(records, "Deleted") == [(time, "default/one")]
+    assert told(records, "Scheduled") == [(time, "default/two")]
+    assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
+    assert made.cluster.tally.never_scheduled == 1
 
 
-class TestPreemption:
-    def test_a_waiting_victim_is_not_deleted(self) -> None:
-        """A pod of low priority that waits loses its node to a more important one, and waits for another
-        chance."""
-        made = of(
-            *there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5))
-        )
-        records = steps_to(made, 10)
-        assert messages(records, "low")[0] == (2, "preempted")
-        assert told(records, "Preempted") == []
-        assert [pod for _, pod in told(records, "Scheduled")] == ["default/high"]
-        assert "default/low" in made.pods.all
-        assert made.cluster.tally.evicted == 0
+def test_a_waiting_victim_is_not_deleted():
+    """A pod of low priority that waits loses its node to a more important one, and waits for another
+    chance."""
+    made = of(
+        *there(node("a", cpu="1")), at(1, asking("low", Doorman="100")), at(2, asking("high", priority=5))
+    )
+    records = steps_to(made, 10)
+    assert messages(records, "low")[0] == (2, "preempted")
+    assert told(records, "Preempted") == []
+    assert [pod for _, pod in told(records, "Scheduled")] == ["default/high"]
+    assert "default/low" in made.pods.all
+    assert made.cluster.tally.evicted == 0

@@ -1,31 +1,27 @@
 """What happens over virtual time: pods come, wait, run, finish, are evicted; nodes fail; volumes are made."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
+from kubeclassic.questions.replay.inputs.inputs import DELETE, DRAIN, FAIL, RECOVER, UPDATE
 from kubeclassic.questions.replay.replay import Replay
 from kubeclassic.questions.replay.simulatedcluster import Delays
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.build import node, obj
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
+from tests.support.manifests import manifest
 from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
 
 ALL = list(ALL_RELEASES)
 
 
-def small(name: str = "a", cpu: str = "2", **more: Any) -> Any:
+def small(name="a", cpu="2", **more):
     """A node for two pods of one cpu."""
     return node(name, cpu=cpu, **more)
 
 
-def owned(kind: str) -> Any:
+def owned(kind):
     """Metadata of a pod that has an owner."""
     return {"ownerReferences": [{"kind": kind, "name": "owner", "uid": "1", "controller": True}]}
 
@@ -36,7 +32,7 @@ LOW = asking("low", cpu="2")
 HIGH = asking("high", cpu="2", priority=10)
 FULL = there(small(cpu="1"))
 WAITING = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
-HAPPENS: dict[str, tuple[list[Event], Any, str, list[tuple[float, str]]]] = {
+HAPPENS = {
     "a bound pod runs from the beginning": (
         [*there(small()), at(0, asking("old", on="a"), runs=7)],
         {},
@@ -125,7 +121,7 @@ HAPPENS: dict[str, tuple[list[Event], Any, str, list[tuple[float, str]]]] = {
 
 
 @pytest.mark.parametrize("what", HAPPENS)
-def test_what_happens(what: str) -> None:
+def test_what_happens(what):
     """Events of one kind, in a few words."""
     events, options, kind, wanted = HAPPENS[what]
     made = replay(*events, **options)
@@ -135,7 +131,7 @@ def test_what_happens(what: str) -> None:
 
 class TestRunning:
     @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_that_finishes_makes_room_for_one_that_waits(self, release: str) -> None:
+    def test_a_pod_that_finishes_makes_room_for_one_that_waits(self, release):
         """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
         is over."""
         events = [*there(small(cpu="1")), at(5, asking("one"), runs=60), at(10, asking("two"))]
@@ -145,7 +141,7 @@ class TestRunning:
         ((time, name),) = told(records, "Scheduled")[1:]
         assert (name, 65 <= time <= 66) == ("default/two", True)
 
-    def test_delays_add_up(self) -> None:
+    def test_delays_add_up(self):
         """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from
         then."""
         records = played(replay(*there(small()), at(1, asking("one"), runs=10), binding=2, startup=3))
@@ -158,7 +154,7 @@ class TestRunning:
         ]
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_keeps_its_place_until_it_is_bound(self, release: str) -> None:
+    def test_a_pod_keeps_its_place_until_it_is_bound(self, release):
         """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
         its place cannot expire."""
         made = replay(
@@ -174,7 +170,7 @@ class TestRunning:
         assert told(records, "Bound") == [(100, "default/one")]
         assert made.cluster.engine.cache.counts == (1, 1, 0)  # nodes, pods, assumed pods
 
-    def test_cycles_are_one_after_the_other(self) -> None:
+    def test_cycles_are_one_after_the_other(self):
         """With a cycle time of a second, pods that come together are scheduled a second apart, and their
         waits say so."""
         made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
@@ -189,13 +185,13 @@ class TestRunning:
         }
 
     @pytest.mark.parametrize("release", ALL)
-    def test_waits_end_while_the_scheduler_is_busy(self, release: str, tmp_path: Path) -> None:
+    def test_waits_end_while_the_scheduler_is_busy(self, release, tmp_path):
         """A pod whose wait ends in the middle of a cycle is tried after it."""
         made = Replay(of_file(tmp_path, BUSY), engine(release), Delays(cycle=0.7), until=400)
         assert told(played(made), "Scheduled")
         assert made.now == 400
 
-    def test_the_end_comes_though_pods_wait(self) -> None:
+    def test_the_end_comes_though_pods_wait(self):
         """Once nothing can change any more, a replay ends, be there pods that fit nowhere."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")))
         played(made)
@@ -204,7 +200,7 @@ class TestRunning:
 
 class TestFailing:
     @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
-    def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release: str, attempts: int) -> None:
+    def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release, attempts):
         """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
         made = replay(
             *there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release
@@ -212,7 +208,7 @@ class TestFailing:
         played(made)
         assert made.cluster.tally.failed_attempts == attempts
 
-    def test_the_same_failure_is_told_once(self) -> None:
+    def test_the_same_failure_is_told_once(self):
         """Attempts that fail with the same message are counted, and written once."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")))
         records = played(made)
@@ -223,9 +219,7 @@ class TestFailing:
         assert made.cluster.tally.failed_attempts > 2
 
     @pytest.mark.parametrize("release", ENDS)
-    def test_what_cannot_have_changed_is_not_worked_out_again(
-        self, tmp_path: Path, release: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_what_cannot_have_changed_is_not_worked_out_again(self, tmp_path, release, monkeypatch):
         """Repeating a failed attempt's answer on an unchanged cluster gives what working it out again gives."""
         inputs = of_file(tmp_path, BUSY.replace("cpu: 900m", "cpu: 1900m"))
         quick = Replay(inputs, engine(release), seed=1)
@@ -235,7 +229,7 @@ class TestFailing:
         assert played(again) == wanted
         assert again.engine.flow.order.one_pass().tolist() == quick.engine.flow.order.one_pass().tolist()
 
-    def test_who_left_without_a_node(self) -> None:
+    def test_who_left_without_a_node(self):
         """Pods that are deleted while they wait are counted."""
         big = asking("big", cpu="3")
         made = replay(*there(small()), at(0, big), at(5, big, DELETE))
@@ -243,27 +237,26 @@ class TestFailing:
         assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
 
-class TestPreempting:
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("termination", [0.0, 20.0])
-    def test_victims_leave_and_the_pod_gets_their_place(self, release: str, termination: float) -> None:
-        """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
-        low = asking("low", cpu="2")
-        high = asking("high", cpu="2", priority=10)
-        records = played(
-            replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
-        )
-        assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
-            ("default/low", "default/high")
-        ]
-        assert told(records, "Deleted") == [(5 + termination, "default/low")]
-        time, name = told(records, "Scheduled")[-1]
-        assert name == "default/high"
-        assert 5 + termination <= time <= 5 + termination + 11
+@pytest.mark.parametrize("release", ALL)
+@pytest.mark.parametrize("termination", [0.0, 20.0])
+def test_victims_leave_and_the_pod_gets_their_place(release, termination):
+    """A pod of high priority evicts one of low priority and is on its node soon after that is gone."""
+    low = asking("low", cpu="2")
+    high = asking("high", cpu="2", priority=10)
+    records = played(
+        replay(*there(small()), at(0, low), at(5, high), release=release, termination=termination)
+    )
+    assert [(record["pod"], record["by"]) for record in records if record["event"] == "Preempted"] == [
+        ("default/low", "default/high")
+    ]
+    assert told(records, "Deleted") == [(5 + termination, "default/low")]
+    time, name = told(records, "Scheduled")[-1]
+    assert name == "default/high"
+    assert 5 + termination <= time <= 5 + termination + 11
 
 
 class TestNodes:
-    def test_a_node_that_recovers_keeps_its_pods(self) -> None:
+    def test_a_node_that_recovers_keeps_its_pods(self):
         """A node that is back before the delay is over keeps its pods and takes new ones."""
         events = [
             *there(small(), asking("one", on="a")),
@@ -275,7 +268,7 @@ class TestNodes:
         assert told(records, "Evicted") == []
         assert 20 <= told(records, "Scheduled")[0][0] <= 21
 
-    def test_a_drained_node_is_empty_and_stays_so(self) -> None:
+    def test_a_drained_node_is_empty_and_stays_so(self):
         """All pods but a DaemonSet's leave a drained node, and nobody comes."""
         daemon = asking("d", on="a", metadata=owned("DaemonSet"))
         made = replay(
@@ -285,14 +278,14 @@ class TestNodes:
         assert told(records, "Evicted") == [(1, "default/one")]
         assert [life.key for life in made.waiting] == ["default/two"]
 
-    def test_an_unknown_node(self) -> None:
+    def test_an_unknown_node(self):
         """A failure of a node that is not there is bad input."""
         with pytest.raises(
             ManifestError, match="test: Fail: expected a node that exists at that time, got b"
         ):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
 
-    def test_what_a_failed_node_takes_with_it(self) -> None:
+    def test_what_a_failed_node_takes_with_it(self):
         """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
         and its device given back."""
         static = asking(
@@ -311,28 +304,19 @@ class TestNodes:
         assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
 
 
-class TestUpdates:
-    def test_a_pod_in_the_replay_keeps_its_node(self) -> None:
-        """A recorded update changes labels and the like; where the pod went in the recording is not taken
-        over."""
-        changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
-        made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
-        played(made)
-        now = made.cluster.pod("default/one")
-        assert now is not None
-        assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
+def test_a_pod_in_the_replay_keeps_its_node():
+    """A recorded update changes labels and the like; where the pod went in the recording is not taken
+    over."""
+    changed = asking("one", on="elsewhere", labels={"a": "b"}, status={"phase": "Running"})
+    made = replay(*there(small()), at(1, asking("one")), at(2, changed, UPDATE))
+    played(made)
+    now = made.cluster.pod("default/one")
+    assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
 
 
 class TestVolumes:
     LATE, NOW, LOCAL = (
-        obj(
-            {
-                "kind": "StorageClass",
-                "metadata": {"name": name},
-                "provisioner": provisioner,
-                "volumeBindingMode": mode,
-            }
-        )
+        obj(manifest("StorageClass", name, provisioner=provisioner, volumeBindingMode=mode))
         for name, provisioner, mode in (
             ("late", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"),
             ("now", "example.com/disk", "Immediate"),
@@ -342,28 +326,22 @@ class TestVolumes:
     ZONE = "failure-domain.beta.kubernetes.io/zone"
 
     @staticmethod
-    def claim(name: str, kind: str) -> Any:
+    def claim(name, kind):
         """A claim for a gibibyte."""
         spec = {
             "storageClassName": kind,
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
         }
-        return obj(
-            {
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": name, "namespace": "default"},
-                "spec": spec,
-            }
-        )
+        return obj(manifest("PersistentVolumeClaim", name, namespace="default", spec=spec))
 
     @staticmethod
-    def using(name: str, claim: str) -> Any:
+    def using(name, claim):
         """A pod with a claim."""
         return asking(name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
 
     @pytest.mark.parametrize("release", ALL)
-    def test_a_delayed_claim_gets_a_volume_where_its_pod_goes(self, release: str) -> None:
+    def test_a_delayed_claim_gets_a_volume_where_its_pod_goes(self, release):
         """A volume is made for a delayed claim once its pod has a node, in the node's zone, and the pod is
         bound after that."""
         events = there(small(labels={self.ZONE: "z1"}), self.LATE, self.claim("data", "late"))
@@ -375,7 +353,7 @@ class TestVolumes:
         assert (volume.labels, volume.phase) == ({self.ZONE: "z1"}, "Bound")
 
     @pytest.mark.parametrize("release", ALL)
-    def test_an_immediate_claim_gets_its_volume_by_itself(self, release: str) -> None:
+    def test_an_immediate_claim_gets_its_volume_by_itself(self, release):
         """A claim that does not wait for a pod has its volume made at once; a pod waits for that."""
         events = [*there(small(), self.NOW, self.claim("data", "now")), at(1, self.using("db", "data"))]
         records = played(replay(*events, release=release, provisioning=10))
@@ -383,15 +361,15 @@ class TestVolumes:
         assert 10 <= told(records, "Bound")[0][0] <= 12
 
     @pytest.mark.parametrize("release", ALL)
-    def test_two_pods_share_out_local_volumes(self, release: str) -> None:
+    def test_two_pods_share_out_local_volumes(self, release):
         """Delayed claims are bound to the volumes that are there, each on the node of its pod."""
         volumes = [
             obj(
-                {
-                    "kind": "PersistentVolume",
-                    "metadata": {"name": f"disk-{name}"},
-                    "status": {"phase": "Available"},
-                    "spec": {
+                manifest(
+                    "PersistentVolume",
+                    f"disk-{name}",
+                    status={"phase": "Available"},
+                    spec={
                         "storageClassName": "local",
                         "capacity": {"storage": "2Gi"},
                         "accessModes": ["ReadWriteOnce"],
@@ -407,7 +385,7 @@ class TestVolumes:
                             }
                         },
                     },
-                }
+                )
             )
             for name in "ab"
         ]
@@ -423,7 +401,7 @@ class TestVolumes:
         ]
         assert [life.key for life in made.waiting] == ["default/db-2"]
 
-    def test_a_deleted_claim_gives_its_volume_back(self) -> None:
+    def test_a_deleted_claim_gives_its_volume_back(self):
         """A volume that was made for a claim goes with it; one that was there before is released."""
         made_volume = replay(
             *there(small(), self.NOW, self.claim("data", "now")), at(5, self.claim("data", "now"), DELETE)

@@ -6,27 +6,27 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
-from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from kubeclassic.framework.status import Status, error, unschedulable
-from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE, Event
-from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.framework.status import error, unschedulable
+from kubeclassic.questions.replay.inputs.inputs import DELETE, UPDATE
 from tests.support.build import node, obj
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
-from tests.support.replaybuild import Json, asking, at, of_engine, played, replay, there, told
+from tests.support.manifests import manifest
+from tests.support.replaybuild import asking, at, of_engine, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 GATES = [{"name": "quota"}]
 
 
-def newer(*events: Event, **more: Any) -> Replay:
+def newer(*events, **more):
     """A replay of the framework's release."""
     return replay(*events, release=DEFAULT_FRAMEWORK, **more)
 
 
-def attempts(made: Replay, records: list[Json], name: str) -> int:
+def attempts(made, records, name):
     """How often a pod was tried."""
     scheduled = [
         record["attempts"]
@@ -36,58 +36,56 @@ def attempts(made: Replay, records: list[Json], name: str) -> int:
     return scheduled[0] if scheduled else made.pods.all[f"default/{name}"].attempts
 
 
-class TestEventHints:
-    def test_only_what_may_help_brings_a_pod_back(self) -> None:
-        """A pod that failed on a taint is not tried when others come and go, but at once when the taint does."""
-        events = [
-            *there(node("a", taints=[TAINT]), node("b", cpu="1")),
-            at(0, asking("running"), runs=50),
-            at(10, asking("other"), runs=20),
-            at(5, asking("wants-a", nodeSelector={"disk": "ssd"})),
-            at(100, node("a", labels={"disk": "ssd"}), UPDATE),
-        ]
-        made = newer(*sorted(events, key=lambda event: event.time))
-        records = played(made)
-        assert told(records, "Finished") == [(50, "default/running"), (70, "default/other")]
-        assert (100, "default/wants-a") in told(records, "Scheduled")
-        assert attempts(made, records, "wants-a") == 2
-
-    def test_after_five_minutes_everybody_is_tried(self) -> None:
-        """A pod that nothing brings back is tried every five minutes, give or take the half minute between
-        two looks."""
-        made = newer(
-            *there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9"))
-        )
-        times: list[float] = []
-        while (turn := made.next_pod()) is not None:
-            times += [made.now] if turn.name == "one" else []
-            made.conclude(made.decide(turn))
-        assert times[:4] == [1, 330, 660, 990]
+def test_only_what_may_help_brings_a_pod_back():
+    """A pod that failed on a taint is not tried when others come and go, but at once when the taint does."""
+    events = [
+        *there(node("a", taints=[TAINT]), node("b", cpu="1")),
+        at(0, asking("running"), runs=50),
+        at(10, asking("other"), runs=20),
+        at(5, asking("wants-a", nodeSelector={"disk": "ssd"})),
+        at(100, node("a", labels={"disk": "ssd"}), UPDATE),
+    ]
+    made = newer(*sorted(events, key=lambda event: event.time))
+    records = played(made)
+    assert told(records, "Finished") == [(50, "default/running"), (70, "default/other")]
+    assert (100, "default/wants-a") in told(records, "Scheduled")
+    assert attempts(made, records, "wants-a") == 2
 
 
-class TestGates:
-    def test_a_pod_that_is_gated(self) -> None:
-        """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
-        made = newer(
-            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
-        )
-        records = played(made)
-        assert [record for record in records if record["event"] == "Arrived"] == [
-            {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
-            {"time": 2, "event": "Arrived", "pod": "default/one"},
-        ]
-        assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
+def test_after_five_minutes_everybody_is_tried():
+    """A pod that nothing brings back is tried every five minutes, give or take the half minute between
+    two looks."""
+    made = newer(*there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9")))
+    times = []
+    while (turn := made.next_pod()) is not None:
+        times += [made.now] if turn.name == "one" else []
+        made.conclude(made.decide(turn))
+    assert times[:4] == [1, 330, 660, 990]
 
-    def test_its_gates_go(self) -> None:
-        """An update without gates lets it be tried at once."""
-        made = newer(
-            *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE)
-        )
-        assert told(played(made), "Scheduled") == [(500, "default/held")]
+
+def test_a_pod_that_is_gated():
+    """It is told as gated when it arrives, never tried, and does not keep a replay from its end."""
+    made = newer(
+        *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(2, asking("one"), runs=1000)
+    )
+    records = played(made)
+    assert [record for record in records if record["event"] == "Arrived"] == [
+        {"time": 1, "event": "Arrived", "pod": "default/held", "gated": True},
+        {"time": 2, "event": "Arrived", "pod": "default/one"},
+    ]
+    assert (attempts(made, records, "held"), made.cluster.ledger.waiting_pods, made.now) == (0, 1, 1002)
+
+
+def test_its_gates_go():
+    """An update without gates lets it be tried at once."""
+    made = newer(
+        *there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE)
+    )
+    assert told(played(made), "Scheduled") == [(500, "default/held")]
 
 
 class TestPreemption:
-    def test_victims_that_take_their_time(self) -> None:
+    def test_victims_that_take_their_time(self):
         """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
         node."""
         low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
@@ -104,14 +102,13 @@ class TestPreemption:
         assert (preempting["time"], len(preempting["victims"])) == (5, 1)
         assert told(records, "Scheduled")[2:] == [(65, "default/high")]
 
-    def test_a_victim_says_why(self) -> None:
+    def test_a_victim_says_why(self):
         """With gate PodDisruptionConditions, which is on, a victim that is leaving bears the condition."""
         pods = [at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=9))]
         made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
         while made.step() and made.now < 30:
             pass
         victim = made.cluster.pod("default/low")
-        assert victim is not None
         assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
             ("DisruptionTarget", "True", "PreemptionByScheduler")
         ]
@@ -120,7 +117,7 @@ class TestPreemption:
         ("plugins", "reason"),
         [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
     )
-    def test_a_nomination_that_helps_no_more(self, plugins: Json, reason: str) -> None:
+    def test_a_nomination_that_helps_no_more(self, plugins, reason):
         """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
         its status too."""
         nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
@@ -129,7 +126,6 @@ class TestPreemption:
         )
         played(made)
         left = made.cluster.pod("default/high")
-        assert left is not None
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
         assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
             (reason, bool(plugins))
@@ -142,27 +138,27 @@ class Steps(Plugin):
     name = "Steps"
     clock: Any = None
 
-    def __init__(self, args: Any, handle: Any) -> None:
+    def __init__(self, args, handle):
         super().__init__(args, handle)
-        self.seen: list[tuple[float, str]] = []
-        self.answers: dict[str, list[Status]] = {}
-        self.tokens: set[Any] = set()
+        self.seen = []
+        self.answers = {}
+        self.tokens = set()
 
-    def _turn(self, point: str, cycle: Any) -> Status | None:
+    def _turn(self, point, cycle):
         self.seen.append((self.clock.seconds, point))
         self.tokens.add(cycle.notes.get(self.name))
         waiting = self.answers.get(point)
         return waiting.pop(0) if waiting else None
 
-    def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult | None:
+    def pre_filter(self, pod, cycle):
         """Leave something in the cycle."""
         cycle.notes[self.name] = cycle.pod.name
-        return None
+        return
 
     reserve, unreserve, permit, pre_bind, bind, post_bind = binding_methods(_turn)
 
 
-def with_steps(*events: Event, first: bool = False, **delays: float) -> tuple[Replay, Steps]:
+def with_steps(*events, first=False, **delays):
     """A replay with the plugin, which binds before the default one does; *first*: it stands before all others
     at PreBind too."""
     points = {"multiPoint": enabled("Steps"), "bind": enabled("Steps", "DefaultBinder")} | (
@@ -177,20 +173,18 @@ def with_steps(*events: Event, first: bool = False, **delays: float) -> tuple[Re
     return made, plugin
 
 
-CLASS = {
-    "kind": "StorageClass",
-    "metadata": {"name": "late"},
-    "provisioner": "example.com/disk",
-    "volumeBindingMode": "WaitForFirstConsumer",
-}
-CLAIM_SPEC = {
-    "storageClassName": "late",
-    "accessModes": ["ReadWriteOnce"],
-    "resources": {"requests": {"storage": "1Gi"}},
-}
+CLASS = manifest(
+    "StorageClass", "late", provisioner="example.com/disk", volumeBindingMode="WaitForFirstConsumer"
+)
+CLAIM_SPEC = yaml.safe_load("""
+storageClassName: late
+accessModes: [ReadWriteOnce]
+resources:
+  requests: {storage: 1Gi}
+""")
 
 
-def claim(name: str, owner: str = "") -> Any:
+def claim(name, owner=""):
     """A claim, made for a pod where that is said."""
     owners = (
         [{"apiVersion": "v1", "kind": "Pod", "name": owner, "uid": f"default/{owner}", "controller": True}]
@@ -207,7 +201,7 @@ USING = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimNam
 class TestStepsOfAPlugin:
     EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
 
-    def test_each_at_its_time(self) -> None:
+    def test_each_at_its_time(self):
         """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the
         same cycle's state."""
         made, plugin = with_steps(*self.EVENTS, binding=5.0)
@@ -216,7 +210,7 @@ class TestStepsOfAPlugin:
         assert plugin.tokens == {"one"}
         assert told(records, "Bound") == [(6, "default/one")]
 
-    def test_two_pods_at_once(self) -> None:
+    def test_two_pods_at_once(self):
         """Each pod's steps see what its own cycle left, though another pod's cycle came between."""
         made, plugin = with_steps(*there(node("a")), at(1, asking("one")), at(2, asking("two")), binding=5.0)
         played(made)
@@ -235,7 +229,7 @@ class TestStepsOfAPlugin:
         assert plugin.tokens == {"one", "two"}
 
     @pytest.mark.parametrize("first", [False, True])
-    def test_volumes_between(self, first: bool) -> None:
+    def test_volumes_between(self, first):
         """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn
         before the wait."""
         made, plugin = with_steps(
@@ -249,7 +243,7 @@ class TestStepsOfAPlugin:
         assert told(records, "Bound") == [(13, "default/one")]
         assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
 
-    def test_a_refusal_before_the_volumes(self) -> None:
+    def test_a_refusal_before_the_volumes(self):
         """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
         made, plugin = with_steps(
             *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0
@@ -259,7 +253,7 @@ class TestStepsOfAPlugin:
         assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
 
     @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
-    def test_a_refusal_is_undone(self, point: str) -> None:
+    def test_a_refusal_is_undone(self, point):
         """A pod that is turned down on its way is given back, and waits until something happens."""
         made, plugin = with_steps(*self.EVENTS, at(50, node("b")), binding=5.0)
         plugin.answers[point] = [unschedulable(f"no at {point}")]
@@ -272,7 +266,7 @@ class TestStepsOfAPlugin:
     @pytest.mark.parametrize(
         ("point", "seconds"), [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)]
     )
-    def test_what_goes_wrong_is_tried_again(self, point: str, seconds: float) -> None:
+    def test_what_goes_wrong_is_tried_again(self, point, seconds):
         """After an error on the way of the binding the pod backs off and is tried again by itself; before, it
         waits for any event."""
         made, plugin = with_steps(*self.EVENTS, at(50, node("b")), binding=5.0)
@@ -284,7 +278,7 @@ class TestStepsOfAPlugin:
         again = told(records, "Scheduled")[-1][0]
         assert again == 50 if seconds == 1 else seconds < again <= seconds + 2
 
-    def test_room_that_is_given_back(self) -> None:
+    def test_room_that_is_given_back(self):
         """A pod that lacked the room which another had reserved in vain is tried when that is given back."""
         made, plugin = with_steps(
             *there(node("a", cpu="1")), at(1, asking("one")), at(2, asking("two"), runs=5), binding=5.0
@@ -292,7 +286,7 @@ class TestStepsOfAPlugin:
         plugin.answers["bind"] = [unschedulable("no")]
         assert told(played(made), "Scheduled")[:2] == [(1, "default/one"), (6, "default/two")]
 
-    def test_a_pod_that_goes_meanwhile(self) -> None:
+    def test_a_pod_that_goes_meanwhile(self):
         """A pod that is deleted while it is being bound is given back too."""
         made, plugin = with_steps(
             *self.EVENTS[:2], at(3, asking("one"), DELETE), at(4, asking("two"), runs=1), binding=5.0
@@ -305,7 +299,7 @@ class TestStepsOfAPlugin:
 class TestVolumes:
     SCRATCH: ClassVar[Any] = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC}}}]
 
-    def test_a_generic_ephemeral_volume(self) -> None:
+    def test_a_generic_ephemeral_volume(self):
         """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as
         does the volume."""
         using = asking("db", volumes=self.SCRATCH)
@@ -322,7 +316,7 @@ class TestVolumes:
         assert told(records, "Finished") == [(58, "default/db")]
         assert (len(made.engine.listings.claims), len(made.engine.listings.volumes)) == (0, 0)
 
-    def test_the_default_class(self) -> None:
+    def test_the_default_class(self):
         """A template without a class gets the default one."""
         marked = CLASS | {
             "metadata": {
@@ -341,7 +335,7 @@ class TestVolumes:
         (found,) = made.engine.listings.claims
         assert (found.spec.storage_class_name, found.spec.volume_name) == ("late", "pvc-default-db-scratch")
 
-    def test_a_claim_of_the_name_that_is_there(self) -> None:
+    def test_a_claim_of_the_name_that_is_there(self):
         """A claim that was not made for the pod stays, and keeps the pod waiting."""
         made = newer(
             *there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=self.SCRATCH))
@@ -353,13 +347,13 @@ class TestVolumes:
         )
         assert len(made.engine.listings.claims) == 1
 
-    def test_older_releases_know_no_such_volumes(self) -> None:
+    def test_older_releases_know_no_such_volumes(self):
         """They make no claims, and bind the pod without."""
         made = replay(*there(node("a"), obj(CLASS)), at(1, asking("db", volumes=self.SCRATCH)))
         assert told(played(made), "Bound") == [(1, "default/db")]
         assert len(made.engine.listings.claims) == 0
 
-    def test_without_volume_binding(self) -> None:
+    def test_without_volume_binding(self):
         """A profile without VolumeBinding binds pods whatever their claims lack."""
         engine = scheduler(profile={"plugins": {"multiPoint": disabled("VolumeBinding")}})
         records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, USING)))

@@ -1,9 +1,5 @@
 """Scenarios: operations in the manner of scheduler_perf."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,135 +11,144 @@ from kubeclassic.questions.replay.replay import Replay
 from tests.support.build import pod
 from tests.support.examples import examples
 from tests.support.refusals import refusal_text
-from tests.support.replaybuild import BUSY, TROUBLE, Json, engine, of_file, played, told
+from tests.support.replaybuild import BUSY, TROUBLE, engine, of_file, played, told
 
 NODES = "- {opcode: createNodes, count: 2}\n"
 TEMPLATE = "{kind: Pod, metadata: {generateName: pod-}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}"
 POD = f"podTemplate: {TEMPLATE}"
 
 
-def run(tmp_path: Path, text: str, until: float | None = 500, seed: int = 0) -> tuple[Replay, list[Json]]:
+def run(tmp_path, text, until=500, seed=0):
     """A scenario that was played, and what happened."""
     made = Replay(of_file(tmp_path, text), engine(), until=until, seed=seed)
     return made, played(made)
 
 
-class TestOperations:
-    def test_nodes_and_pods(self, tmp_path: Path) -> None:
-        """Nodes and pods are made from templates and numbered; nodes have scheduler_perf's default size."""
-        made, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, {POD}}}\n")
-        assert told(records, "NodeAdded") == [(0, "node-0"), (0, "node-1")]
-        assert [name for _, name in told(records, "Scheduled")] == [
-            "default/pod-0",
-            "default/pod-1",
-            "default/pod-2",
-        ]
-        assert made.cluster.ledger.totals[1].tolist() == [8000, 64 * 2**30, 220]
+def test_nodes_and_pods(tmp_path):
+    """Nodes and pods are made from templates and numbered; nodes have scheduler_perf's default size."""
+    made, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, {POD}}}\n")
+    assert told(records, "NodeAdded") == [(0, "node-0"), (0, "node-1")]
+    assert [name for _, name in told(records, "Scheduled")] == [
+        "default/pod-0",
+        "default/pod-1",
+        "default/pod-2",
+    ]
+    assert made.cluster.ledger.totals[1].tolist() == [8000, 64 * 2**30, 220]
 
-    def test_one_node_with_a_name_keeps_it(self, tmp_path: Path) -> None:
-        """A node that is made alone has the name of its template, by which pods may ask for it; more are
-        numbered."""
-        one = "- {opcode: createNodes, count: 1, nodeTemplate: {metadata: {name: big}}}\n"
-        _, records = run(tmp_path, one + one.replace("count: 1", "count: 2"))
-        assert [name for _, name in told(records, "NodeAdded")] == ["big", "big-1", "big-2"]
 
-    def test_parameters_paths_and_labels(self, tmp_path: Path) -> None:
-        """Counts may be parameters, templates may be in files, nodes get labels in turn."""
-        (tmp_path / "pod.yaml").write_text(
-            "kind: Pod\nmetadata: {name: file}\nspec: {containers: [{name: c}]}\n"
-        )
-        text = (
-            "defaultPodTemplatePath: pod.yaml\nparams: {nodes: 3, pods: 2}\nworkloadTemplate:\n"
-            "- {opcode: createNodes, countParam: $nodes, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
-            "- {opcode: createPods, countParam: $pods, namespace: load}\n"
-        )
-        made, _ = run(tmp_path, text)
-        nodes = [made.cluster.node(f"node-{i}") for i in range(3)]
-        assert [node.labels["zone"] for node in nodes if node is not None] == ["a", "b", "a"]
-        assert set(made.pods.all) == {"load/file-0", "load/file-1"}
+def test_one_node_with_a_name_keeps_it(tmp_path):
+    """A node that is made alone has the name of its template, by which pods may ask for it; more are
+    numbered."""
+    one = "- {opcode: createNodes, count: 1, nodeTemplate: {metadata: {name: big}}}\n"
+    _, records = run(tmp_path, one + one.replace("count: 1", "count: 2"))
+    assert [name for _, name in told(records, "NodeAdded")] == ["big", "big-1", "big-2"]
 
-    def test_one_waits_for_pods_unless_told_not_to(self, tmp_path: Path) -> None:
-        """The operation after createPods comes once all its pods have a node, or with skipWaitToCompletion at
-        once."""
-        text = f"{NODES}- {{opcode: createPods, count: 9, runTime: 60s, {POD}}}\n- {{opcode: createNodes, count: 1}}\n"
-        _, records = run(tmp_path, text)
-        assert 60 <= told(records, "NodeAdded")[2][0] <= 75
-        _, records = run(tmp_path, text.replace("count: 9", "count: 9, skipWaitToCompletion: true"))
-        assert told(records, "NodeAdded")[2][0] == 0
 
-    def test_a_barrier_gives_up(self, tmp_path: Path) -> None:
-        """A barrier for pods that fit nowhere is given up after its time."""
-        _, records = run(
-            tmp_path,
-            f"{NODES}- {{opcode: createPods, count: 9, timeout: 30s, {POD}}}\n- {{opcode: sleep, duration: 1m}}\n",
-        )
-        assert [
-            (record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"
-        ] == [(30, 2)]
+def test_parameters_paths_and_labels(tmp_path):
+    """Counts may be parameters, templates may be in files, nodes get labels in turn."""
+    (tmp_path / "pod.yaml").write_text("kind: Pod\nmetadata: {name: file}\nspec: {containers: [{name: c}]}\n")
+    text = (
+        "defaultPodTemplatePath: pod.yaml\nparams: {nodes: 3, pods: 2}\nworkloadTemplate:\n"
+        "- {opcode: createNodes, countParam: $nodes, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
+        "- {opcode: createPods, countParam: $pods, namespace: load}\n"
+    )
+    made, _ = run(tmp_path, text)
+    nodes = [made.cluster.node(f"node-{i}") for i in range(3)]
+    assert [node.labels["zone"] for node in nodes if node is not None] == ["a", "b", "a"]
+    assert set(made.pods.all) == {"load/file-0", "load/file-1"}
 
-    def test_pods_over_time(self, tmp_path: Path) -> None:
-        """Pods come at an interval, or by chance; the chance is the seed's."""
-        _, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, interval: 10s, {POD}}}\n")
-        assert [time for time, _ in told(records, "Arrived")] == [0, 10, 20]
-        chance = f"{NODES}- {{opcode: createPods, count: 4, perSecond: 0.1, {POD}}}\n"
-        one, other, again = (told(run(tmp_path, chance, seed=seed)[1], "Arrived") for seed in (1, 2, 1))
-        assert one == again != other
 
-    def test_churn(self, tmp_path: Path) -> None:
-        """Churn makes an object each interval, or makes and takes away in turn, until the scenario is over."""
-        churn = f"- {{opcode: churn, mode: MODE, number: 2, interval: 10s, template: {TEMPLATE}}}\n"
-        text = f"{NODES}{churn}- {{opcode: sleep, duration: 45s}}\n"
-        _, records = run(tmp_path, text.replace("MODE", "create"))
-        assert [time for time, _ in told(records, "Arrived")] == [10, 20]
-        _, records = run(tmp_path, text.replace("MODE", "recreate"))
-        assert [time for time, _ in told(records, "Arrived")] == [10, 20]
-        assert told(records, "Deleted") == [(30, "default/pod-0"), (40, "default/pod-1")]
+def test_one_waits_for_pods_unless_told_not_to(tmp_path):
+    """The operation after createPods comes once all its pods have a node, or with skipWaitToCompletion at
+    once."""
+    text = f"{NODES}- {{opcode: createPods, count: 9, runTime: 60s, {POD}}}\n- {{opcode: createNodes, count: 1}}\n"
+    _, records = run(tmp_path, text)
+    assert 60 <= told(records, "NodeAdded")[2][0] <= 75
+    _, records = run(tmp_path, text.replace("count: 9", "count: 9, skipWaitToCompletion: true"))
+    assert told(records, "NodeAdded")[2][0] == 0
 
-    def test_nodes_in_trouble(self, tmp_path: Path) -> None:
-        """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a
-        recording beside the scenario."""
-        deleting = "- {opcode: sleep, duration: 90s}\n- {opcode: deleteNodes, names: [node-1]}\n- {opcode: deleteNodes, count: 1}\n"
-        (tmp_path / "busy.yaml").write_text(f"{NODES}{deleting}")
-        (tmp_path / "trouble.jsonl").write_text(TROUBLE)
-        records = played(
-            Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300)
-        )
-        assert told(records, "NodeFailed") == [(40, "node-0")]
-        assert told(records, "NodeDrained") == [(50, "node-1")]
-        assert told(records, "NodeRecovered") == [(80, "node-1")]
-        assert told(records, "NodeDeleted") == [(90, "node-1"), (90, "node-0")]
 
-    def test_nodes_by_labels(self, tmp_path: Path) -> None:
-        """A selector chooses the nodes that fail and recover."""
-        labelled = "- {opcode: createNodes, count: 3, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
-        steps = "".join(f"- {{opcode: {word}Nodes, selector: zone=a}}\n" for word in ("fail", "recover"))
-        _, records = run(tmp_path, f"{labelled}{steps}")
-        assert told(records, "NodeFailed") == told(records, "NodeRecovered") == [(0, "node-0"), (0, "node-2")]
+def test_a_barrier_gives_up(tmp_path):
+    """A barrier for pods that fit nowhere is given up after its time."""
+    _, records = run(
+        tmp_path,
+        f"{NODES}- {{opcode: createPods, count: 9, timeout: 30s, {POD}}}\n- {{opcode: sleep, duration: 1m}}\n",
+    )
+    assert [
+        (record["time"], record["number"]) for record in records if record["event"] == "BarrierGivenUp"
+    ] == [(30, 2)]
 
-    def test_pods_are_deleted_by_namespace(self, tmp_path: Path) -> None:
-        """deletePods takes the pods of one namespace, or all."""
-        pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
-        made, _ = run(tmp_path, f"{NODES}{pods}- {{opcode: deletePods, namespace: x}}\n")
-        assert set(made.pods.all) == {"y/pod-0"}
 
-    def test_everything_at_once(self, tmp_path: Path) -> None:
-        """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
-        (tmp_path / "busy.yaml").write_text(BUSY)
-        (tmp_path / "trouble.jsonl").write_text(TROUBLE)
-        made = Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine())
-        records = played(made)
-        assert made.workload.is_over
-        events = {record["event"] for record in records}
-        assert events >= {
-            "Preempted",
-            "Evicted",
-            "VolumeProvisioned",
-            "Finished",
-            "NodeFailed",
-            "NodeDrained",
-            "NodeRecovered",
-            "FailedScheduling",
-        }
+def test_pods_over_time(tmp_path):
+    """Pods come at an interval, or by chance; the chance is the seed's."""
+    _, records = run(tmp_path, f"{NODES}- {{opcode: createPods, count: 3, interval: 10s, {POD}}}\n")
+    assert [time for time, _ in told(records, "Arrived")] == [0, 10, 20]
+    chance = f"{NODES}- {{opcode: createPods, count: 4, perSecond: 0.1, {POD}}}\n"
+    one, other, again = (told(run(tmp_path, chance, seed=seed)[1], "Arrived") for seed in (1, 2, 1))
+    assert one == again != other
+
+
+def test_churn(tmp_path):
+    """Churn makes an object each interval, or makes and takes away in turn, until the scenario is over."""
+    churn = f"- {{opcode: churn, mode: MODE, number: 2, interval: 10s, template: {TEMPLATE}}}\n"
+    text = f"{NODES}{churn}- {{opcode: sleep, duration: 45s}}\n"
+    _, records = run(tmp_path, text.replace("MODE", "create"))
+    assert [time for time, _ in told(records, "Arrived")] == [10, 20]
+    _, records = run(tmp_path, text.replace("MODE", "recreate"))
+    assert [time for time, _ in told(records, "Arrived")] == [10, 20]
+    assert told(records, "Deleted") == [(30, "default/pod-0"), (40, "default/pod-1")]
+
+
+def test_nodes_in_trouble(tmp_path):
+    """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a
+    recording beside the scenario."""
+    deleting = "- {opcode: sleep, duration: 90s}\n- {opcode: deleteNodes, names: [node-1]}\n- {opcode: deleteNodes, count: 1}\n"
+    (tmp_path / "busy.yaml").write_text(f"{NODES}{deleting}")
+    (tmp_path / "trouble.jsonl").write_text(TROUBLE)
+    records = played(
+        Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300)
+    )
+    assert told(records, "NodeFailed") == [(40, "node-0")]
+    assert told(records, "NodeDrained") == [(50, "node-1")]
+    assert told(records, "NodeRecovered") == [(80, "node-1")]
+    assert told(records, "NodeDeleted") == [(90, "node-1"), (90, "node-0")]
+
+
+def test_nodes_by_labels(tmp_path):
+    """A selector chooses the nodes that fail and recover."""
+    labelled = (
+        "- {opcode: createNodes, count: 3, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
+    )
+    steps = "".join(f"- {{opcode: {word}Nodes, selector: zone=a}}\n" for word in ("fail", "recover"))
+    _, records = run(tmp_path, f"{labelled}{steps}")
+    assert told(records, "NodeFailed") == told(records, "NodeRecovered") == [(0, "node-0"), (0, "node-2")]
+
+
+def test_pods_are_deleted_by_namespace(tmp_path):
+    """deletePods takes the pods of one namespace, or all."""
+    pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
+    made, _ = run(tmp_path, f"{NODES}{pods}- {{opcode: deletePods, namespace: x}}\n")
+    assert set(made.pods.all) == {"y/pod-0"}
+
+
+def test_everything_at_once(tmp_path):
+    """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
+    (tmp_path / "busy.yaml").write_text(BUSY)
+    (tmp_path / "trouble.jsonl").write_text(TROUBLE)
+    made = Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine())
+    records = played(made)
+    assert made.workload.is_over
+    events = {record["event"] for record in records}
+    assert events >= {
+        "Preempted",
+        "Evicted",
+        "VolumeProvisioned",
+        "Finished",
+        "NodeFailed",
+        "NodeDrained",
+        "NodeRecovered",
+        "FailedScheduling",
+    }
 
 
 SPACES = st.sampled_from(("x", "y"))
@@ -172,12 +177,12 @@ PAUSE = st.builds(Operation, opcode=st.sampled_from(("sleep", "deletePods")), in
     until=st.none() | st.integers(0, 120),
 )
 @examples(0.5)
-def test_nobody_waits_where_nothing_waits(operations: list[Operation], until: int | None) -> None:
+def test_nobody_waits_where_nothing_waits(operations, until):
     """Time passes at a barrier only while a pod that it is about has no node or is still to come, and a
     scenario comes to its end."""
     nodes = Operation(opcode="createNodes", templates=(DEFAULT_NODE,))
 
-    def check(replay: Replay) -> None:
+    def check(replay):
         if replay.workload.deadline is not None:
             at = operations[replay.workload.position - 1]
             spaces = {at.namespace} - {None} or set(at.namespaces) or {"x", "y"}
@@ -224,6 +229,6 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "message"), BAD)
-def test_a_bad_scenario(tmp_path: Path, text: str, message: str) -> None:
+def test_a_bad_scenario(tmp_path, text, message):
     """What is wrong with an operation is told with file, operation and field."""
     assert message in refusal_text(ManifestError, of_file, tmp_path, f"{text}\n")

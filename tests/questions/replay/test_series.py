@@ -1,10 +1,6 @@
 """Time series, fragmentation and waits."""
 
-from __future__ import annotations
-
 import random
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from tests.support.build import node, pod
 from tests.support.replaybuild import at, played, replay, there
 
 
-def rows(every: float, until: float | None = None) -> list[dict[str, Any]]:
+def rows(every, until=None):
     """The time series of a pod that comes at 5, waits for one that runs until 12.5, and runs for 10 seconds."""
     made = replay(
         *there(node("a", cpu="2", memory="4Gi", pods="10")),
@@ -25,7 +21,7 @@ def rows(every: float, until: float | None = None) -> list[dict[str, Any]]:
         release="1.13",
         until=until,
     )
-    found: list[list[Any]] = []
+    found = []
     made.observers.append(Series(found.append, every).at_instant)
     played(made)
     names = columns(made.inputs.resources)
@@ -33,7 +29,7 @@ def rows(every: float, until: float | None = None) -> list[dict[str, Any]]:
 
 
 class TestSeries:
-    def test_one_row_an_instant(self) -> None:
+    def test_one_row_an_instant(self):
         """Without a period there is a row for each instant, with what is the case after it."""
         found = rows(0)
         told = [
@@ -49,7 +45,7 @@ class TestSeries:
         ]
         assert {row["cpu.capacity"] for row in found} == {2000}
 
-    def test_one_row_a_period(self) -> None:
+    def test_one_row_a_period(self):
         """With a period there is a row at each multiple of it, with what is the case then."""
         assert [(row["time"], row["pending"], row["cpu.used"]) for row in rows(5)] == [
             (0, 0, 0),
@@ -59,11 +55,11 @@ class TestSeries:
             (20, 0, 1000),
         ]
 
-    def test_up_to_the_end(self) -> None:
+    def test_up_to_the_end(self):
         """A replay that is stopped at a time has rows up to it."""
         assert [row["time"] for row in rows(5, until=11)] == [0, 5, 10]
 
-    def test_parquet(self, tmp_path: Path) -> None:
+    def test_parquet(self, tmp_path):
         """A table is written as Parquet, floats where any value of a column is one."""
         parquet = pytest.importorskip("pyarrow.parquet")
         recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
@@ -72,10 +68,10 @@ class TestSeries:
             "pending": [1, 2],
         }
 
-    def test_parquet_without_pyarrow(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_parquet_without_pyarrow(self, tmp_path, monkeypatch):
         """Where pyarrow is missing the message says how to get it."""
 
-        def missing(name: str) -> Any:
+        def missing(name):
             raise ImportError(name)
 
         monkeypatch.setattr(recording, "import_module", missing)
@@ -86,7 +82,7 @@ class TestSeries:
             recording.write_parquet(tmp_path / "a.parquet", [], [])
 
 
-def naive(ledger: Ledger, sample: list[list[int]]) -> list[float]:
+def naive(ledger, sample):
     """Fragmentation, node by node and pod by pod."""
     found = []
     for index in range(len(ledger.resources)):
@@ -103,56 +99,53 @@ def naive(ledger: Ledger, sample: list[list[int]]) -> list[float]:
     return found
 
 
-class TestFragmentation:
-    def test_as_counted_one_by_one(self) -> None:
-        """What is kept up to date from change to change is what counting anew gives."""
-        draw = random.Random(5)
-        ledger = Ledger(("cpu", "memory", "pods"))
-        lost = Fragmentation(ledger, random.Random(1))
-        sample: list[list[int]] = []
-        for step in range(300):
-            choice = draw.randrange(4)
-            if choice == 0:
-                ledger.put_node(
-                    node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5")
-                )
-            elif choice == 1 and ledger.columns:
-                ledger.place(
-                    f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)})
-                )
-            elif choice == 2:
-                ledger.leave(f"p{draw.randrange(step + 1)}")
-            elif len(sample) < SAMPLE:
-                asked = ledger.vector({"cpu": draw.randrange(5000), "memory": draw.randrange(2**33)})
-                lost.see(asked)
-                sample.append(asked.tolist())
-            if sample and draw.random() < 0.7:  # nobody need ask after each change
-                assert np.allclose(lost.by_resource(), naive(ledger, sample))
-
-    def test_the_sample_is_bounded_and_fair(self) -> None:
-        """However many pods come, a few stand for them all, late ones as well as early ones."""
-        ledger = Ledger(("cpu", "pods"))
-        lost = Fragmentation(ledger, random.Random(2))
-        for number in range(20 * SAMPLE):
-            lost.see(ledger.vector({"cpu": number}))
-        assert len(lost.asked) == SAMPLE
-        assert abs(float(lost.asked[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
+def test_as_counted_one_by_one():
+    """What is kept up to date from change to change is what counting anew gives."""
+    draw = random.Random(5)
+    ledger = Ledger(("cpu", "memory", "pods"))
+    lost = Fragmentation(ledger, random.Random(1))
+    sample = []
+    for step in range(300):
+        choice = draw.randrange(4)
+        if choice == 0:
+            ledger.put_node(
+                node(f"n{draw.randrange(9)}", cpu=str(draw.randrange(1, 9)), memory="8Gi", pods="5")
+            )
+        elif choice == 1 and ledger.columns:
+            ledger.place(f"p{step}", f"n{draw.randrange(9)}", ledger.vector({"cpu": draw.randrange(4000)}))
+        elif choice == 2:
+            ledger.leave(f"p{draw.randrange(step + 1)}")
+        elif len(sample) < SAMPLE:
+            asked = ledger.vector({"cpu": draw.randrange(5000), "memory": draw.randrange(2**33)})
+            lost.see(asked)
+            sample.append(asked.tolist())
+        if sample and draw.random() < 0.7:  # nobody need ask after each change
+            assert np.allclose(lost.by_resource(), naive(ledger, sample))
 
 
-class TestTally:
-    def test_percentiles(self) -> None:
-        """Percentiles of the waits are interpolated; without a wait there are none."""
-        tally = ReplayCounts()
-        assert tally.wait_record() == {}
-        tally.waits.extend(range(101))
-        assert tally.wait_record() == {"mean": 50, "p50": 50, "p90": 90, "p95": 95, "p99": 99, "max": 100}
+def test_the_sample_is_bounded_and_fair():
+    """However many pods come, a few stand for them all, late ones as well as early ones."""
+    ledger = Ledger(("cpu", "pods"))
+    lost = Fragmentation(ledger, random.Random(2))
+    for number in range(20 * SAMPLE):
+        lost.see(ledger.vector({"cpu": number}))
+    assert len(lost.asked) == SAMPLE
+    assert abs(float(lost.asked[:, 0].mean()) / (10 * SAMPLE) - 1) < 0.15
 
-    def test_mean_use_is_over_time(self) -> None:
-        """A node that is full for a quarter of the time is used to a quarter."""
-        made = replay(
-            *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
-        )
-        played(made)
-        use = made.cluster.tally.mean_use()
-        assert use is not None
-        assert use[0] == 0.25
+
+def test_percentiles():
+    """Percentiles of the waits are interpolated; without a wait there are none."""
+    tally = ReplayCounts()
+    assert tally.wait_record() == {}
+    tally.waits.extend(range(101))
+    assert tally.wait_record() == {"mean": 50, "p50": 50, "p90": 90, "p95": 95, "p99": 99, "max": 100}
+
+
+def test_mean_use_is_over_time():
+    """A node that is full for a quarter of the time is used to a quarter."""
+    made = replay(
+        *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
+    )
+    played(made)
+    use = made.cluster.tally.mean_use()
+    assert use[0] == 0.25

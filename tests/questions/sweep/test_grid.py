@@ -11,6 +11,7 @@ from kubeclassic.questions.sweep.spec import Best, best_of, configurations
 from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.conftest import ROOT
 from tests.support.examples import examples
+from tests.support.manifests import manifest
 
 CLUSTER = Cluster.load(str(ROOT / "examples" / "cluster"))
 OPTIONS = {
@@ -134,76 +135,68 @@ class TestRows:
         assert [(row["pods"], row["placed"]) for row in rows] == [(22, 21), (22, 0)]
 
 
-class TestFailures:
-    def test_a_run_that_fails_is_a_row(self):
-        """What a release refuses, and an edit about nothing, are rows with their errors; the others have
-        values."""
-        runs = [
-            {"name": "right"},
-            {"name": "edit", "set": "pod nobody requests.cpu=1"},
-            {"name": "weight", "release": "1.27", "weights.LeastRequestedPriority": 2},
-            {"name": "provider", "provider": "Nobody"},
-        ]
-        found = kubeclassic.sweep({"cluster": CLUSTER, "runs": runs})
-        errors = [row["error"] for row in found.rows]
-        missing = "release 1.27 has no rule by that name that scores; NodeResourcesFit took its place"
-        assert errors[0] is None
-        assert (
-            errors[1]
-            == "--set 'pod nobody requests.cpu=1': expected at least one Pod that it matches, got none"
-        )
-        assert errors[2] == f"weights.LeastRequestedPriority: {missing}"
-        assert (
-            errors[3]
-            == 'provider: plugin "Nobody" has not been registered, expected DefaultProvider or ClusterAutoscalerProvider'
-        )
-        assert found.failed == 3
-        assert found.rows[1]["placed"] is None
-
-    def test_nothing_that_can_begin_is_an_error(self):
-        """If no run can even begin, that is bad input."""
-        with pytest.raises(
-            kubeclassic.KubeclassicError,
-            match=r"^none of 2 runs can begin; the first one: release: .*, got .9\.99",
-        ):
-            kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": ["9.99", "9.98"]}})
+def test_a_run_that_fails_is_a_row():
+    """What a release refuses, and an edit about nothing, are rows with their errors; the others have
+    values."""
+    runs = [
+        {"name": "right"},
+        {"name": "edit", "set": "pod nobody requests.cpu=1"},
+        {"name": "weight", "release": "1.27", "weights.LeastRequestedPriority": 2},
+        {"name": "provider", "provider": "Nobody"},
+    ]
+    found = kubeclassic.sweep({"cluster": CLUSTER, "runs": runs})
+    errors = [row["error"] for row in found.rows]
+    missing = "release 1.27 has no rule by that name that scores; NodeResourcesFit took its place"
+    assert errors[0] is None
+    assert (
+        errors[1] == "--set 'pod nobody requests.cpu=1': expected at least one Pod that it matches, got none"
+    )
+    assert errors[2] == f"weights.LeastRequestedPriority: {missing}"
+    assert (
+        errors[3]
+        == 'provider: plugin "Nobody" has not been registered, expected DefaultProvider or ClusterAutoscalerProvider'
+    )
+    assert found.failed == 3
+    assert found.rows[1]["placed"] is None
 
 
-class TestConfigurations:
-    def test_the_best_by_means_over_seeds(self):
-        """Each configuration counts with its mean over seeds, without failed runs; those that come to the
-        same are best together."""
-        rows = [
-            {"release": "1.16", "seed": seed, "placed": placed, "error": None}
-            for seed, placed in enumerate((10, 12, 14))
-        ]
-        rows += [
-            {"release": "1.16", "seed": 3, "placed": None, "error": "no"},
-            {"release": "1.12", "seed": 0, "placed": 1, "error": None},
-        ]
-        found = configurations(rows, ("release", "seed"), ("placed",))
-        assert [(one.name, one.values) for one in found] == [
-            ("1.16", {"placed": 12.0}),
-            ("1.12", {"placed": 1}),
-        ]
-        assert best_of(found, ("placed",)) == [Best("placed", 12.0, ("1.16",))]
-        assert best_of(found[:1] * 2, ("placed",)) == []
+def test_nothing_that_can_begin_is_an_error():
+    """If no run can even begin, that is bad input."""
+    with pytest.raises(
+        kubeclassic.KubeclassicError,
+        match=r"^none of 2 runs can begin; the first one: release: .*, got .9\.99",
+    ):
+        kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": ["9.99", "9.98"]}})
 
-    def test_verdicts(self):
-        """One configuration has nothing to be compared with, several may come to the same, or to nothing at
-        all."""
-        node = {
-            "kind": "Node",
-            "metadata": {"name": "a"},
-            "status": {"allocatable": {"cpu": "4", "pods": "10"}},
-        }
-        for grid, said in (
-            ({}, "One configuration: nothing to"),
-            ({"release": ["1.12", "1.13"]}, "2 configurations have the same"),
-        ):
-            assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
-        asked = {
-            "cluster": [node],
-            "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}],
-        }
-        assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."
+
+def test_the_best_by_means_over_seeds():
+    """Each configuration counts with its mean over seeds, without failed runs; those that come to the
+    same are best together."""
+    rows = [
+        {"release": "1.16", "seed": seed, "placed": placed, "error": None}
+        for seed, placed in enumerate((10, 12, 14))
+    ]
+    rows += [
+        {"release": "1.16", "seed": 3, "placed": None, "error": "no"},
+        {"release": "1.12", "seed": 0, "placed": 1, "error": None},
+    ]
+    found = configurations(rows, ("release", "seed"), ("placed",))
+    assert [(one.name, one.values) for one in found] == [("1.16", {"placed": 12.0}), ("1.12", {"placed": 1})]
+    assert best_of(found, ("placed",)) == [Best("placed", 12.0, ("1.16",))]
+    assert best_of(found[:1] * 2, ("placed",)) == []
+
+
+def test_verdicts():
+    """One configuration has nothing to be compared with, several may come to the same, or to nothing at
+    all."""
+    node = manifest("Node", "a", status={"allocatable": {"cpu": "4", "pods": "10"}})
+    for grid, said in (
+        ({}, "One configuration: nothing to"),
+        ({"release": ["1.12", "1.13"]}, "2 configurations have the same"),
+    ):
+        assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
+    asked = {
+        "cluster": [node],
+        "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}],
+    }
+    assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."

@@ -17,29 +17,29 @@ def written(folder, **sections):
     return path
 
 
-class TestReading:
-    def test_values_are_as_written(self, tmp_path):
-        """A single value is a list of one; paths are relative to the file."""
-        (tmp_path / "p.yaml").write_text("")
-        given = {
-            "grid": {"release": "1.16", "policy": [None, "p.yaml"], "weights.ImageLocalityPriority": [0, 2]},
-            "pods": ["p.yaml"],
-            "objectives": ["nvidia.com/gpu used"],
-        }
-        spec = read_spec(written(tmp_path, **given))
-        assert spec.grid == {
-            "release": ("1.16",),
-            "policy": (None, "p.yaml"),
-            "weights.ImageLocalityPriority": (0, 2),
-        }
-        assert (spec.cluster, spec.pods, spec.trace) == ([CLUSTER], [str(tmp_path / "p.yaml")], [])
-        assert spec.objectives == ("nvidia.com/gpu used",)
+def test_values_are_as_written(tmp_path):
+    """A single value is a list of one; paths are relative to the file."""
+    (tmp_path / "p.yaml").write_text("")
+    given = {
+        "grid": {"release": "1.16", "policy": [None, "p.yaml"], "weights.ImageLocalityPriority": [0, 2]},
+        "pods": ["p.yaml"],
+        "objectives": ["nvidia.com/gpu used"],
+    }
+    spec = read_spec(written(tmp_path, **given))
+    assert spec.grid == {
+        "release": ("1.16",),
+        "policy": (None, "p.yaml"),
+        "weights.ImageLocalityPriority": (0, 2),
+    }
+    assert (spec.cluster, spec.pods, spec.trace) == ([CLUSTER], [str(tmp_path / "p.yaml")], [])
+    assert spec.objectives == ("nvidia.com/gpu used",)
 
-    def test_objectives_by_default(self, tmp_path):
-        """Waiting is among the objectives only where there is a trace."""
-        assert "waiting p50" not in read_spec(written(tmp_path)).objectives
-        trace = read_spec({"trace": CLUSTER, "until": "1h"})
-        assert ("waiting p50" in trace.objectives, trace.until) == (True, 3600.0)
+
+def test_objectives_by_default(tmp_path):
+    """Waiting is among the objectives only where there is a trace."""
+    assert "waiting p50" not in read_spec(written(tmp_path)).objectives
+    trace = read_spec({"trace": CLUSTER, "until": "1h"})
+    assert ("waiting p50" in trace.objectives, trace.until) == (True, 3600.0)
 
 
 @pytest.mark.parametrize(

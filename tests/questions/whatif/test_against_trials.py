@@ -1,11 +1,6 @@
 """What-if against plain trials: each suggestion holds in a simulation from the start, and no smaller single
 change is missed."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,20 +8,18 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.whatif.suggestion import Suggestion
 from tests.support.examples import examples
 from tests.support.whatifbuild import ASKED, TAINTS, clusters, evicts, host_of, node, pod, without
 
-Json = dict[str, Any]
 RELEASES = st.sampled_from(sorted(ALL_RELEASES))
 
 
-def asked(items: list[Json], release: str, want: str | None = None) -> kubeclassic.results.WhatIfResult:
+def asked(items, release, want=None):
     """Everything that helps the asked pod."""
     return kubeclassic.what_if(items, ASKED, scheduler=release, want=want, every=True)
 
 
-def trials(items: list[Json]) -> Iterator[tuple[str, ...]]:
+def trials(items):
     """Every single change of the kinds that are a yes or a no, as edits."""
     pod = items[-1]
     names = [item["metadata"]["name"] for item in items if item["kind"] == "Node"]
@@ -42,7 +35,7 @@ def trials(items: list[Json]) -> Iterator[tuple[str, ...]]:
     yield (f"pod {ASKED} spec.containers[main].ports[0].hostPort-",)
 
 
-def works(items: list[Json], release: str, edit: str) -> bool:
+def works(items, release, edit):
     """Whether the asked pod gets a node after *edit*; an edit that changes nothing, or is refused, does not
     help."""
     try:
@@ -51,12 +44,12 @@ def works(items: list[Json], release: str, edit: str) -> bool:
         return False
 
 
-def of_kind(found: kubeclassic.results.WhatIfResult, kind: str) -> list[Suggestion]:
+def of_kind(found, kind):
     """The suggestions of a kind."""
     return [one for one in found.suggestions if one.kind == kind]
 
 
-def numbers(found: list[Suggestion], begin: str) -> set[str]:
+def numbers(found, begin):
     """The values that these suggestions set at one field alone."""
     return {
         one.patch[0].removeprefix(begin)
@@ -65,7 +58,7 @@ def numbers(found: list[Suggestion], begin: str) -> set[str]:
     }
 
 
-def host_after(items: list[Json], release: str, one: Suggestion) -> str | None:
+def host_after(items, release, one):
     """Where simulate puts the asked pod with the edits of a suggestion, once its victims are gone."""
     left = [item for item in items if f"default/{item['metadata']['name']}" not in one.victims]
     return host_of(left, release, one.patch)
@@ -73,7 +66,7 @@ def host_after(items: list[Json], release: str, one: Suggestion) -> str | None:
 
 @examples(0.6)
 @given(items=clusters(), release=RELEASES)
-def test_each_suggestion_holds(items: list[Json], release: str) -> None:
+def test_each_suggestion_holds(items, release):
     """After each change another scheduler, which begins from the start, puts the pod where the suggestion
     says."""
     for one in asked(items, release).suggestions:
@@ -82,7 +75,7 @@ def test_each_suggestion_holds(items: list[Json], release: str) -> None:
 
 @examples(0.6)
 @given(items=clusters(), release=RELEASES)
-def test_no_single_change_is_missed(items: list[Json], release: str) -> None:
+def test_no_single_change_is_missed(items, release):
     """Each toleration, taint, label, selector, cordon, term and port that helps alone is told."""
     found = asked(items, release)
     if found.fits:
@@ -96,7 +89,7 @@ def test_no_single_change_is_missed(items: list[Json], release: str) -> None:
 
 @examples(0.4)
 @given(items=clusters(), release=RELEASES)
-def test_amounts_are_exact(items: list[Json], release: str) -> None:
+def test_amounts_are_exact(items, release):
     """A request is lowered, and a node raised, by no more than is needed: one unit less does not do."""
     found = asked(items, release)
     if found.fits:
@@ -112,9 +105,7 @@ def test_amounts_are_exact(items: list[Json], release: str) -> None:
             )
 
 
-def check_exact(
-    items: list[Json], release: str, begin: str, told: set[str], *, enough: str, step: int
-) -> None:
+def check_exact(items, release, begin, told, *, enough, step):
     """The one value in *told* works and its neighbour does not; there is one if *enough* works."""
     assert len(told) == works(items, release, begin + enough), (begin, told)
     for value in told:
@@ -127,7 +118,7 @@ def check_exact(
 
 @examples(0.6)
 @given(items=clusters(), release=RELEASES)
-def test_no_pod_is_missed(items: list[Json], release: str) -> None:
+def test_no_pod_is_missed(items, release):
     """Each pod whose deletion helps is told, or an equal one on its node; and the smallest priority that
     makes room."""
     found = asked(items, release)
@@ -150,7 +141,7 @@ def test_no_pod_is_missed(items: list[Json], release: str) -> None:
 
 @examples(0.4)
 @given(items=clusters(), release=RELEASES, place=st.integers(0, 3))
-def test_a_wanted_node_is_the_host(items: list[Json], release: str, place: int) -> None:
+def test_a_wanted_node_is_the_host(items, release, place):
     """With a wanted node, each change that edits can say makes it the host in a simulation from the start."""
     nodes = [item["metadata"]["name"] for item in items if item["kind"] == "Node"]
     want = nodes[place % len(nodes)]
@@ -160,7 +151,7 @@ def test_a_wanted_node_is_the_host(items: list[Json], release: str, place: int) 
 
 
 @pytest.mark.parametrize("release", sorted(ALL_RELEASES))
-def test_the_trials_find_something(release: str) -> None:
+def test_the_trials_find_something(release):
     """The plain trials can say yes and no."""
     items = [node("n0"), pod("asked", 1500)]
     assert not works(items, release, f"pod {ASKED} requests.cpu=1100m")

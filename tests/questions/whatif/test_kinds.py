@@ -1,12 +1,8 @@
 """What-if, kind by kind: what is suggested, in which words, and what comes first."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any
-
 import attrs
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.api.record import plain
@@ -14,7 +10,7 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.whatif.families import FAMILIES
-from kubeclassic.questions.whatif.suggestion import DISTURBS, Suggestion
+from kubeclassic.questions.whatif.suggestion import DISTURBS
 from kubeclassic.questions.whatif.whatif import ScheduledPod, Start
 from kubeclassic.simulation.edits import Edits
 from kubeclassic.simulation.explain.explain import explain
@@ -24,13 +20,13 @@ from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
+from tests.support.manifests import manifest
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
 EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
 ZONE = "zone"
 GROUP = "kubescheduler.config.k8s.io/v1"
-Json = dict[str, Any]
 
 
 CONSTRAINT = {
@@ -48,23 +44,23 @@ SPREAD = (
 """Three pods in one zone, and no room in the other."""
 
 
-def found(*items: Json, want: str | None = None, **options: Any) -> kubeclassic.results.WhatIfResult:
+def found(*items, want=None, **options):
     """What would help the asked pod."""
     return kubeclassic.what_if(list(items), ASKED, **keywords_of(options), want=want)
 
 
-def one(result: kubeclassic.results.WhatIfResult, kind: str) -> Suggestion:
+def one(result, kind):
     """The first suggestion of a kind."""
     return next(each for each in result.suggestions if each.kind == kind)
 
 
-def patches(result: kubeclassic.results.WhatIfResult, kind: str) -> list[str]:
+def patches(result, kind):
     """The patches of all suggestions of a kind."""
     return [text for each in result.suggestions if each.kind == kind for text in each.patch]
 
 
 class TestThePod:
-    def test_the_largest_container_gives_first(self) -> None:
+    def test_the_largest_container_gives_first(self):
         """Of several containers the largest is lowered, by name; init containers only as far as they are
         above what is free."""
         asked = pod("asked")
@@ -80,15 +76,15 @@ class TestThePod:
         assert told.patch == (f"pod {ASKED} {edits}",)
         assert told.change == "lower the request of cpu from 2 to 1"
 
-    def test_sidecars_stay_as_they_are(self) -> None:
+    def test_sidecars_stay_as_they_are(self):
         """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
         asked = pod("asked", 1500)
-        sidecar = {"name": "mesh", "restartPolicy": "Always", "resources": {"requests": {"cpu": "300m"}}}
+        sidecar = yaml.safe_load("{name: mesh, restartPolicy: Always, resources: {requests: {cpu: 300m}}}")
         asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
         edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
         assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
 
-    def test_the_pod_as_a_whole_gives(self) -> None:
+    def test_the_pod_as_a_whole_gives(self):
         """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it
         looks at the containers."""
         asked = pod("asked", 1500)
@@ -100,7 +96,7 @@ class TestThePod:
             f"pod {ASKED} requests.cpu=1",
         )
 
-    def test_several_resources_go_together(self) -> None:
+    def test_several_resources_go_together(self):
         """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is
         not told."""
         result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))
@@ -109,7 +105,7 @@ class TestThePod:
             f"pod {ASKED} requests.cpu=500m",
         ]
 
-    def test_extended_resources_keep_limits_equal(self) -> None:
+    def test_extended_resources_keep_limits_equal(self):
         """The limit of an extended resource goes down with its request."""
         asked = pod("asked")
         big = node("a")
@@ -119,7 +115,7 @@ class TestThePod:
             f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"
         ]
 
-    def test_selectors_and_terms(self) -> None:
+    def test_selectors_and_terms(self):
         """A key of the nodeSelector, an expression of the node affinity."""
         expressions = [
             {"key": "disk", "operator": "In", "values": ["ssd"]},
@@ -135,7 +131,7 @@ class TestThePod:
         assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
 
     @pytest.mark.parametrize(("release", "gates"), [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
-    def test_spread(self, release: str, gates: str | None) -> None:
+    def test_spread(self, release, gates):
         """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
         result = found(*SPREAD, release=release, gates=gates)
         begin = f"pod {ASKED} topologySpreadConstraints[0]"
@@ -144,7 +140,7 @@ class TestThePod:
             f"{begin}.whenUnsatisfiable=ScheduleAnyway",
         ]
 
-    def test_gates_ports_and_eviction(self) -> None:
+    def test_gates_ports_and_eviction(self):
         """Scheduling gates and host ports go; a pod that evicts nobody may."""
         result = found(node("a"), pod("asked", schedulingGates=[{"name": "quota"}]), release="1.27")
         assert [each.kind for each in result.suggestions] == ["schedulingGates"]
@@ -157,7 +153,7 @@ class TestThePod:
 
 
 class TestTheCluster:
-    def test_labels_that_say_what_a_node_is_stay(self) -> None:
+    def test_labels_that_say_what_a_node_is_stay(self):
         """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
         assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
         zone = {"topology.kubernetes.io/zone": "x"}
@@ -174,12 +170,12 @@ class TestTheCluster:
             "node a labels.topology.kubernetes.io/zone=x"
         ]
 
-    def test_a_pod_that_finds_another_node_moves(self) -> None:
+    def test_a_pod_that_finds_another_node_moves(self):
         """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
         agent = pod("agent", 300, nodeName="a")
-        agent["metadata"]["ownerReferences"] = [
-            {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
-        ]
+        agent["metadata"]["ownerReferences"] = yaml.safe_load(
+            "[{kind: DaemonSet, name: agent, uid: '1', controller: true}]"
+        )
         others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
         result = found(
             node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"})
@@ -189,7 +185,7 @@ class TestTheCluster:
         result = found(node("a"), *others, agent, pod("asked", 200))
         assert patches(result, "delete") == ["delete pod default/small", "delete pod default/large"]
 
-    def test_a_new_node_runs_the_daemons(self) -> None:
+    def test_a_new_node_runs_the_daemons(self):
         """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
         agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
         for agent in agents:
@@ -201,7 +197,7 @@ class TestTheCluster:
         assert patches(result, "addNode") == ["copy node large"]
         assert one(result, "addNode").host == "large-1"
 
-    def test_the_example(self) -> None:
+    def test_the_example(self):
         """For the yearly report: a larger node; what others need later costs them, or does not last."""
         result = kubeclassic.what_if(EXAMPLE, REPORT)
         plain = kubeclassic.simulate(EXAMPLE)
@@ -231,7 +227,7 @@ class TestTheCluster:
 
 
 class TestTheScheduler:
-    def test_rules_of_a_policy(self) -> None:
+    def test_rules_of_a_policy(self):
         """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
         result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
         assert patches(result, "rule") == [
@@ -240,7 +236,7 @@ class TestTheScheduler:
         tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
         assert patches(tainted, "rule") == []
 
-    def test_plugins_of_a_profile(self) -> None:
+    def test_plugins_of_a_profile(self):
         """A plugin that is in the way is disabled."""
         result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
         assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
@@ -248,7 +244,7 @@ class TestTheScheduler:
     @pytest.mark.parametrize(
         ("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
     )
-    def test_locked_gates_stay(self, release: str, wanted: list[str]) -> None:
+    def test_locked_gates_stay(self, release, wanted):
         """A gate that the release has locked, or no longer has, is no suggestion."""
         selector = {"matchLabels": {"app": "x"}}
         constraint = {
@@ -263,29 +259,20 @@ class TestTheScheduler:
         result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
         assert patches(result, "gate") == wanted
 
-    def test_devices_are_not_left_out(self) -> None:
+    def test_devices_are_not_left_out(self):
         """A pod without its devices does not start, so the plugin that looks for them stays."""
-        claim = {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaim",
-            "metadata": {"name": "c", "namespace": "default"},
-        }
-        claim["spec"] = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
-        kind = {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "DeviceClass",
-            "metadata": {"name": "gpu"},
-            "spec": {},
-        }
+        claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
+        claim["spec"] = yaml.safe_load("{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}")
+        kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
         asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
         assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
 
-    def test_gates_of_the_release(self) -> None:
+    def test_gates_of_the_release(self):
         """A feature gate that adds the rule in the way is switched off."""
         result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
         assert patches(result, "gate") == ["feature gate: EvenPodsSpread=false"]
 
-    def test_preemption(self) -> None:
+    def test_preemption(self):
         """Preemption that is off would make room."""
         items = node("a"), pod("other", 800, nodeName="a", priority=1), pod("asked", 800, priority=9)
         told = one(found(*items, preemption=False), "preemption")
@@ -293,9 +280,11 @@ class TestTheScheduler:
         assert "preemption" not in {each.kind for each in found(*items).suggestions}
 
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-    def test_weights(self, release: str) -> None:
+    def test_weights(self, release):
         """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
-        prefer = {"weight": 10, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+        prefer = yaml.safe_load(
+            "{weight: 10, preference: {matchExpressions: [{key: disk, operator: Exists}]}}"
+        )
         affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
         nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
         items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)
@@ -310,9 +299,7 @@ class TestTheScheduler:
         )
 
 
-def hosts_by_weight(
-    items: tuple[Json, ...], release: str, rule: str, weights: Iterable[int]
-) -> set[str | None]:
+def hosts_by_weight(items, release, rule, weights):
     """Where the asked pod goes with these weights of one rule."""
     found_hosts = set()
     for weight in weights:
@@ -341,7 +328,7 @@ def hosts_by_weight(
     return found_hosts
 
 
-def explained_weight(items: tuple[Json, ...], release: str, rule: str) -> int:
+def explained_weight(items, release, rule):
     """The weight of a rule as the release has it."""
     return kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
 
@@ -349,14 +336,14 @@ def explained_weight(items: tuple[Json, ...], release: str, rule: str) -> int:
 class TestAWantedNode:
     ITEMS = (node("a", 1000), node("b", 2000), pod("asked", 500))
 
-    def test_among_nodes_that_fit(self) -> None:
+    def test_among_nodes_that_fit(self):
         """A preference is less than a nodeSelector; the node that has the pod needs nothing."""
         result = found(*self.ITEMS, want="a")
         assert [each.kind for each in result.suggestions][:2] == ["preference", "nodeSelector"]
         assert {each.host for each in result.suggestions} == {"a"}
         assert found(*self.ITEMS, want="b").fits
 
-    def test_a_change_and_a_pin(self) -> None:
+    def test_a_change_and_a_pin(self):
         """Where a change alone lets another node win, the hostname is selected too."""
         told = one(
             found(
@@ -372,7 +359,7 @@ class TestAWantedNode:
             f"pod {ASKED} nodeSelector.{HOSTNAME}=a",
         )
 
-    def test_taints_that_put_off(self) -> None:
+    def test_taints_that_put_off(self):
         """A PreferNoSchedule taint goes, or is tolerated."""
         items = (
             node("a", 2000, taints=[taint(("k", "v", "PreferNoSchedule"))]),
@@ -383,7 +370,7 @@ class TestAWantedNode:
         assert f"pod {ASKED} tolerations+=k=v:PreferNoSchedule" in patches(result, "toleration")
         assert "node a taints-=k=v:PreferNoSchedule" in patches(result, "taint")
 
-    def test_own_preferences(self) -> None:
+    def test_own_preferences(self):
         """A preference of the pod that draws it elsewhere is removed."""
         prefer = {
             "weight": 10,
@@ -394,14 +381,14 @@ class TestAWantedNode:
         told = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]-"
         assert f"pod {ASKED} {told}" in patches(result, "preference")
 
-    def test_room_by_eviction(self) -> None:
+    def test_room_by_eviction(self):
         """A higher priority makes room on the wanted node if it is selected too."""
         items = node("a"), node("b"), pod("other", 800, nodeName="a", priority=3), pod("asked", 500)
         told = one(found(*items, want="a"), "priority")
         assert told.patch == (f"pod {ASKED} priority=4", f"pod {ASKED} nodeSelector.{HOSTNAME}=a")
         assert told.victims == ("default/other",)
 
-    def test_a_placed_pod(self) -> None:
+    def test_a_placed_pod(self):
         """A pod on a node is asked about as if it had none."""
         result = found(node("a"), node("b", 9000), pod("asked", 500, nodeName="a"), want="a")
         assert (result.explanation.question.placed_on, result.host) == ("a", "b")
@@ -410,7 +397,7 @@ class TestAWantedNode:
 
 class TestTheMoment:
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-    def test_all_is_as_before(self, release: str) -> None:
+    def test_all_is_as_before(self, release):
         """After every trial of every family the decision, its details and the sums of the nodes are those
         from before."""
         spec = SchedulerSpec.of(options_of({"release": release})).read()
@@ -440,18 +427,18 @@ class TestTheMoment:
                 kubeclassic.simulate(EXAMPLE, release).hosts.values()
             )
 
-    def test_what_comes_before_is_scheduled_first(self) -> None:
+    def test_what_comes_before_is_scheduled_first(self):
         """The pods before it take their places first, unless it is asked alone."""
         items = node("a"), pod("first", 600), pod("asked", 600)
         assert not found(*items).fits
         assert found(*items, alone=True).fits
 
-    def test_kinds_are_in_order(self) -> None:
+    def test_kinds_are_in_order(self):
         """No two kinds disturb alike, and suggestions come in this order."""
         assert len(set(DISTURBS.values())) == len(DISTURBS)
         assert list(DISTURBS.values()) == sorted(DISTURBS.values())
 
-    def test_bad_input(self) -> None:
+    def test_bad_input(self):
         """An unknown node, and values of another type, are refused in one line."""
         with pytest.raises(KubeclassicError, match='node: expected a node of the cluster, got "c"'):
             found(*TestAWantedNode.ITEMS, want="c")
@@ -460,7 +447,7 @@ class TestTheMoment:
         with pytest.raises(KubeclassicError, match=r"pod: expected .*, got 7"):
             kubeclassic.what_if(EXAMPLE, 7)  # type: ignore[arg-type]  # what users may do
 
-    def test_the_result(self) -> None:
+    def test_the_result(self):
         """It has a short form, a table and plain data."""
         result = found(node("a"), pod("asked", 1500))
         assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
@@ -471,13 +458,13 @@ class TestTheMoment:
 class TestRulesOfOnesOwn:
     ITEMS = (node("a", labels={"failure-domain.beta.kubernetes.io/zone": "north-1b"}), pod("asked"))
 
-    def test_a_predicate(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_predicate(self, monkeypatch):
         """A predicate of one's own that is in the way can be left out."""
         rules, _ = example_modules(ROOT, monkeypatch)
         result = found(*self.ITEMS, catalogue=rules.CATALOGUE, release="1.15")
         assert patches(result, "rule") == ["policy: without predicate ZoneAtWork"]
 
-    def test_a_plugin(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_plugin(self, monkeypatch):
         """A plugin of one's own that is in the way can be disabled."""
         _, plugins = example_modules(ROOT, monkeypatch)
         result = found(*self.ITEMS, plugins=plugins.PLUGINS, release="1.27")

@@ -1,22 +1,17 @@
 """What-if for pods of a controller: an edit is one of the template, and deleted pods come back."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import results, simulate, what_if
+from kubeclassic import simulate, what_if
 from kubeclassic.api.record import UNSET
 from tests.simulation.test_workloads import BY_HOST, node, workload
 from tests.support import manifests
 
-Json = dict[str, Any]
 APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [BY_HOST]}}
 
 
-def owned(name: str, on: str = "", owner: str = "web", **more: Any) -> Json:
+def owned(name, on="", owner="web", **more):
     """A pod of a ReplicaSet."""
     owners = [
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
@@ -26,12 +21,12 @@ def owned(name: str, on: str = "", owner: str = "web", **more: Any) -> Json:
     )
 
 
-def kinds(found: results.WhatIfResult) -> set[str]:
+def kinds(found):
     """The kinds of its suggestions."""
     return {one.kind for one in found.suggestions}
 
 
-def test_a_sibling_that_comes_back_is_no_help() -> None:
+def test_a_sibling_that_comes_back_is_no_help():
     """Neither its deletion nor a priority that all replicas have makes room; a softer template does."""
     cluster = [
         node("n1"),
@@ -44,14 +39,14 @@ def test_a_sibling_that_comes_back_is_no_help() -> None:
     assert found.suggestions[0].patch[0].startswith("pod like:default/web-2 affinity.podAntiAffinity.")
 
 
-def test_the_pod_of_another_controller_waits_instead() -> None:
+def test_the_pod_of_another_controller_waits_instead():
     """Its deletion makes room, and the pod that is made again then waits: the suggestion says so."""
     cluster = [node("n1"), owned("other-0", "n1", owner="other", cpu="2"), owned("web-0", cpu="2")]
     found = what_if(cluster, "web-0", "1.30")
     assert any(one.kind == "delete" and "makes again then waits" in one.change for one in found.suggestions)
 
 
-def test_policies_of_spread() -> None:
+def test_policies_of_spread():
     """Honor leaves out the nodes that the pod cannot use."""
     spread = [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **BY_HOST}]
     tainted = manifests.node(
@@ -65,7 +60,7 @@ def test_policies_of_spread() -> None:
     }
 
 
-def test_an_earlier_pod_takes_the_room() -> None:
+def test_an_earlier_pod_takes_the_room():
     """A suggestion whose room another pod takes in a whole run says which."""
     tainted = manifests.node("n1", cpu="1", taints=[{"key": "k", "effect": "NoSchedule"}])
     cluster = [tainted, manifests.pod("first", cpu="1"), manifests.pod("asked", cpu="1")]
@@ -80,9 +75,7 @@ def test_an_earlier_pod_takes_the_room() -> None:
     st.sampled_from([{}, {"affinity": APART}, {"nodeSelector": {"none": "such"}}]),
     st.sampled_from(["1.16", "1.34"]),
 )
-def test_what_places_all_places_all(
-    kind: str, replicas: int, sizes: list[str], spec: Json, release: str
-) -> None:
+def test_what_places_all_places_all(kind, replicas, sizes, spec, release):
     """The number of pods that a suggestion promises is that of simulate with its edits."""
     cluster = [*(node(f"n{at}", cpu) for at, cpu in enumerate(sizes)), workload(kind, replicas, **spec)]
     word = {"Deployment": "deploy", "Job": "job", "StatefulSet": "sts"}[kind]

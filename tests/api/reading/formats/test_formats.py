@@ -198,10 +198,9 @@ class TestBounds:
         assert value["b"][-1] is value["a"]
 
 
-class TestRepeats:
-    def test_a_shared_part_is_named_once(self):
-        """A part that occurs twice has its first path."""
-        part = {"a": 1}
-        repeats = Repeats()
-        repeats.add(part, "a")
-        assert repeats.paths({"x": [part], "y": part}) == ("y.a",)
+def test_a_shared_part_is_named_once():
+    """A part that occurs twice has its first path."""
+    part = {"a": 1}
+    repeats = Repeats()
+    repeats.add(part, "a")
+    assert repeats.paths({"x": [part], "y": part}) == ("y.a",)

@@ -5,24 +5,18 @@ import io
 import json
 
 import pytest
+import yaml
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading import documents
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.formats.jsonvalues import Uncertain, long_list, whole_value
 from kubeclassic.exceptions import ManifestError
+from tests.support.manifests import manifest
 
-NODE = {
-    "kind": "Node",
-    "metadata": {"name": "n", "labels": {"a": "1,2"}},
-    "status": {"allocatable": {"cpu": "4"}},
-}
+NODE = manifest("Node", "n", labels={"a": "1,2"}, status={"allocatable": {"cpu": "4"}})
 PODS = [
-    {
-        "kind": "Pod",
-        "metadata": {"name": f"p{number}"},
-        "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "é"}]},
-    }
+    manifest("Pod", f"p{number}", spec={"nodeName": "n", "containers": [{"name": "c", "image": "é"}]})
     for number in range(3)
 ]
 GOOD = json.dumps(
@@ -47,7 +41,7 @@ def outcome(path, **options):
 
 
 COMPACT = json.dumps(
-    {"kind": "List", "items": [*PODS, {"kind": "Pod", "x": [{"kind": "Pod"}, {"kind": 1}]}, *PODS]},
+    {"kind": "List", "items": [*PODS, yaml.safe_load("{kind: Pod, x: [{kind: Pod}, {kind: 1}]}"), *PODS]},
     separators=(",", ":"),
 )
 

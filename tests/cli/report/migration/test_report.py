@@ -92,9 +92,8 @@ class TestPage:
             assert text in about
 
 
-class TestAgreement:
-    def test_no_difference(self, tmp_path):
-        """Where the profile decides alike the verdict says so, and no step is about differences."""
-        _, html, _ = migrated("openshift-labels.json", tmp_path)
-        assert headline(html).startswith("The profile decides as the Policy does under 1.16: ")
-        assert "Check whether each decision" not in shown(html, "next")
+def test_no_difference(tmp_path):
+    """Where the profile decides alike the verdict says so, and no step is about differences."""
+    _, html, _ = migrated("openshift-labels.json", tmp_path)
+    assert headline(html).startswith("The profile decides as the Policy does under 1.16: ")
+    assert "Check whether each decision" not in shown(html, "next")

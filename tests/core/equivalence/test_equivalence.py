@@ -2,10 +2,10 @@
 gives."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.equivalence import class_of
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.run import Run
 from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import engine, pod
 from tests.support.equivalencebuild import (
@@ -142,21 +142,6 @@ class TestGaps:
 
         assert with_and_without(story, *(before or [host("a")]), release=release, **options) == ("a", true)
 
-    def test_a_pod_that_others_bound_takes_no_room(self, release):
-        """Adding a bound pod does not invalidate GeneralPredicates: its node is overcommitted."""
-
-        def story(made):
-            assert place(made, pod("first", requests={"cpu": "500m"})) == "large"
-            EventFeed(made).put(pod("foreign", on="small", requests={"cpu": "1"}))
-            details = made.schedule(pod("second", requests={"cpu": "500m"})).details
-            assert details is not None
-            return " ".join(sorted(details.feasible))
-
-        stale, true = with_and_without(
-            story, host("small", cpu="1"), host("large", cpu="64"), release=release
-        )
-        assert (stale, true) == ("large small", "large")
-
     def test_a_pod_that_expired_still_takes_room(self, release):
         """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
@@ -172,130 +157,21 @@ class TestGaps:
         stale, true = with_and_without(story, host("a"), release=release)
         assert (stale, true) == ("0/1 nodes are available: 1 Insufficient cpu.", "a")
 
-    def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release):
-        """If CheckVolumeBinding is a cache hit no volume is found for the claim, and so none is assumed."""
-
-        def story(made):
-            foreign = pod("foreign", on="a", labels={"app": "other"})
-            EventFeed(made).put(foreign)
-            first, second = (
-                pod(name, volumes=CLAIM, affinity=keeping_away(app="other")) for name in ("first", "second")
-            )
-            assert place(made, first) is None
-            EventFeed(made).delete(foreign)
-            assert place(made, second) == "a"
-            return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
-
-        waiting = claim("c"), volume("v"), storage_class("wait", **WAIT)
-        stale, true = with_and_without(story, host("a"), *waiting, release=release)
-        assert (stale, true) == ("free", "taken")
-
-    def test_the_first_pod_takes_the_volume_that_it_found_before(self, release):
-        """The volumes that an earlier cycle of the pod found on a node are assumed, although the latest cycle
-        did not search them."""
-
-        def story(made):
-            foreign = pod("foreign", on="a", labels={"app": "other"})
-            EventFeed(made).put(foreign)
-            first = pod("first", volumes=CLAIM, affinity=keeping_away(app="other"))
-            assert place(made, first) is None
-            EventFeed(made).delete(foreign)
-            assert place(made, first) == "a"
-            return "free" if made.binder.volumes.get("v").spec.claim_ref is None else "taken"
-
-        waiting = claim("c"), volume("v"), storage_class("wait", **WAIT)
-        assert with_and_without(story, host("a"), *waiting, release=release) == ("taken", "taken")
-
 
 def kept_on(made, predicate, *, of=0):
     """Node -> the cached result of *predicate* for the first class (or *of*): 1 fits, more does not; without
     a result no entry."""
-    assert made.flow.equivalence is not None
     rows = made.flow.equivalence.results(predicate).of(of, made.table.size)
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
 
 
 class TestWhatIsKept:
-    def test_nothing_beyond_the_first_failure(self):
-        """Predicates after the one that rejected a node do not run, so nothing is cached for them."""
-        made = engine(host("a", cpu="1"), host("b"), release="1.12", equivalence_cache=True, preemption=False)
-        made.schedule(ASKING)
-        assert kept_on(made, "GeneralPredicates") == {"a": 2, "b": 1}
-        assert kept_on(made, "PodToleratesNodeTaints") == {"b": 1}
-
-    def test_everything_where_all_are_checked(self):
-        """With alwaysCheckAllPredicates the later predicates run too."""
-        names = ("GeneralPredicates", "PodToleratesNodeTaints")
-        policy = {
-            "kind": "Policy",
-            "apiVersion": "v1",
-            "alwaysCheckAllPredicates": True,
-            "predicates": [{"name": name} for name in names],
-        }
-        made = engine(
-            host("a", cpu="1"), release="1.12", policy=policy, equivalence_cache=True, preemption=False
-        )
-        made.schedule(ASKING)
-        assert kept_on(made, "PodToleratesNodeTaints") == {"a": 1}
-
-    def test_only_nodes_that_the_search_came_to(self):
-        """A search that stops early caches the results of all visited nodes, with the surplus node that
-        stopped it."""
-        made = engine(
-            *(host(f"n{i:03}") for i in range(200)), release="1.12", equivalence_cache=True, percentage=50
-        )
-        made.schedule(PLAIN)
-        assert sorted(kept_on(made, "GeneralPredicates")) == [f"n{i:03}" for i in range(101)]
-
-    def test_no_errors(self):
-        """Errors are not cached: a claim with an unknown class can be bound as soon as the class exists."""
-        made = engine(
-            host("a"), claim("c", kind="late"), volume("v", "late"), release="1.12", equivalence_cache=True
-        )
-        incoming = pod("p", volumes=CLAIM)
-        assert not why(made, incoming).startswith("0/1")
-        assert kept(made, "GeneralPredicates", "CheckVolumeBinding") == [True, False]
-        EventFeed(made).put(storage_class("late", **WAIT))
-        assert why(made, incoming) == "a"
-
-    @both_releases
-    def test_nodes_with_nominated_pods_go_without(self, release):
-        """For a node with any nominated pod, even of lower priority, the cache is neither read nor written."""
-        made = engine(host("a"), host("b"), release=release, equivalence_cache=True, preemption=False)
-        waiting = pod("waiting", priority=1, status={"nominatedNodeName": "a"})
-        made.nominations.add(waiting, "a")
-        made.schedule(pod("p", priority=5))
-        assert kept_on(made, "GeneralPredicates") == {"b": 1}
-        made.nominations.remove(waiting)
-        made.schedule(pod("p", priority=5))
-        assert kept_on(made, "GeneralPredicates") == {"a": 1, "b": 1}
-        EventFeed(made).put(host("a", unschedulable=True))
-        made.nominations.add(waiting, "a")
-        details = made.schedule(pod("p", priority=5)).details
-        assert details is not None
-        assert details.feasible == ["b"]
-
-    @both_releases
-    def test_its_own_nomination_does_not_keep_a_pod_from_them(self, release):
-        """Pop of 1.12, and the recorded answers of 1.13 too, take a pod's own nomination away before its
-        cycle."""
-        made = engine(host("a"), release=release, equivalence_cache=True, preemption=False)
-        run = Run(made)
-        big = pod("p", requests={"cpu": "9"})
-        run.nominate(big, "a")
-        made.schedule(pod("other"))
-        assert kept_on(made, "GeneralPredicates") == {}
-        run.cycle(big)
-        assert made.nominations.on("a") != []
-        assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
-
     def test_preemption_looks_for_itself(self):
         """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
         made = engine(host("a"), release="1.12", equivalence_cache=True)
         important = pod("p", requests={"cpu": "2"}, priority=10)
         assert place(made, pod("low", requests={"cpu": "3"})) == "a"
         plan = made.schedule(important).preemption
-        assert plan is not None
         assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
         assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
         assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
@@ -331,10 +207,11 @@ class TestWhatIsKept:
 class TestClasses:
     def test_what_makes_no_difference(self):
         """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
-        meta = {
-            "annotations": {"k": "v"},
-            "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}],
-        }
+        meta = yaml.safe_load("""
+        annotations: {k: v}
+        ownerReferences:
+        - {kind: ReplicaSet, name: r, uid: u, controller: true}
+        """)
         assert class_of(pod("a")) == class_of(
             pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[])
         )
@@ -376,3 +253,167 @@ class TestClasses:
         assert (
             class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))
         ) is alike
+
+
+# --- What invalidates results of the equivalence cache: after each such event the true answer is found again
+
+
+FILLING = pod("full", on="a", requests={"cpu": "4"})
+SHY = pod("shy", on="a", affinity=keeping_away(**WEB))
+WRITER = pod("writer", on="a", volumes=DISK)
+OFF = {"TaintNodesByCondition": False}
+READY = {"type": "Ready", "status": "True"}
+PRESSED = {"type": "MemoryPressure", "status": "True"}
+TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
+
+
+@both_releases
+@pytest.mark.parametrize(
+    ("incoming", "before", "change", "gates"),
+    [
+        pytest.param(
+            ASKING,
+            [host("a"), FILLING],
+            lambda feed: feed.delete(FILLING),
+            {},
+            id="pod deleted: GeneralPredicates",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a"), SHY],
+            lambda feed: feed.delete(SHY),
+            {},
+            id="pod deleted: MatchInterPodAffinity",
+        ),
+        pytest.param(
+            pod("p", volumes=DISK),
+            [host("a"), WRITER],
+            lambda feed: feed.delete(WRITER),
+            {},
+            id="pod deleted: NoDiskConflict",
+        ),
+        pytest.param(
+            ASKING,
+            [host("a"), FILLING],
+            lambda feed: feed.put(pod("full", on="a", requests={"cpu": "1"})),
+            {},
+            id="pod asks for less",
+        ),
+        pytest.param(
+            pod("p", affinity=keeping_away(**WEB)),
+            [host("a"), pod("web", on="a", labels=WEB)],
+            lambda feed: feed.put(pod("web", on="a", labels={"app": "db"})),
+            {},
+            id="pod labelled anew: MatchInterPodAffinity",
+        ),
+        pytest.param(
+            ASKING,
+            [host("a", cpu="1")],
+            lambda feed: feed.put(host("a")),
+            {},
+            id="allocatable: GeneralPredicates",
+        ),
+        pytest.param(
+            pod("p", nodeSelector={"k": "v"}),
+            [host("a")],
+            lambda feed: feed.put(host("a", labels={"k": "v"})),
+            {},
+            id="labels: GeneralPredicates",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a", taints=[TAINT])],
+            lambda feed: feed.put(host("a")),
+            {},
+            id="taints: PodToleratesNodeTaints",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a", conditions=[READY, PRESSED])],
+            lambda feed: feed.put(host("a", conditions=[READY, {**PRESSED, "status": "False"}])),
+            OFF,
+            id="pressure",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a", conditions=[{**READY, "status": "False"}])],
+            lambda feed: feed.put(host("a", conditions=[READY])),
+            OFF,
+            id="ready: CheckNodeCondition",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a", conditions=[READY], unschedulable=True)],
+            lambda feed: feed.put(host("a", conditions=[READY])),
+            OFF,
+            id="uncordoned: CheckNodeCondition",
+        ),
+        pytest.param(
+            PLAIN,
+            [host("a", unschedulable=True)],
+            lambda feed: (feed.delete(host("a")), feed.put(host("a"))),
+            {},
+            id="node deleted: everything",
+        ),
+        pytest.param(
+            pod("p", volumes=CLAIM),
+            [host("a"), claim("c"), storage_class("wait", **WAIT)],
+            lambda feed: feed.put(volume("v")),
+            {},
+            id="volume added: CheckVolumeBinding",
+        ),
+        pytest.param(
+            pod("p", volumes=CLAIM),
+            [
+                host("a", labels={ZONE: "z2"}),
+                claim("c", annotations=BOUND, volumeName="v"),
+                volume("v", meta={"labels": {ZONE: "z1"}}),
+            ],
+            lambda feed: feed.put(volume("v", meta={"labels": {ZONE: "z2"}, "resourceVersion": "8"})),
+            {},
+            id="volume moved: NoVolumeZoneConflict",
+        ),
+    ],
+)
+class TestWhatEndsResults:
+    def test_a_change_for_the_better_is_seen(self, release, incoming, before, change, gates):
+        """A node that rejected the pod accepts it after the event; before it, the answer to an equal pod was
+        a cache hit."""
+        made = engine(*before, release=release, gates=gates, equivalence_cache=True, preemption=False)
+        refused = why(made, incoming)
+        assert refused.startswith("0/1")
+        assert why(made, incoming) == refused
+        change(EventFeed(made))
+        assert why(made, incoming) == "a"
+
+
+def test_a_class_that_goes_ends_volume_binding():
+    """When a class with delayed binding is deleted its claims are judged again, because they may no
+    longer wait."""
+    wait = storage_class("wait", **WAIT)
+    made = engine(host("a"), claim("c"), volume("v"), wait, release="1.12", equivalence_cache=True)
+    assert why(made, pod("p", volumes=CLAIM)) == "a"
+    EventFeed(made).delete(wait)
+    assert why(made, pod("p", volumes=CLAIM)) != "a"
+
+
+def test_a_claim_bound_elsewhere_ends_the_counts():
+    """A claim that gets a volume invalidates CheckVolumeBinding and the volume counts on all nodes."""
+    made = engine(
+        host("a"),
+        claim("c"),
+        volume("v"),
+        storage_class("wait", **WAIT),
+        release="1.12",
+        equivalence_cache=True,
+    )
+    made.schedule(pod("p", volumes=CLAIM))
+    bound = claim("c", annotations=BOUND, volumeName="v")
+    assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [True, True, True]
+    EventFeed(made).put(bound)
+    # Upstream: the zones of the new volume are not looked at.
+    assert kept(made, "CheckVolumeBinding", "MaxEBSVolumeCount", "NoVolumeZoneConflict") == [
+        False,
+        False,
+        True,
+    ]
