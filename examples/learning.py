@@ -20,13 +20,9 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         self.make, self.max_nodes = make, max_nodes
         self.resources = len(make(0).inputs.resources)
         self.action_space = gymnasium.spaces.Discrete(max_nodes)
-        self.observation_space = gymnasium.spaces.Box(
-            0.0, np.inf, ((max_nodes + 1) * self.resources,), np.float32
-        )
+        self.observation_space = gymnasium.spaces.Box(0.0, np.inf, ((max_nodes + 1) * self.resources,), np.float32)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a new episode."""
         super().reset(seed=seed)
         self.replay = self.make(int(self.np_random.integers(2**31)))
@@ -38,13 +34,7 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         self.replay.conclude(self.replay.place(self.pod, self.names[action]))
         used = 1 - self._free()[action]
         self._go_on()
-        return (
-            self._observation(),
-            1 - float(np.ptp(used)),
-            self.pod is None,
-            False,
-            {"action_mask": self.mask},
-        )
+        return self._observation(), 1 - float(np.ptp(used)), self.pod is None, False, {"action_mask": self.mask}
 
     def _go_on(self) -> None:
         self.mask = np.zeros(self.max_nodes, np.int8)
@@ -66,7 +56,5 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
         if self.pod is not None:
             ledger = self.replay.cluster.ledger
             found[: len(self.names)] = np.maximum(self._free(), 0)
-            found[-1] = ledger.vector(self.replay.engine.template_of(self.pod).requests) / np.maximum(
-                ledger.allocatable.max(axis=1), 1
-            )
+            found[-1] = ledger.vector(self.replay.engine.template_of(self.pod).requests) / np.maximum(ledger.allocatable.max(axis=1), 1)
         return found.ravel()

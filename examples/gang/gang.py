@@ -60,7 +60,4 @@ class Gang(Plugin):
 
 
 def _is_same_gang(one: Pod, other: Pod) -> bool:
-    return "gang" in other.labels and (one.namespace, one.labels.get("gang")) == (
-        other.namespace,
-        other.labels["gang"],
-    )
+    return "gang" in other.labels and (one.namespace, one.labels.get("gang")) == (other.namespace, other.labels["gang"])
