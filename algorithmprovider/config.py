@@ -476,11 +476,9 @@ class PolicyFile:
     @property
     def profile(self) -> Document | None:
         """That, where it has profiles of plugins."""
-        return (
-            self.configuration
-            if self.configuration is not None and has_profiles(self.configuration.data)
-            else None
-        )
+        if self.configuration is not None and has_profiles(self.configuration.data):
+            return self.configuration
+        return None
 
     @property
     def policy(self) -> Policy | None:

@@ -135,8 +135,8 @@ OF_POLICIES: Reader[tuple[ExtenderConfig, ...]] = list_of(
 
 
 Fault = tuple[str, Any, str, str]
-"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name fields.
-"""
+"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name
+fields."""
 
 
 def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
@@ -180,11 +180,9 @@ def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
 
 def in_calling_order(extenders: Sequence[ExtenderConfig], ignorable_last: bool) -> tuple[ExtenderConfig, ...]:
     """*extenders* in calling order: as written, or with those that may be ignored last."""
-    return (
-        tuple(sorted(extenders, key=lambda extender: extender.ignorable))
-        if ignorable_last
-        else tuple(extenders)
-    )
+    if ignorable_last:
+        return tuple(sorted(extenders, key=lambda extender: extender.ignorable))
+    return tuple(extenders)
 
 
 def ignored_resources(extenders: Sequence[ExtenderConfig]) -> frozenset[str]:

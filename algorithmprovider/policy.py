@@ -149,9 +149,10 @@ def read_policy(document: Document | Mapping[str, Any]) -> Policy:
     :func:`decoded` says what a release makes of how it is written. Raises
     :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
-    given = (
-        document if isinstance(document, Document) else Document({"apiVersion": OLD_VERSION, **document}, "")
-    )
+    if isinstance(document, Document):
+        given = document
+    else:
+        given = Document({"apiVersion": OLD_VERSION, **document}, "")
     # Upstream: without an apiVersion it is decoded as the type of its own, which has no names in JSON.
     is_empty = not given.data.get("apiVersion")
     try:

@@ -85,10 +85,7 @@ _OTHERWISE: Mapping[str, Cells] = {
         "selector_text": cells.without_key,
     },
     "1.13": {"gate_effects": (TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True))},
-    "1.14": {
-        "nodes_to_find": cells.adaptive_share,
-        "error_joiner": cells.listed_once,
-    },
+    "1.14": {"nodes_to_find": cells.adaptive_share, "error_joiner": cells.listed_once},
     "1.15": {
         "missing_plugins": cells.missing_plugins(
             "reserve preBind postBind unreserve permit queueSort", "{name}"

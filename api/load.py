@@ -288,11 +288,10 @@ class _Loading:
                 if owner.kind == "Pod":
                     known[item.namespace, owner.name] = owner.uid
         for item in given:
-            uid = (
-                known.get((item.namespace, item.name), "")
-                if isinstance(item, Pod) and not item.metadata.uid
-                else ""
-            )
+            if isinstance(item, Pod) and not item.metadata.uid:
+                uid = known.get((item.namespace, item.name), "")
+            else:
+                uid = ""
             objects.append(replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item)
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
         return Loaded(tuple(objects), raw, dict(self.ignored), tuple(self.odd.notices))

@@ -78,11 +78,9 @@ def make_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], librar
             found = import_module(name)
         except ImportError:
             continue
-        return (
-            found.DataFrame(made, strict=False)
-            if name == "polars"
-            else found.DataFrame(made, columns=list(columns))
-        )
+        if name == "polars":
+            return found.DataFrame(made, strict=False)
+        return found.DataFrame(made, columns=list(columns))
     raise KubeclassicError(
         f"to_frame needs {library or 'pandas or polars'}, which is not installed: pip install 'kubeclassic[frames]'"
     )
@@ -227,8 +225,8 @@ class Table:
     several: str = ""
     """More than one of it, unless that takes an s."""
     details: Sequence[Any] | None = None
-    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants.
-    """
+    """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows*
+    wants."""
     shows: str = "facts"
     """Which script shows details: ``facts``, or ``aligned`` (``questions/compare/view.py``)."""
     shared: Any = None

@@ -418,11 +418,10 @@ def _successor(
         after = "by an argument of the plugin"
     elif any(one.plugin not in known for one in found):
         after = "named by a profile"
-    words = (
-        f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
-        if gone
-        else _words(rule, plugins, older, newer)
-    )
+    if gone:
+        words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+    else:
+        words = _words(rule, plugins, older, newer)
     return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
 
 

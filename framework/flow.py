@@ -353,11 +353,9 @@ class FrameworkFlow:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         details = self._details(cycle)
-        return (
-            ask()
-            if details is None
-            else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
-        )
+        if details is None:
+            return ask()
+        return details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
 
     def _store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
         if self.batches is not None:

@@ -61,8 +61,8 @@ class Declared:
     """Whether the help has the default, or the default in words."""
     help: str = ""
     python: str | None = ""
-    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line alone.
-    """
+    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line
+    alone."""
     required: bool = False
     hidden: bool = False
     common: bool = False
@@ -109,9 +109,10 @@ def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     if (declared.least is not None and value < declared.least) or (
         declared.most is not None and value > declared.most
     ):
-        wanted = (
-            f"{declared.least} or more" if declared.most is None else f"{declared.least} to {declared.most}"
-        )
+        if declared.most is None:
+            wanted = f"{declared.least} or more"
+        else:
+            wanted = f"{declared.least} to {declared.most}"
         raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
 
 
@@ -339,10 +340,7 @@ class PolicyOptions(SchedulerOptions):
         instead=MIGRATED,
     )
     policy_configmap_namespace: str = option(
-        "kube-system",
-        "The namespace of that ConfigMap.",
-        metavar="NAME",
-        wanted="a namespace",
+        "kube-system", "The namespace of that ConfigMap.", metavar="NAME", wanted="a namespace"
     )
     hard_pod_affinity_weight: int | None = option(
         None,
@@ -404,11 +402,7 @@ class Framework(PolicyOptions):
         instead=f"release {NEWEST_RELEASE}",
     )
     plugins: Sequence[type[Plugin]] = option(
-        (),
-        types=(Sequence,),
-        wanted="a list of subclasses of Plugin",
-        instead="a catalogue",
-        flags=(),
+        (), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue", flags=()
     )
 
     unknown_plugins: str | None = option(

@@ -111,8 +111,8 @@ class Plugin:
     """``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for one pod
     only."""
     pre_score_by_class: ClassVar[bool] = False
-    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs.
-    """
+    """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score``
+    needs."""
     pre_score_skips: ClassVar[bool] = False
     """Where ``pre_score`` skips, ``score`` with ``normalize_score`` would give every node the same, so that
     hosts can be found without asking; whether it skips depends on nothing but what ``score`` reads. Where it

@@ -101,11 +101,10 @@ def build_profiles(
         if release.configuration.sorters_first:
             _check_sorter(profile, config)
         try:
-            own = (
-                handle
-                if config.release.configuration.shares_waiting_pods
-                else attrs.evolve(handle, waiting_pods=WaitingPods())
-            )
+            if config.release.configuration.shares_waiting_pods:
+                own = handle
+            else:
+                own = attrs.evolve(handle, waiting_pods=WaitingPods())
             found[name] = _Builder(profile, config, registry, own).build()
         except PolicyError as error:
             raise PolicyError(
@@ -251,11 +250,10 @@ class _Builder:
                 if r.ignored_by_scheduler
             ]
             # Upstream: the resources that extenders manage replace those in the arguments.
-            args = (
-                attrs.evolve(args, ignored_resources=tuple(managed))
-                if managed and isinstance(args, NodeResourcesFitArgs)
-                else args
-            )
+            if managed and isinstance(args, NodeResourcesFitArgs):
+                args = attrs.evolve(args, ignored_resources=tuple(managed))
+            else:
+                args = args
         try:
             if faults := aggregated(arg_faults(name, args, "", context)):
                 raise PolicyError(faults)

@@ -150,11 +150,10 @@ def check_profile(
         faults += known
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):
-                where = (
-                    fault.where
-                    if fault.where.startswith("arguments of")
-                    else f"profiles[{i}].{fault.where}".rstrip(".")
-                )
+                if fault.where.startswith("arguments of"):
+                    where = fault.where
+                else:
+                    where = f"profiles[{i}].{fault.where}".rstrip(".")
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
     built: Mapping[str, Profile] = {}

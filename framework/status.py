@@ -57,8 +57,8 @@ class Status:
     reasons: tuple[str, ...] = ()
     plugin: str = ""
     timeout: float = inf
-    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by then.
-    """
+    """With code Wait: after how many seconds Permit rejects the pod if the plugin has not allowed it by
+    then."""
 
     @property
     def message(self) -> str:

@@ -223,11 +223,9 @@ def _keep(to: Names, value: Json) -> Json:
 
 def _amounts(to: Names, value: Json) -> Json:
     """Numbers and quantities by the name of a resource."""
-    return (
-        {key: item for key, item in value.items() if not isinstance(item, list | dict)}
-        if isinstance(value, dict)
-        else None
-    )
+    if isinstance(value, dict):
+        return {key: item for key, item in value.items() if not isinstance(item, list | dict)}
+    return None
 
 
 def _quota(to: Names, value: Json) -> Json:
@@ -241,11 +239,9 @@ def _quota(to: Names, value: Json) -> Json:
 
 def _labels(to: Names, value: Json) -> Json:
     """Labels, or what selects by equality: keys stay."""
-    return (
-        {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
-        if isinstance(value, dict)
-        else None
-    )
+    if isinstance(value, dict):
+        return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)}
+    return None
 
 
 def _requirement(to: Names, value: Json, is_field: bool = False) -> Json:
@@ -267,11 +263,9 @@ def _keyed(to: Names, value: Json) -> Json:
     kept = {
         field: value[field] for field in ("key", "operator", "effect", "tolerationSeconds") if field in value
     }
-    return (
-        {**kept, "value": to.value(str(value.get("key") or ""), value["value"])}
-        if isinstance(value.get("value"), str)
-        else kept
-    )
+    if isinstance(value.get("value"), str):
+        return {**kept, "value": to.value(str(value.get("key") or ""), value["value"])}
+    return kept
 
 
 def _avoided(to: Names, value: Json) -> Json:
@@ -298,11 +292,9 @@ def _condition(to: Names, value: Json) -> Json:
         for key in ("type", "status", "lastProbeTime", "lastTransitionTime")
         if key in value
     }
-    return (
-        {**kept, "reason": value["reason"] if value["reason"] in REASONS else None}
-        if "reason" in value
-        else kept
-    )
+    if "reason" in value:
+        return {**kept, "reason": value["reason"] if value["reason"] in REASONS else None}
+    return kept
 
 
 def _version(to: Names, value: Json) -> Json:

@@ -74,9 +74,9 @@ def duration_text(seconds: float) -> str:
 
 def _decimal(nanoseconds: int, size: int) -> str:
     whole, rest = divmod(nanoseconds, size)
-    return (
-        f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".") if rest else str(whole)
-    )
+    if rest:
+        return f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".")
+    return str(whole)
 
 
 @lru_cache(maxsize=100_000)

@@ -158,9 +158,10 @@ def compile_node_term(term: NodeSelectorTerm) -> NodeMatcher:
     if not term.match_expressions and not term.match_fields:
         return _no_node
     try:
-        by_labels = (
-            match_expressions_selector(term.match_expressions) if term.match_expressions else everything
-        )
+        if term.match_expressions:
+            by_labels = match_expressions_selector(term.match_expressions)
+        else:
+            by_labels = everything
     except SelectorError:
         return _no_node
     if any(field.operator not in ("In", "NotIn") or len(field.values) != 1 for field in term.match_fields):

@@ -29,8 +29,8 @@ _MAX_EXPONENT = 4096
 
 _SYNTAX = re.compile(r"([+-]?+)0*+([0-9]*+)(?:(\.)([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)", re.ASCII)
 _LONGEST = 4200
-"""The characters that a quantity may have. Python reads numbers of up to 4,300 digits; upstream has no limit.
-"""
+"""The characters that a quantity may have. Python reads numbers of up to 4,300 digits; upstream has no
+limit."""
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
@@ -295,17 +295,13 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     if len(whole) + len(fraction) <= _MAX_DIGITS and scale >= _NANO:
         made = _make(digits, scale, False, style)
         # Upstream: the text is kept if it counts as canonical: 1.500 does, 0.1 does not.
-        return (
-            _kept(made, text)
-            if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0")
-            else made
-        )
+        if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0"):
+            return _kept(made, text)
+        return made
     _require_digit(text, number)
-    return (
-        _make(_to_nanos(digits, scale), _NANO, True, style)
-        if digits
-        else _make(0, max(scale, _NANO), True, style)
-    )
+    if digits:
+        return _make(_to_nanos(digits, scale), _NANO, True, style)
+    return _make(0, max(scale, _NANO), True, style)
 
 
 def _to_nanos(digits: int, scale: int) -> int:

@@ -76,11 +76,9 @@ Worded: TypeAlias = "OneOf | Mapping[str, Worded] | None"
 def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
     if get_origin(annotation) is Annotated:
         inner, note, *_ = get_args(annotation)
-        return (
-            note
-            if isinstance(note, OneOf)
-            else _worded(inner, note if isinstance(note, FieldWords) else None)
-        )
+        if isinstance(note, OneOf):
+            return note
+        return _worded(inner, note if isinstance(note, FieldWords) else None)
     if is_value(annotation):
         hints = get_type_hints(annotation, include_extras=True)
         names = json_names(annotation)
@@ -176,11 +174,9 @@ def pod_of_texts(parts: Parts) -> o.Pod | None:
         return None
     metadata = _part(o.ObjectMeta, parts.get("metadata"))
     status = _part(o.PodStatus, parts.get("status"))
-    return (
-        None
-        if metadata is None or status is None
-        else shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
-    )
+    if metadata is None or status is None:
+        return None
+    return shared(o.Pod(metadata=metadata, spec=known.spec.on(node), status=status))
 
 
 def _part(kind: type[V], text: Raw | None) -> V | None:

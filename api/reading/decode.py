@@ -89,11 +89,9 @@ def newer(kind: str, document: Any) -> Any:
 def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], Any]) -> Any:
     """*value* with the objects of the list at *path* changed."""
     if not path:
-        return (
-            [change(item) if isinstance(item, dict) else item for item in value]
-            if isinstance(value, list)
-            else value
-        )
+        if isinstance(value, list):
+            return [change(item) if isinstance(item, dict) else item for item in value]
+        return value
     name, *rest = path
     if not isinstance(value, dict) or value.get(name) is None:
         return value

@@ -213,13 +213,12 @@ def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, 
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
         # Refuse what kubectl prints for people.
-        form = (
-            "table of kubectl get"
-            if _TABLE.match(content)
-            else "text of kubectl describe"
-            if _DESCRIPTION.match(content)
-            else ""
-        )
+        if _TABLE.match(content):
+            form = "table of kubectl get"
+        elif _DESCRIPTION.match(content):
+            form = "text of kubectl describe"
+        else:
+            form = ""
         if form:
             raise ManifestError(
                 f"{where}: expected objects, got the {form}, which is for people: use kubectl get ... -o json"

@@ -21,8 +21,8 @@ SECRET = frozenset(
         "clientsecret",
     }
 )
-"""Fields with credentials, in small letters and without dashes. Those of authorities (``caData``) are public.
-"""
+"""Fields with credentials, in small letters and without dashes. Those of authorities (``caData``) are
+public."""
 ADDRESSES = frozenset({"urlprefix", "server", "proxyurl"})
 _HOST = re.compile(r"([^@:\[\]]*|\[[^@\]]*\])(:\d*)?")
 

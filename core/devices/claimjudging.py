@@ -158,11 +158,10 @@ class TextComparison:
             device = make.as_input()
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-        held = (
-            device["driver"]
-            if self.domain is None
-            else device["attributes"].get(self.domain, {}).get(self.name)
-        )
+        if self.domain is None:
+            held = device["driver"]
+        else:
+            held = device["attributes"].get(self.domain, {}).get(self.name)
         if held is None:
             raise DeviceSelectorError(f"CEL runtime error: no such key: {self.name}")
         return bool(held == self.wanted) if isinstance(held, str) else compiled_whole(self.text).matches(make)

@@ -203,11 +203,9 @@ class DeviceSearch:
             return self._go_on(DeviceSlot(place.claim, place.request + 1), False)
         if not self._has_room(place, option):
             return False
-        return (
-            self._take_all(place, option, is_chosen)
-            if option.all_devices is not None
-            else self._take_one(place, option, is_chosen)
-        )
+        if option.all_devices is not None:
+            return self._take_all(place, option, is_chosen)
+        return self._take_one(place, option, is_chosen)
 
     def _has_room(self, place: DeviceSlot, option: Option) -> bool:
         there = len(self.taken[place.claim])

@@ -89,11 +89,9 @@ class Devices:
         int64[len(rows)]."""
         worth = self._kept_of(claims, rows).worth
         looks = self.pools.looks[rows].tolist() if worth else ()
-        return (
-            np.array([worth.get(look, 0) for look in looks], np.int64)
-            if worth
-            else np.zeros(len(rows), np.int64)
-        )
+        if worth:
+            return np.array([worth.get(look, 0) for look in looks], np.int64)
+        return np.zeros(len(rows), np.int64)
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
         """What searches for *claims* came to, among others on *rows*."""
@@ -152,11 +150,9 @@ class Devices:
         self.pools.refresh()
         found = self._search(claims, row)
         node = self.table.names[row]
-        return (
-            None
-            if found is None
-            else [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
-        )
+        if found is None:
+            return None
+        return [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
 
     def _search(
         self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")

@@ -191,8 +191,8 @@ class Pools:
     _by_device: dict[DeviceId, list[Pool]] = attrs.Factory(dict)
     _pools: dict[Hashable, Pool | None] = attrs.Factory(dict)
     _faulty: dict[PoolId, Pool] = attrs.Factory(dict)
-    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of that.
-    """
+    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of
+    that."""
     _kinds: dict[Hashable, int] = attrs.Factory(dict)
     _known: dict[Hashable, int] = attrs.Factory(dict)
     """The pools of a row, as kinds with what is in use -> its look."""

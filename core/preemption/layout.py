@@ -207,18 +207,16 @@ class PotentialVictims:
 
     def places(self, places: Rows) -> Ints:
         """Where the pods of some *places* are in the layout: int64[len(places), k]."""
-        return (
-            np.repeat(places[:, None], len(self.rows), axis=1) if self.order is None else self.order[places]
-        )
+        if self.order is None:
+            return np.repeat(places[:, None], len(self.rows), axis=1)
+        return self.order[places]
 
     def of_layout(self, array: Ints, places: Rows) -> Ints:
         """What an *array* of the layout holds for *places*: int64[len(places), k], of no meaning where there
         is no pod."""
-        return (
-            array[places].take(self.rows, axis=1)
-            if self.order is None
-            else array[self.order[places], self.rows]
-        )
+        if self.order is None:
+            return array[places].take(self.rows, axis=1)
+        return array[self.order[places], self.rows]
 
     def templates(self, place: int) -> Ints:
         """The template number of the pod at *place* of each row: int64[k], of no meaning where there is none."""

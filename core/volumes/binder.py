@@ -63,8 +63,8 @@ class VolumeBinder:
     gates: Mapping[str, bool]
     listings: Listings
     skips_nodes: bool = False
-    """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then stay.
-    """
+    """A cycle may skip nodes, as with the equivalence cache; earlier decisions about those nodes then
+    stay."""
     volumes: AssumeCache[PersistentVolume] = attrs.field(init=False)
     claims: AssumeCache[PersistentVolumeClaim] = attrs.field(init=False)
     _search: VolumeSearch = attrs.field(init=False)

@@ -68,11 +68,9 @@ class InTreePlugin:
 
     def handle(self, volume: PersistentVolume, zone_labels: Labels) -> str:
         """The handle of *volume*; empty where the driver has none."""
-        return (
-            self.inline(volume.spec.source) or ""
-            if self.volume_handle is None
-            else self.volume_handle(volume, zone_labels)
-        )
+        if self.volume_handle is None:
+            return self.inline(volume.spec.source) or ""
+        return self.volume_handle(volume, zone_labels)
 
 
 def _ebs_id(disk: AWSElasticBlockStore) -> str:

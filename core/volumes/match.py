@@ -325,10 +325,8 @@ def _holds(item: CSIStorageCapacity, size: int, by_maximum: bool) -> bool:
 def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
     """The nodes of a capacity's topology; none where it is absent or invalid: bool[n]."""
     try:
-        return (
-            np.zeros(nodes.n, np.bool_)
-            if item.node_topology is None
-            else selector_mask(item.node_topology, nodes)
-        )
+        if item.node_topology is None:
+            return np.zeros(nodes.n, np.bool_)
+        return selector_mask(item.node_topology, nodes)
     except SelectorError:
         return np.zeros(nodes.n, np.bool_)

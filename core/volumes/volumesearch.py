@@ -126,11 +126,10 @@ class VolumeSearch:
             affinity = translated_affinity(plugin, volume, self.cells.beta_zones_alone)
         except VolumeError as error:
             finding.fail(f"could not translate pv: {error}", replaced & finding.bound)
-        by_driver = (
-            np.ones(nodes.n, np.bool_)
-            if affinity is None
-            else node_selector_mask(affinity, nodes, fields=False)
-        )
+        if affinity is None:
+            by_driver = np.ones(nodes.n, np.bool_)
+        else:
+            by_driver = node_selector_mask(affinity, nodes, fields=False)
         return np.where(replaced, by_driver, found)
 
     def _replaced(self, plugin: str, nodes: Batch) -> Mask | None:
@@ -165,9 +164,10 @@ class VolumeSearch:
         self._provide(kinds, nodes, finding)
 
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
-        name = (
-            claim.storage_class if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
-        )
+        if self.cells.matches_by_beta_class:
+            name = claim.storage_class
+        else:
+            name = claim.spec.storage_class_name or ""
         try:
             numbers, failed = matcher.match(claim, self.volumes.within(name))
         except VolumeError as error:

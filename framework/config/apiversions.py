@@ -95,9 +95,9 @@ def own_path(path: str, document: Json) -> str:
     names = {later: name for name, later in RENAMED.items()}
     head, _, rest = path.removeprefix(_FIRST).partition(".")
     point, *more = rest.split(".", 1)
-    return (
-        ".".join([head, names.get(point, point), *more]) if head == "plugins" else path.removeprefix(_FIRST)
-    )
+    if head == "plugins":
+        return ".".join([head, names.get(point, point), *more])
+    return path.removeprefix(_FIRST)
 
 
 def disables_preemption(document: Json, cells: ConfigurationCells) -> bool:

@@ -176,11 +176,9 @@ def _values(expression: Requirement) -> Sequence[str]:
 def _field(requirement: Requirement, cells: FrameworkCells, path: str) -> str:
     if requirement.operator not in ("In", "NotIn"):
         return unsupported(f"{path}.operator", requirement.operator, ("In", "NotIn"))
-    return (
-        ""
-        if len(requirement.values) == 1
-        else invalid(f"{path}.values", _values(requirement), "must have one element", cells)
-    )
+    if len(requirement.values) == 1:
+        return ""
+    return invalid(f"{path}.values", _values(requirement), "must have one element", cells)
 
 
 STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
@@ -351,9 +349,10 @@ def _spread(args: a.PodTopologySpreadArgs, path: str, context: Context) -> Fault
 
 def _constraint(constraint: TopologySpreadConstraint, path: str, context: Context) -> Faults:
     if constraint.max_skew <= 0:
-        text = (
-            "must be greater than zero" if context.cells.plain_arg_faults else "not in valid range (0, inf)"
-        )
+        if context.cells.plain_arg_faults:
+            text = "must be greater than zero"
+        else:
+            text = "not in valid range (0, inf)"
         yield invalid(f"{path}.maxSkew", constraint.max_skew, text)
     if not constraint.topology_key:
         yield required(f"{path}.topologyKey", "can not be empty")
@@ -425,6 +424,6 @@ constructor checks them."""
 def arg_faults(plugin: str, args: Any, path: str, context: Context) -> list[str]:
     """The faults of *plugin*'s arguments; *path*, empty or ending in a dot, is put before the field."""
     check = _CHECKS.get(plugin) if takes_args(plugin, context) else None
-    return (
-        [] if check is None or args is None or isinstance(args, Mapping) else list(check(args, path, context))
-    )
+    if check is None or args is None or isinstance(args, Mapping):
+        return []
+    return list(check(args, path, context))

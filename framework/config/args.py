@@ -295,11 +295,9 @@ def _shape(value: Any) -> Any:
 
 
 def _resources(value: Any) -> Any:
-    return (
-        [{"name": name, "weight": weight} for name, weight in value.items()]
-        if isinstance(value, Mapping)
-        else value
-    )
+    if isinstance(value, Mapping):
+        return [{"name": name, "weight": weight} for name, weight in value.items()]
+    return value
 
 
 _NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {

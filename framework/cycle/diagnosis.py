@@ -73,11 +73,9 @@ class Diagnosis:
         if self.is_regular or len(rows) < 2:
             return rows
         first = {self.names[row]: row for row in reversed(rows.tolist())}
-        return (
-            rows
-            if len(first) == len(rows)
-            else np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
-        )
+        if len(first) == len(rows):
+            return rows
+        return np.array([row for row in rows.tolist() if first[self.names[row]] == row], np.intp)
 
     @property
     def size(self) -> int:
@@ -158,11 +156,9 @@ class Diagnosis:
         reasons = (*(() if status is None else status.reasons), *texts)
         if name in self.extender_unresolvable:
             return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons, EXTENDER)
-        return (
-            Status(Code.UNSCHEDULABLE, reasons, EXTENDER)
-            if status is None
-            else attrs.evolve(status, reasons=reasons)
-        )
+        if status is None:
+            return Status(Code.UNSCHEDULABLE, reasons, EXTENDER)
+        return attrs.evolve(status, reasons=reasons)
 
     def status_of(self, row: int) -> Status | None:
         """What ``statuses`` has for the node of *row*; cheaper than to list them all."""
@@ -174,11 +170,9 @@ class Diagnosis:
         if self.search is not None and (self.failed_rows == row).any():
             status = self.status(row)
         name = self.names[row]
-        return (
-            self._extended(status, name, self.extender_reasons[name])
-            if name in self.extender_reasons
-            else status
-        )
+        if name in self.extender_reasons:
+            return self._extended(status, name, self.extender_reasons[name])
+        return status
 
     def status(self, row: int) -> Status:
         """The status of a row that a filter rejects, whether the search visited it or not."""
@@ -192,11 +186,10 @@ class Diagnosis:
                 verdict = self._search.verdict
                 reasons = verdict.reasons(row)
                 rejecting_predicates = verdict.rejecting_predicates(row)
-                code = (
-                    Code.UNSCHEDULABLE
-                    if all(reason.resolvable for reason in reasons)
-                    else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-                )
+                if all(reason.resolvable for reason in reasons):
+                    code = Code.UNSCHEDULABLE
+                else:
+                    code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
                 known[outcome] = Status(
                     code,
                     tuple(reason.text for reason in reasons),
@@ -231,11 +224,9 @@ class Diagnosis:
             # Upstream: where removing pods cannot help, PreFilter ends at once, and who narrowed the nodes is
             # forgotten.
             is_last = self.rejected.plugin and self.rejected.code is not Code.UNSCHEDULABLE
-            return (
-                frozenset([self.rejected.plugin])
-                if is_last
-                else frozenset(found | {self.rejected.plugin} - {""})
-            )
+            if is_last:
+                return frozenset([self.rejected.plugin])
+            return frozenset(found | {self.rejected.plugin} - {""})
         if self.search is not None:
             found |= rejecting_predicates(self.search, self.failed_rows)
         return frozenset(found)
@@ -246,11 +237,10 @@ class Diagnosis:
         if self.rejected is not None:
             found[self.order] = self.rejected.code is not Code.UNSCHEDULABLE
         if self.search is not None:
-            failed = (
-                self.search.failed
-                if self.failed_first is None
-                else np.append(self.search.failed, self.failed_first)
-            )
+            if self.failed_first is None:
+                failed = self.search.failed
+            else:
+                failed = np.append(self.search.failed, self.failed_first)
             found[failed] = self.search.verdict.unresolvable()[failed]
         if self.outside_has_status:
             found[self.excluded] = True

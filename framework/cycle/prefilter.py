@@ -126,8 +126,8 @@ class PluginCheck:
     slot: StateKey[tuple[int, Detour | None]] = attrs.field(
         init=False, repr=False, factory=lambda: StateKey("detour")
     )
-    """Where a template's notes have the answer, with the version of volumes and claims that it was found for.
-    """
+    """Where a template's notes have the answer, with the version of volumes and claims that it was found
+    for."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
         """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the
@@ -154,9 +154,10 @@ class PluginCheck:
                     plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes
                 ):
                     return Detour.PLUGINS
-                answer = (
-                    ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
-                )
+                if plugin.pre_filter_by_class:
+                    answer = ask_once(plugin, cycle)
+                else:
+                    answer = plugin.pre_filter(pod, cycle)
                 if answer is not None and not (isinstance(answer, Status) and answer.is_skip):
                     return Detour.PLUGINS
         is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points["preScore"])

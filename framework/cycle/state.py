@@ -60,8 +60,8 @@ class FrameworkCycle(Cycle):
     """A cycle of the framework. A plugin keeps its state in ``notes``: upstream's CycleState."""
 
     skipped: set[str] = attrs.Factory(set)
-    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its trials.
-    """
+    """Plugins whose PreFilter returned Skip: their filters do not run in this cycle, and not in its
+    trials."""
     pre_filtered: set[str] = attrs.Factory(set)
     """Plugins whose PreFilter ran, or was not needed for this pod."""
     node_count: int = 0
@@ -69,8 +69,8 @@ class FrameworkCycle(Cycle):
     post_filter: PostFilterContext | None = None
     """What PostFilter plugins may use; set before they run."""
     claim_users: ClaimUsers | None = None
-    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do.
-    """
+    """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes
+    do."""
     hint: str = ""
     """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
     pods_to_activate: dict[str, Pod] = attrs.Factory(dict)

@@ -195,11 +195,10 @@ def target_release(name: str, argument: str) -> Release:
         why = "has no profiles"
         if found is not None:
             why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-        older = (
-            f"; {name} {why}: give it the Policy itself, which it reads"
-            if found is not None or name in ALL_RELEASES
-            else ""
-        )
+        if found is not None or name in ALL_RELEASES:
+            older = f"; {name} {why}: give it the Policy itself, which it reads"
+        else:
+            older = ""
         raise UnknownNameError(f"{argument}: expected {', '.join((*LISTING, *TARGETS))}, got {name}{older}")
     return found
 

@@ -242,11 +242,10 @@ class _PluginsDraft(ProfileDraft):
     def _spread(self, name: str, weight: int) -> None:
         if SPREAD in self.enabled("score"):
             of_system = "the default constraints of the system"
-            constraints = (
-                "the default constraints that it has"
-                if self.given.get(SPREAD, {}).get(CONSTRAINTS)
-                else of_system
-            )
+            if self.given.get(SPREAD, {}).get(CONSTRAINTS):
+                constraints = "the default constraints that it has"
+            else:
+                constraints = of_system
             self.note(name, f"left out: plugin {SPREAD} spreads pods, with {constraints}")
             return
         self.weights[SPREAD] = weight
@@ -289,9 +288,10 @@ def carried(
     if target is first:
         return Migration(dict(document), ())
     document, notes = _portable(document, config)
-    found = (
-        Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
-    )
+    if _is_taken(document, target):
+        found = Migration(dict(document), ())
+    else:
+        found = _carried(document, config, target)
     return Migration(found.document, (*notes, *found.notes))
 
 
@@ -488,9 +488,9 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
 def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[str, Any]:
     """An extender as v1alpha2 has it: with the fields of a Policy."""
     found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
-    return (
-        {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
-    )
+    if "httpTimeout" in found:
+        return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)}
+    return found
 
 
 def _written(found: PluginSet) -> dict[str, Any]:

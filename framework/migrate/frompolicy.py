@@ -316,11 +316,10 @@ class _PolicyDraft(ProfileDraft):
             for name in strategy.dropped:
                 self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
             if len(kept) > 1:
-                how = (
-                    "added up to one line"
-                    if strategy.is_exact
-                    else "added up to one line, rounded to whole scores"
-                )
+                if strategy.is_exact:
+                    how = "added up to one line"
+                else:
+                    how = "added up to one line, rounded to whole scores"
                 upstream = (
                     "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
                 )

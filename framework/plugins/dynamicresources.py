@@ -486,11 +486,9 @@ class DynamicResources(Plugin):
     def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* whose binding conditions count."""
         listings = self.handle.listings
-        return (
-            listings.resource_claims.of(pod)
-            if listings is not None and self.enabled and self.cells.waits_for_conditions
-            else []
-        )
+        if listings is not None and self.enabled and self.cells.waits_for_conditions:
+            return listings.resource_claims.of(pod)
+        return []
 
     def readiness(self, pod: Pod) -> str | None:
         """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""

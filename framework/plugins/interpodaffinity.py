@@ -137,14 +137,14 @@ class InterPodAffinity(Plugin):
 
     def _change(self, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
         """How many pods that the pod's own terms match edits add on each node."""
-        return (
-            partial(change_of_placed, nodes) if self.handle.cells.nominated_pods_lack_company else nodes.delta
-        )
+        if self.handle.cells.nominated_pods_lack_company:
+            return partial(change_of_placed, nodes)
+        return nodes.delta
 
     def _change_of(self, anti: AntiAffinity, nodes: Batch) -> Callable[[PodsTargeted], Ints]:
-        return (
-            partial(change_of_any, nodes, anti) if self.handle.cells.any_term_counts else self._change(nodes)
-        )
+        if self.handle.cells.any_term_counts:
+            return partial(change_of_any, nodes, anti)
+        return self._change(nodes)
 
     def filter_clauses(self, pod: Template, cycle: FrameworkCycle) -> list[Clause] | None:
         """The tests by domain, in order: see :attr:`~kubeclassic.core.rule.Predicate.clauses`."""
@@ -200,20 +200,17 @@ class InterPodAffinity(Plugin):
         return liked(self._likings(pod, cycle), cycle.table)
 
     def _likings(self, pod: Template, cycle: FrameworkCycle) -> list[Weighted]:
-        return (
-            list(likings(pod, cycle, self.args.hard_pod_affinity_weight))
-            if self._looks_at_existing(pod)
-            else []
-        )
+        if self._looks_at_existing(pod):
+            return list(likings(pod, cycle, self.args.hard_pod_affinity_weight))
+        return []
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
         own = Action.ADD | Action.UPDATE_NODE_LABEL
-        pods = (
-            Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
-            if handle.queueing.pod_changes
-            else Action.ALL
-        )
+        if handle.queueing.pod_changes:
+            pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+        else:
+            pods = Action.ALL
         domains = partial(affine_node_changes, compares=handle.compares(self.name))
         node = handle.node_event(own, handle.labels_and_taints(own), domains)
         return ClusterEvent(
@@ -225,11 +222,9 @@ def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:
     """*special* with the general reason before it, where the release has one."""
     if cells.one_reason:
         return (Reason(cells.pod_affinity_text),) if special.resolvable else (special,)
-    return (
-        (Reason(cells.pod_affinity_text, special.resolvable), special)
-        if cells.pod_affinity_text
-        else (special,)
-    )
+    if cells.pod_affinity_text:
+        return (Reason(cells.pod_affinity_text, special.resolvable), special)
+    return (special,)
 
 
 def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, AntiAffinity]:
@@ -237,16 +232,14 @@ def _own_terms(pod: Template, cycle: FrameworkCycle) -> tuple[RequiredAffinity, 
     found = cycle.notes.get(_OWN_TERMS)
     if found is None:
         # Upstream: of a pod whose selectors cannot be read PreFilter has said no, or the terms are left out.
-        affinity = (
-            NO_AFFINITY
-            if unreadable(pod, REQUIRED_AFFINITY) is not None
-            else RequiredAffinity.of(pod).by_name(pod, cycle)
-        )
-        anti = (
-            NO_ANTI_AFFINITY
-            if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None
-            else AntiAffinity.of(pod).by_name(cycle)
-        )
+        if unreadable(pod, REQUIRED_AFFINITY) is not None:
+            affinity = NO_AFFINITY
+        else:
+            affinity = RequiredAffinity.of(pod).by_name(pod, cycle)
+        if unreadable(pod, REQUIRED_ANTI_AFFINITY) is not None:
+            anti = NO_ANTI_AFFINITY
+        else:
+            anti = AntiAffinity.of(pod).by_name(cycle)
         found = cycle.notes[_OWN_TERMS] = affinity, anti
     return found
 

@@ -115,16 +115,14 @@ class NodeAffinityPlugin(Plugin):
         return PreFilterResult(names) if names else unresolvable(CONFLICT)
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
-        enforced = (
-            np.ones(nodes.n, np.bool_)
-            if self.added.required is None
-            else node_selector_mask(self.added.required, nodes)
-        )
-        matching = (
-            pod_node_affinity_mask(pod, nodes)
-            if self.handle.cells.checks_pairs
-            else literal_node_affinity_mask(pod, nodes)
-        )
+        if self.added.required is None:
+            enforced = np.ones(nodes.n, np.bool_)
+        else:
+            enforced = node_selector_mask(self.added.required, nodes)
+        if self.handle.cells.checks_pairs:
+            matching = pod_node_affinity_mask(pod, nodes)
+        else:
+            matching = literal_node_affinity_mask(pod, nodes)
         return Failures.coded(
             np.where(enforced, 2 * ~matching, 1),
             ((NOT_ENFORCED,), (reason(self.handle.cells.node_affinity_text, resolvable=False),)),
@@ -150,11 +148,9 @@ class NodeAffinityPlugin(Plugin):
                 if term.weight != 0:
                     total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
             found = total
-            return (
-                found.astype(np.int32).astype(np.int64)
-                if self.handle.cells.affinity_sums_in_32_bits
-                else found
-            )
+            if self.handle.cells.affinity_sums_in_32_bits:
+                return found.astype(np.int32).astype(np.int64)
+            return found
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

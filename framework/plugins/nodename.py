@@ -29,11 +29,11 @@ class NodeName(Plugin):
 
     def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         wanted = pod.spec.node_name
-        return (
-            Failures.where(reason(self.handle.cells.node_name_text, resolvable=False), ~nodes.named(wanted))
-            if wanted
-            else None
-        )
+        if wanted:
+            return Failures.where(
+                reason(self.handle.cells.node_name_text, resolvable=False), ~nodes.named(wanted)
+            )
+        return None
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         return (self.handle.node_event(Action.ADD, Action.ADD | Action.UPDATE),)

@@ -287,11 +287,10 @@ class NodeResourcesFit(_ScoresDevices):
         # 1.16 does.
         limits = nodes.limits_of(sought.resources)
         counted = nodes.counted(sought.resources)
-        lacking = (
-            counted + sought.amounts > limits
-            if self.handle.cells.fit_sums_wrap
-            else sought.amounts > limits - counted
-        )
+        if self.handle.cells.fit_sums_wrap:
+            lacking = counted + sought.amounts > limits
+        else:
+            lacking = sought.amounts > limits - counted
         for name in pod.device_resources:
             if name in sought.resources:  # a node that gives none of it itself may give devices
                 at = sought.resources.index(name)

@@ -130,11 +130,10 @@ class NodeResourcesMostAllocated(_AllocationScore):
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         shares = self._shares(pod, nodes)
-        requested = (
-            shares.requested
-            if self.handle.cells.overfull_scores_zero
-            else np.minimum(shares.requested, shares.allocatable)
-        )
+        if self.handle.cells.overfull_scores_zero:
+            requested = shares.requested
+        else:
+            requested = np.minimum(shares.requested, shares.allocatable)
         return shares.mean(
             used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper)
         )
@@ -257,11 +256,9 @@ class ServiceAffinityPlugin(Plugin):
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         changes = Action.UPDATE | Action.DELETE
-        return (
-            (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))
-            if self.args.affinity_labels
-            else ()
-        )
+        if self.args.affinity_labels:
+            return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes))
+        return ()
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
         """Nothing is prepared; but a profile can disable it, and then the filter fails."""

@@ -363,11 +363,10 @@ class PodTopologySpread(Plugin):
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle = self.handle
         narrow = self.handle.queueing.narrow_events
-        pods = (
-            Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
-            if handle.queueing.pod_changes
-            else Action.ALL
-        )
+        if handle.queueing.pod_changes:
+            pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE
+        else:
+            pods = Action.ALL
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)

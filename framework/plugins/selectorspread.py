@@ -53,11 +53,9 @@ class SelectorSpread(Plugin):
         return Sums() if peers is None else Sums([DomainSum.on_rows([cycle.table.census.counter(peers)])])
 
     def _peers(self, pod: Template, cycle: FrameworkCycle) -> PodsMatching | None:
-        return (
-            None
-            if self._is_left_out(pod)
-            else deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
-        )
+        if self._is_left_out(pod):
+            return None
+        return deduced_peers(pod, cycle.listings, self.handle.cells).counted(pod.namespace)
 
     @property
     def normalize_score(self) -> Reduction:

@@ -253,11 +253,9 @@ def _deduce_by_selectors(pod: Template, listings: Listings) -> Peers:
 def _deduce_by_checked_selectors(pod: Template, listings: Listings) -> Peers:
     found = _deduce_by_selectors(pod, listings)
     # Upstream: one invalid pair makes all pairs of services and replication controllers match everything.
-    return (
-        attrs.evolve(found, pairs=NO_STRINGS)
-        if found.pairs and set_selector(found.pairs) is everything
-        else found
-    )
+    if found.pairs and set_selector(found.pairs) is everything:
+        return attrs.evolve(found, pairs=NO_STRINGS)
+    return found
 
 
 def _controller_selector(pod: Template, listings: Listings) -> Map[str] | LabelSelector | None:

@@ -151,14 +151,16 @@ class Skews:
         for constraint in hard.sharing:
             query = constraint.peers.followed(self.pod.namespace)
             if query is not None:
-                counted = (
-                    complete if self.edits_anywhere else complete & constraint.counts_on(self.pod, self.nodes)
-                )
+                if self.edits_anywhere:
+                    counted = complete
+                else:
+                    counted = complete & constraint.counts_on(self.pod, self.nodes)
                 found += self.nodes.delta(query) * counted
         counts = domains.counts[codes] + found
-        known = (
-            domains.known[codes] | self.touched(hard.sharing) if self.makes_domains else domains.known[codes]
-        )
+        if self.makes_domains:
+            known = domains.known[codes] | self.touched(hard.sharing)
+        else:
+            known = domains.known[codes]
         return (
             counts - (0 if self._is_zero(hard, domains) else domains.least_if(codes, counts, known))
             > hard.most

@@ -106,9 +106,9 @@ class VolumeBinding(Plugin):
         claim = cycle.listings.claims.get(f"{pod.namespace}/{name}")
         own = is_made_for_pod(volume)
         if claim is None:
-            return (
-                cells.awaited_claim_text.format(name) if own else f'persistentvolumeclaim "{name}" not found'
-            )
+            if own:
+                return cells.awaited_claim_text.format(name)
+            return f'persistentvolumeclaim "{name}" not found'
         if cells.lost_claims_reject and claim.phase == "Lost":
             return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
         if claim.metadata.deletion_timestamp is not None:

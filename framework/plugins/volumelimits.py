@@ -51,11 +51,9 @@ class _VolumeLimits(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
-        return (
-            pod
-            if any(volume.ephemeral is not None for volume in pod.volumes)
-            else (pod.namespace, pod.volumes)
-        )
+        if any(volume.ephemeral is not None for volume in pod.volumes):
+            return pod
+        return (pod.namespace, pod.volumes)
 
     def _pods_and_claims(self) -> Iterator[ClusterEvent]:
         queueing = self.handle.queueing

@@ -161,11 +161,9 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
     found = next((name for name in bringing if name in named), None)
     if found is not None:
         return f"Policy: {found}"
-    return (
-        "mandatory"
-        if any(name in cells.mandatory_predicates for name in bringing)
-        else "Policy, with an argument"
-    )
+    if any(name in cells.mandatory_predicates for name in bringing):
+        return "mandatory"
+    return "Policy, with an argument"
 
 
 # --- warnings -----------------------------------------------------------------------------------------------

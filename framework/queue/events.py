@@ -160,11 +160,10 @@ def full_label(event: ClusterEvent) -> str:
     """
     if event.is_wildcard:
         return event.label
-    kind = (
-        "AssignedPod"
-        if event.label.startswith("AssignedPod")
-        else _GROUPED.get(event.resource, "") + event.resource
-    )
+    if event.label.startswith("AssignedPod"):
+        kind = "AssignedPod"
+    else:
+        kind = _GROUPED.get(event.resource, "") + event.resource
     change = {Action.UPDATE: "Update", Action.UPDATE_POD_OTHER: "Update"}.get(event.action) or _CHANGES.get(
         event.action, ""
     )

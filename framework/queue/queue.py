@@ -160,11 +160,9 @@ class FrameworkQueue(QueueBase):
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
-        return (
-            inf
-            if head is None
-            else self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
-        )
+        if head is None:
+            return inf
+        return self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
 
     def _flush_waiting(self, now: int) -> None:
         heaps = (

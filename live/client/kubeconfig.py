@@ -51,8 +51,8 @@ def access_to(
     file: str | Path | None, context: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Access:
     """The way to the API server that *file* names; without one as kubectl finds it: that of the files of
-    KUBECONFIG, or else of the cluster in which this is a pod. Raises :class:`~.credentials.KubeconfigError`.
-    """
+    KUBECONFIG, or else of the cluster in which this is a pod. Raises
+    :class:`~.credentials.KubeconfigError`."""
     if file is not None:
         return read_kubeconfig(file, context)
     named = environment.get(VARIABLE, "")
@@ -164,11 +164,9 @@ def _server(text: str) -> tuple[str, tuple[str, str] | None, bool] | None:
     host = parts.netloc.rpartition("@")[2]
     user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
     url = parts._replace(netloc=host).geturl().rstrip("/")
-    return (
-        (url, user, parts.scheme == "https" or is_loopback(parts.hostname or ""))
-        if fits_a_header(url)
-        else None
-    )
+    if fits_a_header(url):
+        return (url, user, parts.scheme == "https" or is_loopback(parts.hostname or ""))
+    return None
 
 
 def _split(text: str) -> SplitResult | None:
@@ -286,11 +284,9 @@ class _Reading:
             named = name, self._text(user, "password", who)
         elif user.get("exec"):
             return self._plugin(user["exec"], cluster, f"{who}: exec")
-        return (
-            Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
-            if named
-            else ANONYMOUS
-        )
+        if named:
+            return Fixed("Basic " + base64.b64encode(":".join(named).encode()).decode("ascii"))
+        return ANONYMOUS
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):

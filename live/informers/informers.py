@@ -198,11 +198,10 @@ class Reflector:
             except (ApiError, TransportError) as error:
                 self._lost()
                 if not (isinstance(error, ApiError) and error.is_expired):
-                    text = (
-                        f"{error.status} {error.reason}: {error}"
-                        if isinstance(error, ApiError)
-                        else str(error)
-                    )
+                    if isinstance(error, ApiError):
+                        text = f"{error.status} {error.reason}: {error}"
+                    else:
+                        text = str(error)
                     self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
             await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(loop_time()))
 

@@ -248,9 +248,10 @@ class SchedulerMetrics:
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*, of which a metric takes those that it has."""
         for metric, instrument in self._fed.get(feed, ()):
-            child = (
-                instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
-            )
+            if metric.labels:
+                child = instrument.labels(*(labels[name] for name in metric.labels))
+            else:
+                child = instrument
             if isinstance(child, Gauge):
                 child.set(value)
             elif isinstance(child, Counter):

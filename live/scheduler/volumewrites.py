@@ -231,11 +231,9 @@ class VolumeWork:
 
     def _claim_of(self, item: KubeObject) -> PersistentVolumeClaim | None:
         reference = item.spec.claim_ref if isinstance(item, PersistentVolume) else None
-        return (
-            None
-            if reference is None
-            else self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
-        )
+        if reference is None:
+            return None
+        return self.state.listings.claims.get(f"{reference.namespace}/{reference.name}")
 
     # --- waiting --------------------------------------------------------------------------------------------
 

@@ -15,8 +15,8 @@ from ....exceptions import ManifestError
 from .files import SUFFIXES, TAR, TAR_AT, check_unpacked, is_manifest
 
 MOST_MEMBERS = 100_000
-"""How many files and folders an archive may have. A dump of a large cluster by namespaces has some thousands.
-"""
+"""How many files and folders an archive may have. A dump of a large cluster by namespaces has some
+thousands."""
 LONGEST_NAME = 4096
 """Characters of a path in an archive, as of one on a disk."""
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)

@@ -123,13 +123,12 @@ class _Document:
                 event = self.next_event()
                 continue
             self.own += 1
-            value = (
-                self._scalar(event)
-                if kind is ScalarEvent
-                else self._known(event)
-                if kind is AliasEvent
-                else _collection(event)
-            )
+            if kind is ScalarEvent:
+                value = self._scalar(event)
+            elif kind is AliasEvent:
+                value = self._known(event)
+            else:
+                value = _collection(event)
             if type(made) is list:
                 made.append(value)
             elif key is None:

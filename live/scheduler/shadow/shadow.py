@@ -188,11 +188,9 @@ def _node_of(item: KubeObject | None) -> str:
 def _read(item: KubeObject | None) -> object:
     """What decisions on other pods read of an object."""
     if isinstance(item, Pod):
-        return (
-            (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
-            if _node_of(item)
-            else None
-        )
+        if _node_of(item):
+            return (_node_of(item), item.labels, item.metadata.deletion_timestamp, item.spec)
+        return None
     if isinstance(item, Node):
         conditions = [(one.type, one.status) for one in item.status.conditions]
         return (
@@ -209,8 +207,8 @@ def _read(item: KubeObject | None) -> object:
 # --- the shadow ---------------------------------------------------------------------------------------------
 
 LINGER = 1.0
-"""Seconds between an outcome and our judgement: outcomes of decisions that were made before may still come.
-"""
+"""Seconds between an outcome and our judgement: outcomes of decisions that were made before may still
+come."""
 APART = 0.5
 """Seconds between the outcomes of two decisions that may have been made in the other order."""
 PATIENCE = 2.0
