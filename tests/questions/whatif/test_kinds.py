@@ -293,7 +293,7 @@ class TestTheScheduler:
         rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
         assert told.host == away
         assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
-        before = explained_weight(items, release, rule)
+        before = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
         assert away not in hosts_by_weight(
             items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
         )
@@ -326,11 +326,6 @@ def hosts_by_weight(items, release, rule, weights):
                 ]
             )
     return found_hosts
-
-
-def explained_weight(items, release, rule):
-    """The weight of a rule as the release has it."""
-    return kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
 
 
 class TestAWantedNode:
