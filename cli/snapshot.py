@@ -12,7 +12,8 @@ import click
 
 from .console.output import note, writing
 from .declaring.commands import command
-from .declaring.flags import FILE, LiveCluster, fetched, with_kubeconfig
+from .declaring.flags import LiveCluster, fetched, with_kubeconfig
+from .declaring.live import options_of
 
 SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
 """Beside nodes, pods and what they refer to: a drain of the file counts budgets."""
@@ -23,13 +24,11 @@ SNAPSHOT_NEEDS = ("PodDisruptionBudget",)
     outputs=["--redact", "--redact-map"],
 )
 @with_kubeconfig
-@click.option(
-    "--output",
-    metavar="FILE",
-    help="Write to this file, whole or not at all; .gz: compressed.  [default: standard output]",
-)
-@click.option("--redact", is_flag=True, help="Replace all names; decisions stay the same.")
-@click.option("--redact-map", type=FILE, help="With --redact: a file for the map from new names to old ones.")
+@options_of("""
+--output | FILE | | Write to this file, whole or not at all; .gz: compressed.  [default: standard output]
+--redact | switch | | Replace all names; decisions stay the same.
+--redact-map | file | | With --redact: a file for the map from new names to old ones.
+""")
 def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Path | None) -> None:
     """Save everything that scheduling in any release reads from a live cluster, as one List: nodes,
     unfinished pods, volumes, claims, services, controllers, disruption budgets, namespaces, classes and CSI

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import random as standard
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from functools import partial
 from typing import Protocol
 
@@ -70,16 +70,6 @@ class Store:
     _objects: dict[str, KubeObject] = attrs.Factory(dict)
     _unreadable: set[str] = attrs.Factory(set)
     """Keys of objects that were reported."""
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __iter__(self) -> Iterator[KubeObject]:
-        return iter(self._objects.values())
-
-    def get(self, key: str) -> KubeObject | None:
-        """The object by its key, ``namespace/name`` or ``name``."""
-        return self._objects.get(key)
 
     async def replace(self, manifests: Iterable[Manifest]) -> None:
         """Take a list as all that there is: its objects are put, also those that did not change; the others
