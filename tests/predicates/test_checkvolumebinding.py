@@ -44,7 +44,7 @@ def test_an_error_of_the_binder_is_the_predicates():
     }
 
 
-@pytest.mark.parametrize(("release", "fits"), [("1.12", True), ("1.13", True), ("1.14", False)])
+@pytest.mark.parametrize("release, fits", [("1.12", True), ("1.13", True), ("1.14", False)])
 def test_the_gate_switches_it_off_before_1_14(release, fits):
     """Gate VolumeScheduling decides in 1.12 and 1.13 whether volumes are looked at."""
     gates = {"VolumeScheduling": False} if fits else {}

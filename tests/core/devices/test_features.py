@@ -32,7 +32,7 @@ def outcome(found, *requests):
 
 
 @pytest.mark.parametrize(
-    ("toleration", "wanted"),
+    "toleration, wanted",
     [
         (None, ["good"]),
         ({"operator": "Exists"}, ["bad"]),
@@ -68,7 +68,7 @@ def card(*parts, where="n", total="40Gi", **more):
 
 
 class TestCounters:
-    @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
+    @pytest.mark.parametrize("release, wanted", [("1.35", NONE), ("1.36", FOUND)])
     def test_what_is_turned_down(self, release, wanted):
         """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
         at."""
@@ -148,7 +148,7 @@ class TestSharedDevices:
         assert outcome(found, asking("15Gi")) == FOUND
 
     @pytest.mark.parametrize(
-        ("policy", "asked", "took"),
+        "policy, asked, took",
         [
             ("{}", None, 40),
             ("default: 5Gi", None, 5),

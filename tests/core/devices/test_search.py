@@ -149,7 +149,7 @@ def held(*names, **more):
 
 
 class TestNumbers:
-    @pytest.mark.parametrize(("release", "wanted"), [("1.32", 20), ("1.33", None), ("1.34", 20)])
+    @pytest.mark.parametrize("release, wanted", [("1.32", 20), ("1.33", None), ("1.34", 20)])
     def test_room_for_32(self, release, wanted):
         """In 1.33 the devices of a request that were chosen already count twice towards 32."""
         found = taken(
@@ -199,7 +199,7 @@ def test_an_end_after_some_seconds():
 
 
 class TestPools:
-    @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
+    @pytest.mark.parametrize("release, errs", [("1.32", False), ("1.33", True), ("1.34", True)])
     def test_an_invalid_pool(self, release, errs):
         """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
         found = devices(

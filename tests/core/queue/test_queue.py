@@ -117,7 +117,7 @@ class TestBackoff:
 
 
 @pytest.mark.parametrize(
-    ("start", "period", "spent", "wanted", "after", "tick"),
+    "start, period, spent, wanted, after, tick",
     [
         (5, 10, None, 0, False, 15),
         (5, 10, None, 15, False, 15),

@@ -51,9 +51,7 @@ class TestClaimsThatCannotWait:
         found = binder(claim("c"), storage_class("wait"))
         assert flags(found, batch(node("n1")), "c") == ['VolumeBindingMode not set for StorageClass "wait"']
 
-    @pytest.mark.parametrize(
-        ("release", "name"), [("1.12", "c"), ("1.13", "default/c"), ("1.16", "default/c")]
-    )
+    @pytest.mark.parametrize("release, name", [("1.12", "c"), ("1.13", "default/c"), ("1.16", "default/c")])
     def test_a_missing_claim_is_named_as_the_release_does(self, release, name):
         """1.12 names the claim without its namespace."""
         cause = 'could not find v1.PersistentVolumeClaim "default/c"'
