@@ -293,3 +293,14 @@ def test_without_hints():
     gates = {"SchedulerQueueingHints": False}
     assert waits("1.32", "NodeName", **gates) == {"Node": A.ADD | A.UPDATE_NODE_TAINT | A.UPDATE_NODE_LABEL}
     assert waits("1.32", "SchedulingGates", **gates) == {}
+
+
+@since("1.33")
+def test_moved_as_a_backoff_ends(each, is_new):
+    """From 1.33 on the end of a backoff belongs to it."""
+    bench = Bench.of(each)
+    bench.clock.now = nanoseconds(0.5)
+    bench.failed(named("p"))
+    bench.clock.now = nanoseconds(1.5)
+    bench.queue.move_all()
+    assert bench.parts == ((0, 1, 0) if is_new else (1, 0, 0))
