@@ -14,7 +14,7 @@ from kubeclassic.simulation.sides import LOCKED, MODES
 
 
 @pytest.mark.parametrize(
-    ("told", "there"),
+    "told, there",
     [
         (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
         (choices.ORDERS, ORDERS),

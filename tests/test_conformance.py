@@ -120,7 +120,7 @@ def test_the_cases_kept_here(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES]
+    "folder, part", PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES]
 )
 def test_the_larger_data(folder, part, tmp_path):
     """Each case of the larger data is answered as the original answered it, with every request to extenders
@@ -135,7 +135,7 @@ def test_the_larger_data_has_every_release(shared):
     assert {folder.name for folder in LARGER} == set(RELEASES)
 
 
-@pytest.mark.parametrize(("release", "manner"), WAYS)
+@pytest.mark.parametrize("release, manner", WAYS)
 def test_whatever_is_remembered(release, manner, tmp_path):
     """With little memory, with none, and without details, the cases kept here are answered as the original
     answered them."""

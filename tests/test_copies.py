@@ -32,7 +32,7 @@ IN_RELEASES = [
     *((release, "pickle") for release in ENDS),
     *((release, way) for release in ("1.13", "1.27") for way in WAYS),
 ]
-in_releases = pytest.mark.parametrize(("release", "way"), dict.fromkeys(IN_RELEASES))
+in_releases = pytest.mark.parametrize("release, way", dict.fromkeys(IN_RELEASES))
 """Every release can be pickled; the other ways are tried in one of each kind."""
 SUBJECTS = ("any", "resources", "affinity", "spread", "ports", "owned", "claims")
 VERBS = (

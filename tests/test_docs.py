@@ -77,7 +77,7 @@ def test_the_python_of_other_pages_runs(folder):
 YAML = [(page, block) for page, text in TEXTS.items() for block in blocks_of(text) if block.kind == "yaml"]
 
 
-@pytest.mark.parametrize(("page", "block"), YAML, ids=[f"{page}:{block.title}" for page, block in YAML])
+@pytest.mark.parametrize("page, block", YAML, ids=[f"{page}:{block.title}" for page, block in YAML])
 def test_a_file_is_read(page, block, tmp_path, monkeypatch):
     """Each file that a page shows is one that its reader takes, without a warning."""
     monkeypatch.chdir(ROOT / "examples")

@@ -16,9 +16,7 @@ MODULES = (kubeclassic, options, plugins, results, rules, traces)
 NAMES = [(module, name) for module in MODULES for name in module.__all__]
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES]
-)
+@pytest.mark.parametrize("module, name", NAMES, ids=[f"{module.__name__}.{name}" for module, name in NAMES])
 def test_every_public_name_is_there(module, name):
     """Each public name leads somewhere, is listed by ``dir``, and is in one module alone."""
     assert getattr(module, name) is not None

@@ -97,7 +97,7 @@ class TestSchedule:
         assert (decision.host, decision.has_details, decision.scores) == ("a", False, {})
 
     @pytest.mark.parametrize(
-        ("given", "message"),
+        "given, message",
         [
             ("nope", 'pod: expected a pod without a node, got "nope"'),
             ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
@@ -439,7 +439,7 @@ class TestConfiguration:
         assert scheduler(release=release, percentage_of_nodes_to_score=7).algorithm.percentage == 7
 
     @pytest.mark.parametrize(
-        ("tie_break", "expected"),
+        "tie_break, expected",
         [
             ("release", "aaa"),
             ("first", "aaa"),
@@ -453,7 +453,7 @@ class TestConfiguration:
         assert hosts([ours.schedule(pod(name)) for name in "pqr"]) == list(expected)
 
     @pytest.mark.parametrize(
-        ("options", "kind", "message"),
+        "options, kind, message",
         [
             ({"release": "1.4"}, UnknownNameError, 'release: expected 1.12 to 1.36 or auto, got "1.4"'),
             (

@@ -87,7 +87,7 @@ def test_numbers_out_of_range():
 
 
 @pytest.mark.parametrize(
-    ("document", "message"),
+    "document, message",
     [
         ({"kind": "Policy"}, 'conf: kind: expected KubeSchedulerConfiguration, got "Policy"'),
         (

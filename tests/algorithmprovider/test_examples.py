@@ -28,7 +28,7 @@ def folder(root):
 
 
 @pytest.mark.parametrize(
-    ("name", "version"), [(name, version) for name, versions in MEANT_FOR.items() for version in versions]
+    "name, version", [(name, version) for name, versions in MEANT_FOR.items() for version in versions]
 )
 def test_is_accepted(folder, name, version):
     """Each example is accepted by the releases that it is meant for."""

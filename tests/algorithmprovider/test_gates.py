@@ -29,7 +29,7 @@ def test_several():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text, message",
     [
         ("A", "missing bool value for A"),
         ("A=yes", 'invalid value of A=yes, err: strconv.ParseBool: parsing "yes": invalid syntax'),
@@ -49,7 +49,7 @@ class TestResolvedGates:
         assert {name for name, on in gates.items() if on != LAST.gates[name].default} == {"PodOverhead"}
 
     @pytest.mark.parametrize(
-        ("version", "gate"),
+        "version, gate",
         [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")],
     )
     def test_unknown(self, version, gate):
@@ -86,7 +86,7 @@ class TestNames:
         ]
         assert "CheckNodeUnschedulable" not in names
 
-    @pytest.mark.parametrize(("version", "added"), [("1.12", False), ("1.13", True), ("1.16", True)])
+    @pytest.mark.parametrize("version, added", [("1.12", False), ("1.13", True), ("1.16", True)])
     def test_resource_limits(self, version, added):
         """ResourceLimitsPriority is registered with its gate; from 1.13 on the providers have it too."""
         found = registry(version, ResourceLimitsPriorityFunction=True)
@@ -198,7 +198,7 @@ class TestTheRest:
         assert "positive weight" in refusal(predicates=[predicate_entry], priorities=[{"name": "Nope"}])
 
     @pytest.mark.parametrize(
-        ("written", "configured", "weight"), [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
+        "written, configured, weight", [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
     )
     def test_hard_pod_affinity_weight(self, written, configured, weight):
         """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
@@ -272,7 +272,7 @@ def ints(*values):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "percentage", "found"),
+    "nodes, percentage, found",
     [
         (99, 10, 99),
         (1000, 0, 1000),
@@ -289,7 +289,7 @@ def test_fixed_share(nodes, percentage, found):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "percentage", "found"),
+    "nodes, percentage, found",
     [
         (99, 10, 99),
         (100, 0, 100),
@@ -371,7 +371,7 @@ MOST = 2**63 - 1
 
 class TestTheLimit:
     @pytest.mark.parametrize(
-        ("written", "limit"), [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)]
+        "written, limit", [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)]
     )
     def test_a_whole_number(self, written, limit):
         """A whole number above 0 of 64 bits counts."""

@@ -50,7 +50,7 @@ class TestReadPolicy:
         assert read_policy({"Predicates": []}).predicates is None
 
     @pytest.mark.parametrize(
-        ("document", "message"),
+        "document, message",
         [
             ("predicates: {}", "invalid policy: predicates: expected a list, got an empty object"),
             ("predicates: [{name: 3}]", "invalid policy: predicates[0].name: expected a string, got 3"),

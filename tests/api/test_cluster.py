@@ -126,7 +126,7 @@ class TestChanges:
         assert [item.name for item in cluster.pods] == ["q"]
 
     @pytest.mark.parametrize(
-        ("verb", "item", "message"),
+        "verb, item, message",
         [
             (
                 "add",

@@ -14,7 +14,7 @@ from tests.support.refusals import refusal_text
 
 
 @pytest.mark.parametrize(
-    ("options", "why"),
+    "options, why",
     [
         ("{}", None),
         ("schedulerName: default-scheduler", None),
@@ -50,7 +50,7 @@ class TestFinding:
         assert find_waiting(name, self.PODS).key == "shop/db"
 
     @pytest.mark.parametrize(
-        ("name", "message"),
+        "name, message",
         [
             ("web", 'pod: expected one of shop/web, blog/web, got "web"'),
             ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
@@ -80,8 +80,7 @@ def test_a_kind_is_known_by_its_names(kind):
 
 
 @pytest.mark.parametrize(
-    ("word", "kind"),
-    [*SHORT.items(), ("storageclasses.storage.k8s.io", "StorageClass"), ("services", "Service")],
+    "word, kind", [*SHORT.items(), ("storageclasses.storage.k8s.io", "StorageClass"), ("services", "Service")]
 )
 def test_plurals_and_short_names(word, kind):
     """Plurals and kubectl's short names are known too, also with the API group behind."""

@@ -33,7 +33,7 @@ def written(folder, name, content):
 
 class TestFormats:
     @pytest.mark.parametrize(
-        ("name", "content"),
+        "name, content",
         [
             ("a.yaml", f"---\n{json.dumps(NODE)}\n---\n# nothing\n---\n{POD_YAML}"),
             ("a.yml", f"apiVersion: v1\nkind: List\nitems:\n- {json.dumps(NODE)}\n- {json.dumps(POD)}\n"),
@@ -118,7 +118,7 @@ class TestFormats:
 
 
 @pytest.mark.parametrize(
-    ("item", "ignored"),
+    "item, ignored",
     [
         (manifest("Node", "n1", apiVersion="longhorn.io/v1beta2"), "Node (longhorn.io)"),
         (
@@ -187,7 +187,7 @@ def test_quantities_may_be_numbers(tmp_path):
 
 class TestErrors:
     @pytest.mark.parametrize(
-        ("name", "content", "text"),
+        "name, content, text",
         [
             ("a.yaml", "kind: Node\nmetadata: {name: [}\n", "a.yaml, line 2, column 19: broken YAML: "),
             (

@@ -256,7 +256,7 @@ def test_a_link(lab, visit):
     assert lab.shows(page) == before
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
+@pytest.mark.parametrize("size, scheme", [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
 def test_for_everybody(lab, visit, size, scheme):
     """With every part open axe-core finds no serious fault, nothing is cut off, and headings go down one
     level at a time."""

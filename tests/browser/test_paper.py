@@ -17,7 +17,7 @@ def test_all_rows_are_printed(subject, page_file, visit):
     """On paper each long list has all its rows, and the verdict stands first."""
     page = visit.look(page_file.as_uri())
     heading = "".join(page.locator("h1").inner_text().split())
-    names = [[_squeezed(name) for name in _names(table.data)] for table in tables_of(page)]
+    names = [["".join(name.split()) for name in _names(table.data)] for table in tables_of(page)]
     text = printed(page)
     assert heading in text[: 400 + len(heading)]
     for rows in names:
@@ -28,7 +28,3 @@ def _names(data):
     column = next((column for column in data["columns"] if column["kind"] == "name"), data["columns"][0])
     values = [column["texts"][value] if "texts" in column else value for value in column["values"]]
     return [str(value) for value in values if value is not None]
-
-
-def _squeezed(name):
-    return "".join(name.split())

@@ -278,7 +278,7 @@ class TestWhatRuns:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text, says",
     [
         (
             "kind: Pod\nmetadata:\n  name: {{ .Values.name }}\n",

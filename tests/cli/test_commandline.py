@@ -146,7 +146,7 @@ def test_ctrl_c_while_importing(folder, name):
     assert (done.returncode, done.stderr.strip()) == (130, "")
 
 
-@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+@pytest.mark.parametrize("name, status", [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
 def test_a_signal_leaves_no_part_of_a_file(folder, name, status):
     """A run that SIGTERM, SIGHUP or Ctrl-C ends leaves the old file, no part of the new one, and the
     usual exit status."""
@@ -186,7 +186,7 @@ class TestRules:
         assert json.dumps({}) == "{}"
 
     @pytest.mark.parametrize(
-        ("text", "says", "frames"),
+        "text, says, frames",
         [
             (None, "no such file or directory", []),
             (
@@ -223,7 +223,7 @@ def test_check_of_a_provider(folder):
     assert found["warnings"] == []
 
 
-@pytest.mark.parametrize(("command", "release"), [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
+@pytest.mark.parametrize("command, release", [("check", "1.27"), ("check", "v1.23.4"), ("check", "1.30")])
 def test_policies_ended(folder, command, release, capsys):
     """Asked about a release that has no Policies, the commands say when they ended."""
     assert run(["policy", command, "net.json", "--release", release]) == 2
@@ -323,7 +323,7 @@ def test_they_stand_in_groups():
 
 
 @pytest.mark.parametrize(
-    ("guessed", "meant"),
+    "guessed, meant",
     [
         (["version"], ["--version"]),
         (["help"], ["--help"]),

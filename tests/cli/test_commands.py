@@ -50,7 +50,7 @@ def hosts(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    "words, status",
     [
         ("simulate cluster.yaml", 0),
         ("simulate more.yaml", 1),

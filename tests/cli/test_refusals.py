@@ -254,7 +254,7 @@ CASES = [
     for name, refusal in REFUSALS.items()
     for release in refusal.releases
 ]
-each_case = pytest.mark.parametrize(("release", "refusal"), CASES)
+each_case = pytest.mark.parametrize("release, refusal", CASES)
 each_release = pytest.mark.parametrize("release", FIVE)
 
 
@@ -327,7 +327,7 @@ class TestPolicies:
 
     @each_release
     @pytest.mark.parametrize(
-        ("text", "says"),
+        "text, says",
         [
             (
                 '{"kind": "Policy",\n "predicates": [}',
@@ -353,7 +353,7 @@ class TestPolicies:
 
     @each_release
     @pytest.mark.parametrize(
-        ("kind", "missing", "text"),
+        "kind, missing, text",
         [
             (
                 "predicates",

@@ -88,7 +88,7 @@ def test_parquet(folder):
 
 
 @pytest.mark.parametrize(
-    ("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
+    "options, times", [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])]
 )
 def test_times(folder, options, times):
     """Times can be compressed, and ignored."""
@@ -182,7 +182,7 @@ def test_the_same_seed_gives_the_same_bytes(folder):
 
 
 @pytest.mark.parametrize(
-    ("places", "message"),
+    "places, message",
     [
         ({"events": "there"}, "there: cannot be written: is a directory"),
         ({"report": "nowhere/page.html"}, "cannot be written: no such file or directory"),
@@ -214,7 +214,7 @@ def test_a_device_is_written_to():
 
 
 @pytest.mark.parametrize(
-    ("operation", "text"),
+    "operation, text",
     [
         (
             "{opcode: createPods, count: 1000000000000}",
@@ -251,7 +251,7 @@ def test_a_scenario_with_wrong_values_is_told_in_one_line(tmp_path, operation, t
 
 
 @pytest.mark.parametrize(
-    ("content", "text"),
+    "content, text",
     [
         (b"sn,cpu_milli,memory_mib\nn," + b"9" * 5000 + b",1\n", "line 2: cpu_milli: expected "),
         (b"sn,cpu_milli,memory_mib\nn,-1,1\n", 'line 2: cpu_milli: expected a whole number, got "-1"'),
@@ -282,7 +282,7 @@ def test_a_trace_with_wrong_values_is_told_in_one_line(tmp_path, content, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text, message",
     [
         ("percentage=\uff11\uff12", "--a: percentage: expected "),
         ("percentage=-1", '--a: percentage: expected a number from 0 to 100, got "-1"'),

@@ -405,14 +405,14 @@ def refusal(arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS]
+    "arguments, wanted", [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS]
 )
 def test_bad_input_is_refused(bad_folder, arguments, wanted):
     """Each bad input gives exactly its one line and exit status 2."""
     assert refusal(arguments) == f"kubeclassic: {wanted}\n"
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
+@pytest.mark.parametrize("arguments, wanted", PROFILES)
 @pytest.mark.parametrize("command", ["simulate good.yaml", "explain good.yaml web", "replay good.yaml"])
 def test_what_the_other_releases_have_is_refused(bad_folder, command, arguments, wanted):
     """Each command that schedules refuses profiles for older releases, older options for profiles, and bad
@@ -421,7 +421,7 @@ def test_what_the_other_releases_have_is_refused(bad_folder, command, arguments,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "about", "hint"),
+    "arguments, about, hint",
     [
         ("simulate good.yaml --seed x", "'x'", "kubeclassic simulate"),
         ("simulate good.yaml --tie-break coin", "'round-robin'", "kubeclassic simulate"),

@@ -87,7 +87,7 @@ EVENTS = [
 
 class TestMoves:
     @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize(("old", "new", "moved"), EVENTS, ids=lambda value: getattr(value, "kind", None))
+    @pytest.mark.parametrize("old, new, moved", EVENTS, ids=lambda value: getattr(value, "kind", None))
     def test_which_events_move_all(self, release, old, new, moved):
         """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
         late one that comes does."""
@@ -107,7 +107,7 @@ class TestMoves:
         assert not moves(made)
 
     @pytest.mark.parametrize(
-        ("release", "gate", "moved"), [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)]
+        "release, gate, moved", [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)]
     )
     def test_csi_nodes(self, release, gate, moved):
         """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
@@ -151,9 +151,7 @@ class TestNodeUpdates:
     )
 
     @pytest.mark.parametrize("release", FILTERED)
-    @pytest.mark.parametrize(
-        ("old", "new", "moved"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES]
-    )
+    @pytest.mark.parametrize("old, new, moved", [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
     def test_only_what_may_help_moves(self, release, old, new, moved):
         """From 1.13 on a node that changed moves parked pods only where the change may let one fit."""
         made = router(release, node("n", **old))
@@ -278,7 +276,7 @@ class TestEchoes:
             self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}})
         )
 
-    @pytest.mark.parametrize(("release", "is_back"), [(name, name != "1.16") for name in ALL])
+    @pytest.mark.parametrize("release, is_back", [(name, name != "1.16") for name in ALL])
     def test_conditions_are_nothing_new_in_1_16(self, release, is_back):
         """An update of its conditions or finalizers brings an assumed pod into the queue again before 1.16."""
         for news in ({"status": MARK}, {"metadata": {"finalizers": ["example.com/f"]}}):

@@ -157,17 +157,12 @@ class TestRights:
         """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
         names = {
             (rule["resources"][0], verb): rule.get("resourceNames")
-            for rule in role_rules()
+            for rule in found("Role", "kubeclassic-scheduler")["rules"]
             for verb in rule["verbs"]
         }
         settings = settings_of(flags("scheduler"))
         assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
         assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
-
-
-def role_rules():
-    """The rules of the scheduler's Role."""
-    return found("Role", "kubeclassic-scheduler")["rules"]
 
 
 def bindings(account):

@@ -293,7 +293,7 @@ class TestCommands:
         assert done.returncode == 1
 
     @pytest.mark.parametrize(
-        ("words", "text"),
+        "words, text",
         [
             (["--extenders", "replay"], "--extenders: expected replay FILE, got replay"),
             (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),

@@ -83,7 +83,7 @@ NOT_FOUND = (
 
 class TestPreempt:
     @pytest.mark.parametrize(
-        ("release", "chosen", "text"),
+        "release, chosen, text",
         [
             ("1.16", {"a": ["x"]}, NOT_FOUND),
             (
@@ -105,7 +105,7 @@ class TestPreempt:
 
 
 @pytest.mark.parametrize(
-    ("requests", "limits", "asked"),
+    "requests, limits, asked",
     [({}, {}, False), ({"a.b/c": "1"}, {}, True), ({}, {"a.b/c": "1"}, True), ({"cpu": "1"}, {}, False)],
 )
 @pytest.mark.parametrize("place", ["containers", "initContainers"])

@@ -123,7 +123,7 @@ class TestPlain:
         )
 
     @pytest.mark.parametrize(
-        ("path", "timeout", "text"),
+        "path, timeout, text",
         [
             (
                 "/slow",
@@ -155,7 +155,7 @@ class TestPlain:
         assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
     @pytest.mark.parametrize(
-        ("url", "scheme"), [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")]
+        "url, scheme", [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")]
     )
     def test_other_schemes(self, url, scheme):
         """A URL without http or https is refused."""
@@ -213,7 +213,7 @@ class TestTls:
             assert "certificate verify failed" in failure(ExtenderConfig(tls=tls), url)
 
     @pytest.mark.parametrize(
-        ("tls", "text"),
+        "tls, text",
         [
             (
                 TlsConfig(insecure=True, ca_file="x"),

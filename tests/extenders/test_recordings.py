@@ -35,9 +35,7 @@ SCENARIOS = (
     "f9-extender-odd-nocache",
 )
 Exchange = dict[str, Any]
-each_recording = pytest.mark.parametrize(
-    ("version", "scenario"), [(v, s) for v in RELEASES for s in SCENARIOS]
-)
+each_recording = pytest.mark.parametrize("version, scenario", [(v, s) for v in RELEASES for s in SCENARIOS])
 
 
 @attrs.define

@@ -16,7 +16,7 @@ from kubeclassic.extenders.extender import (
 
 
 @pytest.mark.parametrize(
-    ("body", "kind", "wanted"),
+    "body, kind, wanted",
     [
         (
             b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}',
@@ -46,7 +46,7 @@ def test_what_is_read(body, kind, wanted):
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    "body, said",
     [
         (b"", "no JSON"),
         (b"<html>", "no JSON"),

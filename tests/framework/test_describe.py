@@ -57,7 +57,7 @@ class TestMiddle:
     """The releases that run plugins and still read a Policy."""
 
     @pytest.mark.parametrize(
-        ("release", "rule", "plugins", "after"),
+        "release, rule, plugins, after",
         [
             ("1.17", "SelectorSpreadPriority", ["DefaultPodTopologySpread"], "default, weight 1"),
             ("1.19", "SelectorSpreadPriority", ["SelectorSpread"], "default, weight 1"),

@@ -213,7 +213,7 @@ class TestBinding:
 
 
 @pytest.mark.parametrize(
-    ("labels", "key"),
+    "labels, key",
     [
         ({}, ""),
         ({"topology.kubernetes.io/zone": "z"}, ":\x00:z"),

@@ -126,7 +126,7 @@ class TestFaults:
         )
 
     @pytest.mark.parametrize(
-        ("text", "fault"),
+        "text, fault",
         [
             ('a[0].b: Invalid value: "x: y": no: good', ProfileFault("a[0].b", "no: good", '"x: y"')),
             ("a.b: Required value", ProfileFault("a.b", "Required value")),
@@ -199,7 +199,7 @@ def test_warnings():
 
 
 @pytest.mark.parametrize(
-    ("api", "release"),
+    "api, release",
     [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")],
 )
 def test_the_usual_one(api, release):

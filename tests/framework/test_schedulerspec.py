@@ -45,7 +45,7 @@ def test_it_makes_the_same_scheduler_each_time():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options, message",
     [
         ({"release": "1.27", "policy": {}}, f"{NO_POLICY}, got one, which release 1.27 does not have"),
         (

@@ -81,7 +81,7 @@ def test_long_and_odd_paths():
         load("x\ud800")
 
 
-@pytest.mark.parametrize(("words", "warns"), [([], True), (["--until", "5s"], False)])
+@pytest.mark.parametrize("words, warns", [([], True), (["--until", "5s"], False)])
 def test_a_scenario_that_may_never_end(words, warns, tmp_path):
     """Churn beside a pod that may never fit is told of at the start, unless something ends it."""
     text = (CORPUS / "scenario-never-ends.yaml").read_text()

@@ -40,7 +40,7 @@ async def types(transport: StoreTransport, count: int, request: Request = WATCH)
 
 
 @pytest.mark.parametrize(
-    ("fault", "count"),
+    "fault, count",
     [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1), (Fault(delay=1), 0), (Fault(slow=1), 1)],
 )
 async def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
@@ -89,7 +89,7 @@ ROOM = yaml.safe_load("""
 
 
 class TestWatcher:
-    @pytest.mark.parametrize(("pods", "size", "fault"), ROOM)
+    @pytest.mark.parametrize("pods, size, fault", ROOM)
     def test_capacity(self, user: User, pods: list[Any], size: dict[str, str], fault: str | None) -> None:
         """More on a node than it has is found, whatever it is."""
         assert bound_pods(user, *pods, **size).faults == ([] if fault is None else [fault])

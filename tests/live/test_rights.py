@@ -126,7 +126,7 @@ class TestCommands:
         assert "ClusterRole kubeclassic-looker" in err
 
     @pytest.mark.parametrize(
-        ("name", "kind", "right"),
+        "name, kind, right",
         [
             ("drain", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
             ("snapshot", "PodDisruptionBudget", "poddisruptionbudgets.policy"),

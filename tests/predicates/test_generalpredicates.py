@@ -40,7 +40,7 @@ class TestGeneralPredicates:
         )
 
     @pytest.mark.parametrize(
-        ("more", "asked"),
+        "more, asked",
         [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)],
     )
     def test_each_part_tells_which_pods_concern_it(self, more, asked):
@@ -69,7 +69,7 @@ def init(**requests):
 
 
 @pytest.mark.parametrize(
-    ("requests", "ignored", "has_metadata", "lacks"),
+    "requests, ignored, has_metadata, lacks",
     [
         ({GPU: "1", "example.com/fpga": "1"}, {GPU}, True, ["example.com/fpga"]),
         (
@@ -163,7 +163,7 @@ def under(condition, status="True"):
 
 
 @pytest.mark.parametrize(
-    ("rule", "condition", "reason"),
+    "rule, condition, reason",
     [
         (check_node_memory_pressure, "MemoryPressure", MEMORY),
         (check_node_disk_pressure, "DiskPressure", "node(s) had disk pressure"),

@@ -114,7 +114,7 @@ class TestWithoutMetadata:
 
 class TestInvalidSelectors:
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
             ("1.16", "Failed to get all terms that match pod default/new: {}"),
@@ -128,7 +128,7 @@ class TestInvalidSelectors:
         }
 
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
             ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),

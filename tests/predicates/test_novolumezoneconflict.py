@@ -31,7 +31,7 @@ def labelled(name="v", **labels):
 
 
 @pytest.mark.parametrize(
-    ("label", "zones"),
+    "label, zones",
     [
         ("a", {"a"}),
         ("a__b", {"a", "b"}),
@@ -48,7 +48,7 @@ def test_a_label_names_zones_between_double_underscores(label, zones):
 
 class TestNoVolumeZoneConflict:
     @pytest.mark.parametrize(
-        ("objects", "text"),
+        "objects, text",
         [
             ([], 'persistentvolumeclaim "c" not found'),
             ([bound()], 'persistentvolume "v" not found'),

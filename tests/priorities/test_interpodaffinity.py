@@ -29,7 +29,7 @@ def raw(new, *objects, **options):
     return scored(inter_pod_affinity, new, *objects, reduced=False, **options)
 
 
-@pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
+@pytest.mark.parametrize("release, scores", [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
 def test_a_node_that_stands_twice(release, scores):
     """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
     cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[(1, term())]))

@@ -41,7 +41,7 @@ def raw(*terms):
 
 class TestNodeAffinity:
     @pytest.mark.parametrize(
-        ("bad", "text"),
+        "bad, text",
         [
             (expression("a", "Is", "1"), '"Is" is not a valid node selector operator'),
             (expression("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
@@ -52,7 +52,7 @@ class TestNodeAffinity:
         assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
 
     @pytest.mark.parametrize(
-        ("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)]
+        "release, named", [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)]
     )
     def test_from_1_15_on_the_text_names_the_key(self, release, named):
         """A bad value is reported with the key that it is for."""
@@ -177,7 +177,7 @@ def of(*images, init=()):
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"),
+    "name, wanted",
     [
         ("nginx", "nginx:latest"),
         ("nginx:1", "nginx:1"),

@@ -138,7 +138,7 @@ class TestScripts:
         )
 
     @pytest.mark.parametrize(
-        ("field", "value", "line"),
+        "field, value, line",
         [
             ("popped", None, 'steps[1] (pop).popped: expected null, got "ns/a"'),
             ("error", "no", 'steps[1] (pop).error: expected "no", got null'),
@@ -166,7 +166,7 @@ class TestScripts:
 
 
 @pytest.mark.parametrize(
-    ("case", "text"),
+    "case, text",
     [
         ([], "expected object, got array"),
         ({"version": "1.16"}, "object missing required field name"),
@@ -191,7 +191,7 @@ def test_a_case_of_another_form_is_refused(tmp_path, case, text):
 
 
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    "answer, text",
     [
         (None, "expected object, got null"),
         ({"name": "a"}, "expected one of error, cycles and steps, got several or none"),

@@ -142,7 +142,7 @@ def test_explain_says_what_stands_against_each_device(files, told):
         }
 
 
-@pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])
+@pytest.mark.parametrize("devices, moved", [(4, 2), (3, 0)], ids=["room", "too-few"])
 def test_drained_pods_want_devices_elsewhere(files, told, devices, moved):
     """Pods that leave give their devices back; those made in their place get claims of their own."""
     cluster = [*CLUSTER[:2], gpus("a", *["t4"] * 4), gpus("b", *["t4"] * devices), *CLUSTER[4:]]

@@ -81,7 +81,7 @@ def test_what_a_driver_publishes():
 
 
 @pytest.mark.parametrize(
-    ("volumes", "says"),
+    "volumes, says",
     [
         ([], "no free volume of the class"),
         ([volume("pv", "z2")], "no free volume of the class here, 1 elsewhere"),
@@ -327,7 +327,7 @@ def test_a_key_that_no_node_has_is_odd(release, spec):
 
 
 @pytest.mark.parametrize(
-    ("image", "there", "is_odd"),
+    "image, there, is_odd",
     [
         ("web:job", "docker.io/library/web:job", True),
         ("docker.io/library/web", "web:latest", True),

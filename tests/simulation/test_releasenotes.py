@@ -65,7 +65,7 @@ class TestNearest:
         assert default_release({**options, "release": "auto"}, ["v1.15.0"]) == "1.15"
 
     @pytest.mark.parametrize(
-        ("version", "nodes", "found"),
+        "version, nodes, found",
         [
             ("v1", "v1.30.0", "1.30"),
             ("v1", "", "1.36"),
@@ -137,7 +137,7 @@ class TestMissing:
     CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
     CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
 
-    @pytest.mark.parametrize(("release", "lines"), [("1.15", []), ("1.16", [NO_CSI_NODES])])
+    @pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
     def test_csi_nodes(self, release, lines):
         """CSINodes are missed where the release reads them and a waiting pod has claims."""
         algorithm = classic(release=release).algorithm
@@ -183,7 +183,7 @@ class TestPublishedCapacity:
         ]
 
     @pytest.mark.parametrize(
-        ("release", "is_told"), [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
+        "release, is_told", [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)]
     )
     def test_who_shares_it(self, release, is_told):
         """Where several pods wait for volumes it is said of each that what is published stays as it is, if

@@ -94,7 +94,7 @@ class TestSimulation:
             2,
         )
 
-    @pytest.mark.parametrize(("cpu", "placed"), [("2", True), ("1", False)])
+    @pytest.mark.parametrize("cpu, placed", [("2", True), ("1", False)])
     def test_a_successor_counts_for_the_pod(self, cpu, placed):
         """A pod that found a node and was evicted counts as placed where its replacement has a node, and not
         where it has none."""

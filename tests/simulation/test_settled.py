@@ -38,7 +38,7 @@ def test_the_order_of_nodes_does_not_matter(release, has, data):
 
 
 @pytest.mark.parametrize(
-    ("release", "fresh", "settled"),
+    "release, fresh, settled",
     [("1.16", [1, 2], [2, 2]), ("1.28", [12, 28], [28, 28]), ("1.29", [28, 28], [28, 28])],
 )
 def test_a_scheduler_that_has_just_started(release, fresh, settled):

@@ -74,7 +74,7 @@ def told(cluster, name, release="1.34"):
     )
 
 
-@pytest.mark.parametrize(("replicas", "words"), [(5, "2 of 5 pods"), (2, "stands for 2 pods")])
+@pytest.mark.parametrize("replicas, words", [(5, "2 of 5 pods"), (2, "stands for 2 pods")])
 def test_how_many_find_a_node(replicas, words):
     """All pods have their turn, whichever is explained."""
     assert words in told([node("n0"), workload("Deployment", replicas)], "deploy/w")

@@ -27,7 +27,7 @@ def told(path):
 
 
 @pytest.mark.parametrize(
-    ("content", "text"),
+    "content, text",
     [
         (GOOD + b"\n{", "line 2, column 2: broken JSON: it ends in the middle (expecting property name"),
         (GOOD + b"\n\xff\n", "line 2: byte 0: expected UTF-8, got bytes that are no text"),
@@ -56,7 +56,7 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, content, text):
 
 
 @pytest.mark.parametrize(
-    ("changes", "text"),
+    "changes, text",
     [
         ({"version": 1.16}, "version: expected str, got float"),
         ({"pending": {}}, "pending: expected array, got object"),
@@ -83,7 +83,7 @@ def test_a_problem_with_wrong_fields_is_told_in_one_line(tmp_path, changes, text
 
 
 @pytest.mark.parametrize(
-    ("operation", "text"),
+    "operation, text",
     [
         ({"op": []}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),
         ({"op": "peek"}, ": op: expected one of add, addIfNotPresent, update, pop, unschedulable, delete, "),

@@ -48,7 +48,7 @@ def refusal(text, *, strict_fields=False):
 
 class TestStrictness:
     @pytest.mark.parametrize(
-        ("manifest", "wanted"),
+        "manifest, wanted",
         [
             (f"{POD}spec: {{nodeNam: a}}", 'spec.nodeNam: unknown field; did you mean "nodeName"?'),
             (
@@ -116,7 +116,7 @@ class TestStrictness:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "wanted"),
+    "manifest, wanted",
     [
         (
             f"{POD}spec: {{containers: [{{resources: {{requests: {{memory: 20E}}}}}}]}}",
@@ -139,7 +139,7 @@ def test_amounts_that_wrap_as_in_go_are_warned_of(manifest, wanted):
 
 class TestBounds:
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        "text, wanted",
         [
             ("[" * 30_000 + "]" * 30_000, "nested too deeply"),
             ("- " * 30_000 + "a", "nested too deeply"),

@@ -104,7 +104,7 @@ def test_why_evicting_does_not_help(found, told):
 
 
 @pytest.mark.parametrize(
-    ("release", "rule"),
+    "release, rule",
     [
         ("1.15", "each gets its turn, as in the original"),
         ("1.16", "the original takes one at random"),
@@ -143,7 +143,7 @@ def test_each_rule_in_order(found, told, release):
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    "name, meant",
     [
         ("deploy/web", "web-5d-y"),
         ("rs/web-5d", "web-5d-y"),
@@ -159,7 +159,7 @@ def test_a_workload_stands_for_its_pods(found, name, meant):
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    "name, why",
     [
         ("done", "has finished (phase Succeeded)"),
         ("going", "is being deleted"),

@@ -193,9 +193,7 @@ class TestInput:
         says = told("simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
 
-    @pytest.mark.parametrize(
-        ("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)]
-    )
+    @pytest.mark.parametrize("annotations, said", [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
     def test_a_claim_whose_annotations_were_removed(self, annotations, said):
         """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
         metadata = {"name": "data", "annotations": annotations}
@@ -234,7 +232,7 @@ class TestConfigurations:
     CARRIED = "plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place"
 
     @pytest.mark.parametrize(
-        ("command", "status"),
+        "command, status",
         [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)],
     )
     def test_the_usual_version_of_1_17(self, command, status):
@@ -242,7 +240,7 @@ class TestConfigurations:
         assert self.READ in told(*command, "policy.json", status=status)
 
     @pytest.mark.parametrize(
-        ("command", "status"),
+        "command, status",
         [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)],
     )
     def test_a_plugin_of_an_older_version(self, command, status):

@@ -186,7 +186,7 @@ class TestReleases:
     """Point 6."""
 
     @pytest.mark.parametrize(
-        ("version", "line"),
+        "version, line",
         [
             ("v1.27.4", "release 1.27: the newest node runs v1.27.4"),
             ("v1.14.10-gke.27", "release 1.14: the newest node runs v1.14.10-gke.27"),
@@ -227,7 +227,7 @@ class TestReleases:
         assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.36"
 
     @pytest.mark.parametrize(
-        ("spec", "name"),
+        "spec, name",
         [
             ({"schedulingGates": [{"name": "g"}]}, "spec.schedulingGates"),
             ({"resourceClaims": [{"name": "g"}]}, "spec.resourceClaims"),

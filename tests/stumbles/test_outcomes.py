@@ -130,7 +130,7 @@ def test_a_selector_chooses_among_them(told):
 
 class TestForms:
     @pytest.mark.parametrize(
-        ("key", "pods"),
+        "key, pods",
         [
             ("pod", ["high", "huge"]),
             ("-pod", ["huge", "high"]),
@@ -168,7 +168,7 @@ class TestForms:
         assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
 
     @pytest.mark.parametrize(
-        ("arguments", "fault"),
+        "arguments, fault",
         [
             (("-l", "a in b"), "-l: expected KEY=VALUE, "),
             (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
@@ -193,7 +193,7 @@ def test_tables_fit_the_terminal(told, form, width):
 
 
 @pytest.mark.parametrize(
-    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+    "environment, coloured", [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
 def test_colour_is_for_terminals_that_want_it(folder, environment, coloured):
     """A terminal gets colour, unless NO_COLOR is set."""

@@ -167,7 +167,7 @@ class TestFiles:
 
 class TestSameFiles:
     @pytest.mark.parametrize(
-        ("arguments", "says"),
+        "arguments, says",
         [
             (
                 "simulate cluster.yaml --output cluster.yaml",
@@ -211,7 +211,7 @@ class TestSameFiles:
 
 class TestStreams:
     @pytest.mark.parametrize(
-        ("line", "status", "told"),
+        "line, status, told",
         [
             ("exec >&-", 2, "kubeclassic: standard output: bad file descriptor"),
             ("exec >/dev/full", 2, "kubeclassic: standard output: no space left on device"),
@@ -255,7 +255,7 @@ class TestStreams:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    "arguments, says",
     [
         (["policy", "check", "a\0b"], "expected the name of a file, got 'a\\x00b'"),
         (["simulate", "a\0b"], "expected the name of a file, got 'a\\x00b'"),

@@ -14,7 +14,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), PAIRS)
+@pytest.mark.parametrize("before, after", PAIRS)
 @pytest.mark.parametrize("width", [60, 100, 200])
 def test_it_fits_the_terminal(before, after, width):
     """No line is wider than the terminal, and no name is cut."""

@@ -81,7 +81,7 @@ def zeros(pod, nodes, cycle):
 
 class TestPredicates:
     @pytest.mark.parametrize(
-        ("answer", "told"),
+        "answer, told",
         [
             (True, "expected Failures or None, got True"),
             ([NO], "expected Failures or None"),
@@ -137,7 +137,7 @@ class TestPredicates:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    "answer, told",
     [
         (
             lambda pod, nodes, cycle: np.full(nodes.n, np.nan),
@@ -174,7 +174,7 @@ def test_one_node(answer):
 
 class TestWhatIsRaised:
     @pytest.mark.parametrize(
-        ("error", "told"),
+        "error, told",
         [
             (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
             (SystemExit(3), "expected an answer, got a call of sys.exit"),
@@ -242,7 +242,7 @@ class TestWhatIsRaised:
 
 class TestPlugins:
     @pytest.mark.parametrize(
-        ("methods", "told"),
+        "methods, told",
         [
             ({"filter": answering(True)}, 'plugin "Mine": filter'),
             ({"filter": answering(True)}, "expected Failures or None, got True"),
@@ -274,7 +274,7 @@ class TestPlugins:
         assert told in error_of_plugin(plugin(**methods))
 
     @pytest.mark.parametrize(
-        ("method", "near"),
+        "method, near",
         [
             ("filtr", "filter"),
             ("pre_filter_", "pre_filter"),
@@ -346,7 +346,7 @@ class Quitter(Plugin):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    "arguments, told",
     [
         (
             ["--rules", "faulty_rules:MINE"],

@@ -18,7 +18,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    ("spec", "wanted"), [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)]
+    "spec, wanted", [('{"nodeNam": "n"}', UNKNOWN), ('{"priority": 1, "priority": 2}', TWICE)]
 )
 def test_strict_refuses_what_nobody_reads(form, spec, wanted, tmp_path):
     """An unknown field or a key given twice is a warning in manifests, recordings and scenarios, and an error
@@ -82,7 +82,7 @@ CRON_JOB = "{kind: CronJob, metadata: {name: d}, spec: {jobTemplate: {spec: {tem
 
 @pytest.mark.parametrize("spec", NEVER_STORED)
 @pytest.mark.parametrize(
-    ("manifest", "outer"),
+    "manifest, outer",
     [
         ("{kind: Pod, metadata: {name: p}, spec: {%s}}", ""),
         (DEPLOYMENT, "spec.template."),
@@ -100,7 +100,7 @@ def test_what_an_api_server_refuses_is_told(manifest, outer, spec, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "wanted"),
+    "fields, wanted",
     [
         (
             "spec: {taints: [{key: a, effect: NoSchedule}, {key: a, value: b, effect: NoSchedule}]}",

@@ -137,7 +137,7 @@ class TestGates:
     WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
 
     @pytest.mark.parametrize(
-        ("release", "why"),
+        "release, why",
         [
             ("1.16", "1.16 does not support them"),
             (

@@ -47,7 +47,7 @@ def test_a_drain_names_whom_it_closes():
 
 
 @pytest.mark.parametrize(
-    ("resource", "said"), [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")]
+    "resource, said", [("cpu", "cpu has run out"), ("pods", "pods are as many as allowed")]
 )
 def test_what_runs_out(resource, said):
     """Places for pods do not "has run out"."""

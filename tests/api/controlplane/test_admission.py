@@ -29,7 +29,7 @@ def admitted(spec, *known):
 
 class TestPriority:
     @pytest.mark.parametrize(
-        ("name", "priority"),
+        "name, priority",
         [
             ("high", 1000),
             ("system-cluster-critical", 2_000_000_000),

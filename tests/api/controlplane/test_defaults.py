@@ -100,7 +100,7 @@ class TestOtherDefaults:
         both = NodeStatus(capacity=amounts(cpu="4"), allocatable=amounts(cpu="3"))
         assert with_defaults(Node(status=both)).status == both
 
-    @pytest.mark.parametrize(("claim", "phase"), [(None, "Available"), (ObjectReference(name="c"), "Bound")])
+    @pytest.mark.parametrize("claim, phase", [(None, "Available"), (ObjectReference(name="c"), "Bound")])
     def test_persistent_volumes(self, claim, phase):
         """A volume is a file system, and available unless it has a claim."""
         volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, rbd=RBD())))
@@ -111,7 +111,7 @@ class TestOtherDefaults:
         )
         assert with_defaults(volume.in_phase("Released")).phase == "Released"
 
-    @pytest.mark.parametrize(("name", "phase"), [("", "Pending"), ("v", "Bound")])
+    @pytest.mark.parametrize("name, phase", [("", "Pending"), ("v", "Bound")])
     def test_claims(self, name, phase):
         """A claim is for a file system, and pending unless it names a volume."""
         claim = with_defaults(PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(volume_name=name)))

@@ -32,7 +32,7 @@ def told(*objects, **options):
 
 class TestOwners:
     @pytest.mark.parametrize(
-        ("kind", "lines"),
+        "kind, lines",
         [("ReplicaSet", 1), ("StatefulSet", 1), ("ReplicationController", 1), ("Job", 0), ("Node", 0)],
     )
     def test_only_kinds_that_are_read(self, kind, lines):
@@ -52,7 +52,7 @@ class TestOwners:
 
 
 @pytest.mark.parametrize(
-    ("others", "lines"),
+    "others, lines",
     [
         ([], [missing.NO_CLAIM]),
         ([made("PersistentVolumeClaim", "c")], []),

@@ -75,7 +75,7 @@ class TestPods:
         assert owning([pod("bare", labels={"app": "web"})], job).pods_of(job) == []
 
     @pytest.mark.parametrize(
-        ("namespace", "name", "found"),
+        "namespace, name, found",
         [("default", "web", True), ("default", "we", False), ("other", "web", False)],
     )
     def test_jobs_are_named_after_their_cron_job(self, namespace, name, found):
@@ -138,7 +138,7 @@ class TestLostReplicaSets:
 
 
 @pytest.mark.parametrize(
-    ("selector", "wanted"),
+    "selector, wanted",
     [
         (None, False),
         (LabelSelector(), False),

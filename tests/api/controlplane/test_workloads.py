@@ -228,7 +228,7 @@ class TestDaemonSet:
         }
 
     @pytest.mark.parametrize(
-        ("spec", "made"),
+        "spec, made",
         [
             ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
             ({"nodeName": "b"}, ["x/web-b"]),
@@ -269,7 +269,7 @@ class TestDaemonSet:
 
 
 @pytest.mark.parametrize(
-    ("spec", "status", "made"),
+    "spec, status, made",
     [
         ("{}", "{}", 1),
         ("parallelism: 3", "{}", 3),
@@ -303,7 +303,7 @@ def test_cron_jobs():
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    "given, text",
     [
         (
             workload("Deployment", replicas="2"),

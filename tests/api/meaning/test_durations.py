@@ -6,7 +6,7 @@ from kubeclassic.api.meaning.durations import UNITS, parse_duration
 
 
 @pytest.mark.parametrize(
-    ("written", "seconds"),
+    "written, seconds",
     [
         ("0", 0.0),
         ("5s", 5.0),

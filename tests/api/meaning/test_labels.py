@@ -49,7 +49,7 @@ def selector(*expressions, **pairs):
 
 class TestLabelSelector:
     @pytest.mark.parametrize(
-        ("chosen", "labels", "matches"),
+        "chosen, labels, matches",
         [
             (None, "a: '1'", False),
             (selector(), "{}", True),
@@ -72,7 +72,7 @@ class TestLabelSelector:
         assert selector_matches(chosen, yaml.safe_load(labels)) is matches
 
     @pytest.mark.parametrize(
-        ("expression", "text"),
+        "expression, text",
         [
             (asks("a", "Foo"), '"Foo" is not a valid pod selector operator'),
             (asks("a", "Gt", "1"), '"Gt" is not a valid pod selector operator'),
@@ -127,7 +127,7 @@ class TestSetSelector:
 
 class TestNodeSelector:
     @pytest.mark.parametrize(
-        ("expression", "labels", "matches"),
+        "expression, labels, matches",
         [
             (asks("gen", "Gt", "5"), {"gen": "6"}, True),
             (asks("gen", "Gt", "5"), {"gen": "5"}, False),
@@ -144,7 +144,7 @@ class TestNodeSelector:
         assert match_expressions_selector((expression,))(labels) is matches
 
     @pytest.mark.parametrize(
-        ("expression", "text"),
+        "expression, text",
         [
             (asks("a", "Foo"), '"Foo" is not a valid node selector operator'),
             (asks("a", "Gt", "1", "2"), "for 'Gt', 'Lt' operators, exactly one value is required"),
@@ -177,7 +177,7 @@ class TestNodeSelector:
         assert not node_selector_matches(NodeSelector(), {"a": ""}, "n")
 
     @pytest.mark.parametrize(
-        ("field", "name", "matches"),
+        "field, name, matches",
         [
             (asks("metadata.name", "In", "n1"), "n1", True),
             (asks("metadata.name", "In", "n1"), "n2", False),
@@ -217,7 +217,7 @@ class TestSyntax:
         assert not is_valid_label_key(key)
 
     @pytest.mark.parametrize(
-        ("key", "faults"),
+        "key, faults",
         [
             ("", ["name part must be non-empty", BAD_NAME]),
             ("-a", [BAD_NAME]),
@@ -231,7 +231,7 @@ class TestSyntax:
         assert list(is_valid_label_key(key)) == faults
 
     @pytest.mark.parametrize(
-        ("key", "beginning"),
+        "key, beginning",
         [("a/b/c", "a qualified name must consist"), ("UP/a", "prefix part a DNS-1123 subdomain must")],
     )
     def test_bad_prefixes(self, key, beginning):
@@ -257,7 +257,7 @@ TAINT = Taint(key="gpu", value="yes", effect="NoSchedule")
 
 class TestToleration:
     @pytest.mark.parametrize(
-        ("toleration", "covers"),
+        "toleration, covers",
         [
             (Toleration(key="gpu", operator="Equal", value="yes", effect="NoSchedule"), True),
             (Toleration(key="gpu", value="yes"), True),
@@ -294,7 +294,7 @@ WEB = {"app": "web", "tier": "front"}
 
 
 @pytest.mark.parametrize(
-    ("text", "matches"),
+    "text, matches",
     [
         ("", True),
         ("app=web", True),

@@ -103,7 +103,7 @@ class TestParsing:
             Quantity.parse(value)
 
     @pytest.mark.parametrize(
-        ("value", "nanos"),
+        "value, nanos",
         [(None, 0), (2, 2 * 10**9), (1.5, 15 * 10**8), (1e21, 10**30), (10**30, 10**39), (" 1 ", 10**9)],
     )
     def test_numbers_null_and_blanks_are_taken(self, value, nanos):
@@ -191,7 +191,7 @@ class TestArithmetic:
 
 
 @pytest.mark.parametrize(
-    ("text", "canonical"),
+    "text, canonical",
     [
         ("0.1", "100m"),
         ("1.5", "1500m"),

@@ -24,7 +24,7 @@ def container(**fields):
 
 class TestPod:
     @pytest.mark.parametrize(
-        ("volume", "wanted"),
+        "volume, wanted",
         [
             ({"persistentVolumeClaim": {"claimName": "c"}}, o.claim_volume("v", "c")),
             ({"persistentVolumeClaim": {}}, o.claim_volume("v", "")),
@@ -152,7 +152,7 @@ def test_kind_may_come_from_a_list():
 
 class TestErrors:
     @pytest.mark.parametrize(
-        ("document", "text"),
+        "document, text",
         [
             (
                 "{kind: Node, metadata: {name: worker-7}, spec: {taints: [{effect: NoSched}]}}",

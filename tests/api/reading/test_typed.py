@@ -63,7 +63,7 @@ class Odd:
 
 
 @pytest.mark.parametrize(
-    ("attribute", "name"),
+    "attribute, name",
     [
         ("name", "name"),
         ("node_name", "nodeName"),
@@ -99,7 +99,7 @@ class TestAnnotations:
         )
 
     @pytest.mark.parametrize(
-        ("document", "wanted"),
+        "document, wanted",
         [
             ({"text": 1}, "text: expected a string, got 1"),
             ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),

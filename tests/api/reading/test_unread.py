@@ -54,7 +54,7 @@ def _example(fields):
 
 
 @pytest.mark.parametrize(
-    ("kind", "version"), [("Service", "serving.knative.dev/v1"), ("Pod", "example.com/v1"), ("Route", "v1")]
+    "kind, version", [("Service", "serving.knative.dev/v1"), ("Pod", "example.com/v1"), ("Route", "v1")]
 )
 def test_of_others_nothing_is_known(kind, version):
     """A kind of another group, or one that is not read, may have any fields."""

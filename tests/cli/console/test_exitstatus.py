@@ -78,7 +78,7 @@ def test_a_rule_that_fails(ending, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    "error, status, told",
     [
         (MemoryError(), 2, "kubeclassic: not enough memory for this input\n"),
         (

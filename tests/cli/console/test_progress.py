@@ -43,7 +43,7 @@ def wait_for(stream, text):
 
 
 @pytest.mark.parametrize(
-    ("work", "told"),
+    "work, told",
     [
         (Work("scheduling", 8152, "pods", 1200), "1,200 of 8,152 pods"),
         (Work("replaying", 90, "events", 30, "2h0m"), "30 of 90 events, 2h0m"),
@@ -84,7 +84,7 @@ class TestBar:
 
 
 class TestQuiet:
-    @pytest.mark.parametrize(("name", "value"), [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
+    @pytest.mark.parametrize("name, value", [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
     def test_it_can_be_turned_off(self, name, value, monkeypatch):
         """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
         thread either."""
@@ -130,7 +130,7 @@ class TestQuiet:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    "arguments, told",
     [
         (("simulate", CLUSTER), {"reading", "scheduling"}),
         (("explain", CLUSTER, "shop/orders-1"), {"reading", "explaining"}),

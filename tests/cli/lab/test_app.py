@@ -116,7 +116,7 @@ class TestWhoMayAsk:
 
 class TestBodies:
     @pytest.mark.parametrize(
-        ("body", "status", "text"),
+        "body, status, text",
         [
             (b"", 200, "question: "),
             (b"{", 200, "question: "),

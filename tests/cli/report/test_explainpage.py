@@ -49,7 +49,7 @@ def _reason(reason, count):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    "values, said",
     [
         ({}, "a/b goes to n1, the best of 3 nodes that fit, by NodeAffinity."),
         (
@@ -99,7 +99,7 @@ def test_of_a_pod(values, said):
 
 
 @pytest.mark.parametrize(
-    ("close", "host", "said"),
+    "close, host, said",
     [
         ({"fits": True}, "n2", "a/b fits on n2, and goes there."),
         (

@@ -35,7 +35,7 @@ def test_a_field_s_name_may_have_dots(text):
 
 
 @pytest.mark.parametrize(
-    ("key", "pods"),
+    "key, pods",
     [("cpu", "bca"), ("-cpu", "cba"), ("pod", "abc"), ("-.requests.cpu", "cba"), ("victims", "acb")],
 )
 def test_sorting(key, pods):
@@ -78,7 +78,7 @@ def test_an_empty_list_stays_in_its_line():
 
 
 @pytest.mark.parametrize(
-    ("resource", "number", "text"),
+    "resource, number, text",
     [
         ("cpu", 0, "0"),
         ("cpu", 5, "0.005"),

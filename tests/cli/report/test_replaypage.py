@@ -116,7 +116,7 @@ def _result(arrived=5, waits=None, *, is_over=True, **values):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    "values, said",
     [
         ("{}", "All 5 pods got a node; the longest wait was 2.5 s."),
         ("waits: {max: 0}", "All 5 pods got a node, none had to wait."),

@@ -16,7 +16,7 @@ from tests.support.program import ran
 
 
 @pytest.mark.parametrize(
-    ("counts", "reasons", "said"),
+    "counts, reasons, said",
     [
         ("pods: 0", [], "No pod is pending."),
         ("{pods: 1, placed: 1}", [], "The pod finds a node."),

@@ -41,7 +41,7 @@ def test_all_nodes_of_the_first_snapshot_count_alike(release):
     assert (first == second) is (release == "1.29")
 
 
-@pytest.mark.parametrize(("release", "score"), [("1.29", 28), ("1.30", 14)])
+@pytest.mark.parametrize("release, score", [("1.29", 28), ("1.30", 14)])
 def test_init_containers_share_the_scale(release, score):
     """Until 1.29 they do not count at all; then their images add to the sum, and they to the scale."""
     new = wanting("x", "a:1", initContainers=[{"name": "i", "image": "b:1"}])

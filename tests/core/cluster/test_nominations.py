@@ -28,9 +28,7 @@ def wanting(node, name="a", **labels):
 
 
 class TestAdd:
-    @pytest.mark.parametrize(
-        ("release", "node"), [(name, "" if name in STRICT else "n") for name in RELEASES]
-    )
+    @pytest.mark.parametrize("release, node", [(name, "" if name in STRICT else "n") for name in RELEASES])
     def test_the_empty_name(self, release, node):
         """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the
         status."""
@@ -40,9 +38,7 @@ class TestAdd:
 
     @pytest.mark.parametrize("release", RELEASES)
     @pytest.mark.parametrize(
-        ("lister", "strict"),
-        [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)],
-        ids=["gone", "placed"],
+        "lister, strict", [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"]
     )
     def test_a_pod_that_is_gone_or_has_a_node(self, release, lister, strict):
         """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24

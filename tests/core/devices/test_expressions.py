@@ -156,7 +156,7 @@ def test_what_cannot_be_read():
 
 
 @pytest.mark.parametrize(
-    ("attribute", "told"),
+    "attribute, told",
     [
         ({"version": "one"}, "parse semantic version: invalid semantic version 'one'"),
         ({}, "unsupported attribute value"),

@@ -61,7 +61,7 @@ class TestClasses:
         assert engine.listings.device_classes.by_resource[GPU].name == "a"
 
     @pytest.mark.parametrize(
-        ("old", "new", "helps"),
+        "old, new, helps",
         [
             (None, named("a"), True),
             (None, named("a", "example.com/other"), False),
@@ -103,7 +103,7 @@ def _container(name, requests):
 
 
 @pytest.mark.parametrize(
-    ("pod", "requests", "mapped"),
+    "pod, requests, mapped",
     [
         (
             asking([{"cpu": "1", GPU: "2"}, {GPU: "1"}, {}]),

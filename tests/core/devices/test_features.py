@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from kubeclassic.core.devices.accounts import accounts
 from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import FOUND, NONE, Devices
+from kubeclassic.core.devices.nodedevices import ERROR, FOUND, NONE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.release import with_gates
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.core.devices.test_search import GPU, devices, held, taken
 from tests.support.build import node
-from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, exactly
+from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, either, exactly
 
 TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
 GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
@@ -32,7 +32,7 @@ def outcome(found, *requests):
 
 
 @pytest.mark.parametrize(
-    ("toleration", "wanted"),
+    "toleration, wanted",
     [
         (None, ["good"]),
         ({"operator": "Exists"}, ["bad"]),
@@ -68,7 +68,7 @@ def card(*parts, where="n", total="40Gi", **more):
 
 
 class TestCounters:
-    @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
+    @pytest.mark.parametrize("release, wanted", [("1.35", NONE), ("1.36", FOUND)])
     def test_what_is_turned_down(self, release, wanted):
         """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
         at."""
@@ -148,7 +148,7 @@ class TestSharedDevices:
         assert outcome(found, asking("15Gi")) == FOUND
 
     @pytest.mark.parametrize(
-        ("policy", "asked", "took"),
+        "policy, asked, took",
         [
             ("{}", None, 40),
             ("default: 5Gi", None, 5),
@@ -165,6 +165,16 @@ class TestSharedDevices:
         claim = device_claim("c", asking(asked) if asked else exactly())
         results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
         assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
+
+    def test_a_capacity_that_is_not_there(self):
+        """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
+        other = exactly(capacity={"requests": {"bandwidth": "1"}})
+        assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
+        found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
+        assert outcome(found, other) == ERROR
+        told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
+        with pytest.raises(AllocationError, match=told):
+            taken(found, device_claim("c", either(exactly(), other)))
 
     def test_distinct_values(self):
         """Devices of different requests have different values of a distinctAttribute."""

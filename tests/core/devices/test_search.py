@@ -30,6 +30,9 @@ MODEL_A = f'device.attributes["{DRIVER}"].model == "a"'
 NUMA_0 = f'device.attributes["{DRIVER}"].numa == 0'
 
 
+THREE = (GPU, a_slice("n", "a", "b", "c"))
+
+
 def devices(*objects, release="1.34", admin=True, **gates):
     """The devices of a cluster with node n, in *release* with *gates*."""
     engine = framework_engine()
@@ -149,7 +152,7 @@ def held(*names, **more):
 
 
 class TestNumbers:
-    @pytest.mark.parametrize(("release", "wanted"), [("1.32", 20), ("1.33", None), ("1.34", 20)])
+    @pytest.mark.parametrize("release, wanted", [("1.32", 20), ("1.33", None), ("1.34", 20)])
     def test_room_for_32(self, release, wanted):
         """In 1.33 the devices of a request that were chosen already count twice towards 32."""
         found = taken(
@@ -176,6 +179,27 @@ class TestAlternatives:
         found.listings.device_classes.put(device_class())
         assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
 
+    def test_constraints_name_requests_and_alternatives(self):
+        """A constraint holds for the request that it names, or for one alternative of it."""
+        found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
+        for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
+            asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
+            assert taken(found, asked) == [wanted]
+
+    def test_an_attribute_without_a_value_is_like_no_other(self):
+        """Devices whose attribute has no value that is known do not match each other."""
+        odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
+        assert (
+            taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")]))
+            is None
+        )
+
+    def test_a_short_name_is_of_the_drivers_domain(self):
+        """An attribute without a domain is not found under another domain than that of the driver."""
+        other = {"matchAttribute": "other.example.com/numa", "requests": []}
+        pool = a_slice("n", device("a", numa=0), device("b", numa=0))
+        assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[other])) is None
+
 
 def test_attributes_that_nothing_reads():
     """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all
@@ -199,7 +223,7 @@ def test_an_end_after_some_seconds():
 
 
 class TestPools:
-    @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
+    @pytest.mark.parametrize("release, errs", [("1.32", False), ("1.33", True), ("1.34", True)])
     def test_an_invalid_pool(self, release, errs):
         """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
         found = devices(
@@ -234,6 +258,12 @@ class TestPools:
         assert [one.values for one in terms["a"].match_fields] == [("n",)]
         assert [one.key for one in terms["c"].match_expressions] == ["zone"]
 
+    def test_more_slices_than_there_should_be(self):
+        """Such a pool is no more whole than one that lacks slices."""
+        found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
+        with pytest.raises(AllocationError, match="is currently being updated"):
+            taken(found, device_claim("c", exactly("All")))
+
 
 def test_an_error_names_the_class_or_the_claim():
     """An attribute that a device lacks is an error, which says where the selector is."""
@@ -245,3 +275,10 @@ def test_an_error_names_the_class_or_the_claim():
                 devices(*objects, a_slice("n", "a")),
                 device_claim("c", exactly(1, *([MODEL_A] if where != "class gpu" else []))),
             )
+
+
+def test_without_the_gate():
+    """Without the gate it is an error to ask for it, even with false."""
+    told = "claim default/c, request r0: admin access is requested, but the feature is disabled"
+    with pytest.raises(AllocationError, match=f"^{told}$"):
+        taken(devices(*THREE, admin=False), device_claim("c", exactly(adminAccess=False)))

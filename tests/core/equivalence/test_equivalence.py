@@ -55,7 +55,7 @@ def policy(name, **argument):
 @both_releases
 class TestGaps:
     @pytest.mark.parametrize(
-        ("first", "told", "second", "true", "before", "options"),
+        "first, told, second, true, before, options",
         [
             pytest.param(
                 {},
@@ -236,7 +236,7 @@ class TestClasses:
         assert class_of(pod("a")) != class_of(other)
 
     @pytest.mark.parametrize(
-        ("one", "other", "alike"),
+        "one, other, alike",
         [
             ("1", "1000m", False),
             ("100m", "0.100", False),
@@ -269,7 +269,7 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 
 @both_releases
 @pytest.mark.parametrize(
-    ("incoming", "before", "change", "gates"),
+    "incoming, before, change, gates",
     [
         pytest.param(
             ASKING,

@@ -112,7 +112,7 @@ FLAGS = [(name, flag) for name, rule in RULES.items() for flag in rule.reads]
 
 
 class TestMutations:
-    @pytest.mark.parametrize(("name", "flag"), FLAGS)
+    @pytest.mark.parametrize("name, flag", FLAGS)
     def test_a_flag_that_is_left_out_is_noticed(self, name, flag):
         """Whichever flag a rule would forget to declare, random clusters tell."""
         rest = RULES[name].reads & ~flag

@@ -56,9 +56,7 @@ class TestServices:
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)]
-)
+@pytest.mark.parametrize("kind, find", [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
 def test_one_invalid_selector_hides_the_whole_kind(kind, find):
     """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
     made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))

@@ -134,7 +134,7 @@ def test_nominations_outlast_a_victim_that_leaves():
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-@pytest.mark.parametrize(("allowed", "violations"), [(0, {"n": 1}), (1, {"n": 0})])
+@pytest.mark.parametrize("allowed, violations", [(0, {"n": 1}), (1, {"n": 0})])
 def test_the_number_counts_exactly(release, allowed, violations):
     """A budget with nothing left protects its pod; one with one left lets one go."""
     there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})

@@ -1,46 +1,83 @@
-"""The scheduling queue: its heap, its backoff and its timers; and the queue of releases with gate PodPriority off."""
+"""The scheduling queue of each release: where pods are put, and in which order they leave."""
 
 import pytest
 
-from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.backoff import SECOND, Backoff, Clock, Heap, Timer
-from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.core.queue.priority import make_queue
+from kubeclassic.core.queue.backoff import SECOND, Backoff, Heap, Timer, nanoseconds
+from kubeclassic.exceptions import CacheError
 from tests.support.build import pod
+from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, WITH_FIFO, bench, failed, parked
+from tests.support.refusals import refusal_text
 
 
-@pytest.fixture(params=["1.12", "1.13", "1.14"])
-def fifo(request):
-    """The queue of a release that has one without priorities, and the nominations beside it."""
-    algorithm = resolve(RELEASES[request.param], gates={"PodPriority": False})
-    made = Nominations(algorithm.release.nominations)
-    return make_queue(algorithm, made, Clock()), made
+class TestAddUnschedulable:
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_later_pop_clears_the_flag_but_not_the_cycle(self, release):
+        """A pod whose failure comes in after the next pop is parked by the flag of 1.12, and not by the cycle
+        number."""
+        made = bench(release)
+        for name in ("a", "b"):
+            made.queue.add(pod(name))
+        made.queue.pop()
+        cycle = made.queue.cycle
+        made.queue.move_all()
+        made.queue.pop()
+        made.fail(failed("a"), cycle)
+        assert made.queue.pending.unschedulable == (1 if release in BY_FLAG else 0)
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_a_move_that_moves_nobody_counts(self, release):
+        """An assigned pod that no parked pod wants still keeps a pod that is being tried from being parked."""
+        made = bench(release)
+        made.queue.add(pod("a"))
+        made.queue.pop()
+        made.queue.assigned_pod_added(pod("other", on="n"))
+        made.fail(failed("a"))
+        assert made.queue.pending.unschedulable == 0
+
+    @pytest.mark.parametrize("release", ALL)
+    def test_known_pods_are_refused(self, release):
+        """A pod that is in the queue already is refused with upstream's words."""
+        made = parked(release, failed("a"))
+        made.queue.add(pod("b"))
+        texts = {
+            "a": "pod is already present in unschedulableQ",
+            "b": "pod is already present in the activeQ",
+        }
+        if release in WITH_BACKOFF:
+            made.fail(pod("c"), -1)
+            texts["c"] = "pod is already present in the backoffQ"
+        for name, text in texts.items():
+            assert refusal_text(CacheError, made.fail, failed(name)) == text
+        assert made.queue.pending.total == len(texts)
 
 
-def test_a_pod_that_comes_back_takes_its_old_place(fifo):
-    """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
-    queue, _ = fifo
-    for name in ("a", "b"):
-        queue.add(pod(name))
-    queue.delete(pod("a"))
-    queue.add(pod("a"))
-    assert [queue.pop().pod.name for _ in "ab"] == ["a", "b"]
+# --- The scheduling queue with gate PodPriority off ---------------------------------------------------------
 
 
-def test_events_move_nobody_and_nominations_do_not_count(fifo):
-    """No event ends a wait, and a pod nominated by its status is not in the map."""
-    queue, nominations = fifo
-    nominated = pod("a", status={"nominatedNodeName": "n"})
-    queue.add(nominated)
-    queue.pop()
-    queue.add_unschedulable(QueuedPod(nominated), queue.cycle)
-    queue.nominate(pod("a"), "n")
-    queue.move_all()
-    queue.assigned_pod_added(pod("b", on="n"))
-    queue.assigned_pod_updated(pod("b", on="n"))
-    assert (queue.pending, list(nominations)) == ((0, 1, 0), [])
+class TestFifo:
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_a_pod_that_comes_back_takes_its_old_place(self, release):
+        """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
+        made = bench(release, PodPriority=False)
+        for name in ("a", "b"):
+            made.queue.add(pod(name))
+        made.queue.delete(pod("a"))
+        made.queue.add(pod("a"))
+        assert made.pop_all() == ["a", "b"]
+
+    @pytest.mark.parametrize("release", WITH_FIFO)
+    def test_events_move_nobody_and_nominations_do_not_count(self, release):
+        """No event ends a wait, and a pod nominated by its status is not in the map."""
+        made = bench(release, PodPriority=False)
+        made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
+        made.queue.pop()
+        made.fail(pod("a", status={"nominatedNodeName": "n"}))
+        made.queue.nominate(pod("a"), "n")
+        made.queue.move_all()
+        made.queue.assigned_pod_added(pod("b", on="n"))
+        made.queue.assigned_pod_updated(pod("b", on="n"))
+        assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})
 
 
 # --- The heap's own order -----------------------------------------------------------------------------------
@@ -116,28 +153,62 @@ class TestBackoff:
         assert backoff.until("old") is None
 
 
-@pytest.mark.parametrize(
-    ("start", "period", "spent", "wanted", "after", "tick"),
-    [
-        (5, 10, None, 0, False, 15),
-        (5, 10, None, 15, False, 15),
-        (5, 10, None, 15, True, 25),
-        (5, 10, None, 17, False, 25),
-        (5, 10, None, 75, True, 85),
-        (3, 30, None, 0, False, 33),
-        (0, 10, 40, 20, False, 50),
-        (0, 10, 40, 40, False, 50),
-        (0, 10, 40, 45, False, 50),
-        (0, 10, 40, float("-inf"), False, 50),
-    ],
-)
-def test_next(start, period, spent, wanted, after, tick):
-    """The next tick is on the timer's own grid, later than its start and what is spent, and not before
-    what is wanted."""
-    timer = Timer(start=start, period=period)
-    if spent is not None:
-        timer.spent = spent
-    assert timer.next(wanted, after=after) == tick
+class TestTimer:
+    @pytest.mark.parametrize(
+        "start, period, spent, wanted, after, tick",
+        [
+            (5, 10, None, 0, False, 15),
+            (5, 10, None, 15, False, 15),
+            (5, 10, None, 15, True, 25),
+            (5, 10, None, 17, False, 25),
+            (5, 10, None, 75, True, 85),
+            (3, 30, None, 0, False, 33),
+            (0, 10, 40, 20, False, 50),
+            (0, 10, 40, 40, False, 50),
+            (0, 10, 40, 45, False, 50),
+            (0, 10, 40, float("-inf"), False, 50),
+        ],
+    )
+    def test_next(self, start, period, spent, wanted, after, tick):
+        """The next tick is on the timer's own grid, later than its start and what is spent, and not before
+        what is wanted."""
+        timer = Timer(start=start, period=period)
+        if spent is not None:
+            timer.spent = spent
+        assert timer.next(wanted, after=after) == tick
 
 
 # --- What moves the pods of a scheduling queue: events, and time --------------------------------------------
+
+
+class TestFlushes:
+    @pytest.mark.parametrize("release", WITH_BACKOFF)
+    def test_a_forgotten_wait_is_over(self, release):
+        """A pod in the backoff queue whose entry was forgotten meanwhile leaves it at the next look."""
+        made = bench(release)
+        forget = RELEASES[release].queue.backoff_forget_after
+        for now in (0.0, 1.5, 4.0, 8.5, 17.0):
+            made.clock.now = nanoseconds(now)
+            made.fail(pod("a"), -1)
+            assert made.queue.pending == (0, 1, 0)
+            if now < 17.0:
+                made.queue.update(pod("a"), pod("a"))
+                made.queue.pop()
+        made.clock.now = nanoseconds(17.5)
+        assert made.queue.next_due() == 27 * SECOND
+        made.fail(pod("b"), -1)
+        assert made.queue.next_due() == 19 * SECOND
+        assert forget >= 10.0
+
+    def test_the_clock_says_when_it_began(self):
+        """The times of objects are dates, and the clock has the date of its 0."""
+        made = bench("1.13", origin=86400)
+        made.fail(
+            failed(
+                "a",
+                status={
+                    "conditions": [{**MARK["conditions"][0], "lastTransitionTime": "1970-01-02T00:00:10Z"}]
+                },
+            )
+        )
+        assert made.queue.next_due() == 90 * SECOND

@@ -19,7 +19,7 @@ def cache():
 
 
 @pytest.mark.parametrize(
-    ("known", "event", "mark"),
+    "known, event, mark",
     [
         ("5", "4", "assumed"),
         ("5", "5", "assumed"),

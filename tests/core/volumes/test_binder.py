@@ -4,12 +4,9 @@ import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.volumes.assumecache import VolumeError
-from kubeclassic.core.volumes.binder import basic_checks, claim_keys
-from tests.support.build import obj
-from tests.support.manifests import manifest
+from kubeclassic.core.volumes.binder import claim_keys
 from tests.support.volumebuild import (
     BOUND,
-    SELECTED,
     WAIT,
     batch,
     binder,
@@ -26,17 +23,6 @@ def decided(found, incoming, host, nodes):
     """Store and assume the decision, as a cycle does."""
     found.remember(incoming, claim_keys(incoming), nodes)
     return found.assume(incoming, host)
-
-
-def test_the_first_claim_that_is_missing_or_going_refuses_the_pod():
-    """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-    going = obj(
-        manifest("PersistentVolumeClaim", "going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
-    )
-    claims = binder(claim("there"), going).listings.claims
-    assert basic_checks(pod("there"), claims) is None
-    assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'
-    assert basic_checks(pod("going", "gone"), claims) == 'persistentvolumeclaim "going" is being deleted'
 
 
 class TestAssume:
@@ -61,24 +47,6 @@ class TestAssume:
         assert flags(found, nodes, "d") == [(False, True)]
         assert found.listings.volumes.get("v") == volume("v")
 
-    def test_a_claim_to_provision_gets_the_selected_node(self):
-        """A claim whose volume is to be made is assumed to have selected the node."""
-        found = binder(claim("c"), self.CLASS)
-        nodes = batch(node("n1"), node("n2"))
-        decided(found, pod("c"), "n2", nodes)
-        assert found.claims.get("default/c").annotations == {SELECTED: "n2"}
-        assert flags(found, nodes, "c") == [(False, True), (True, True)]
-
-    def test_without_the_check_nothing_is_decided(self):
-        """A configuration without CheckVolumeBinding decides nothing, so that nothing is assumed."""
-        found = binder(claim("c"), volume("v"), storage_class("wait", **WAIT))
-        assert found.assume(pod("c"), "n1") is False
-        assert found.volumes.get("v") == volume("v")
-
-    def test_with_the_gate_off_nothing_is_assumed(self):
-        """In 1.12 and 1.13 gate VolumeScheduling switches the binder off."""
-        assert binder(claim("c"), release="1.13", VolumeScheduling=False).assume(pod("c"), "n1") is True
-
     def test_decisions_of_earlier_cycles_remain_before_1_14(self):
         """A binding that a later cycle does not replace is still assumed in 1.13: out of sync with its
         volume, which went back."""
@@ -92,23 +60,6 @@ class TestAssume:
             found.assume(pod("c"), "n1")
         assert found.volumes.get("v") == taken
         assert found.claims.get("default/c") == claim("c")
-
-    def test_decisions_are_made_anew_from_1_14(self):
-        """From 1.14 only what was found last counts."""
-        found = binder(claim("c"), volume("v"), self.CLASS, release="1.14")
-        nodes = batch(node("n1"))
-        found.remember(pod("c"), ["default/c"], nodes)
-        found.put(volume("v", claimRef={"namespace": "default", "name": "x"}, meta={"resourceVersion": "9"}))
-        assert decided(found, pod("c"), "n1", nodes) is False
-        assert found.claims.get("default/c").annotations == {SELECTED: "n1"}
-
-    def test_a_newer_volume_without_reference_is_free_again(self):
-        """Any newer event overrides an assumption, so that a second claim can get the volume."""
-        found = binder(claim("c"), claim("d"), volume("v"), storage_class("wait", **WAIT))
-        nodes = batch(node("n1"))
-        decided(found, pod("c"), "n1", nodes)
-        found.put(volume("v", meta={"resourceVersion": "8"}))
-        assert flags(found, nodes, "d") == [(True, True)]
 
     def test_binding_writes_volumes_then_claims(self):
         """What is to be written is what was assumed; for a pod without decisions there is nothing."""

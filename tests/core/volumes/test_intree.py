@@ -29,7 +29,7 @@ def handle(plugin, zone="", **source):
 
 class TestHandles:
     @pytest.mark.parametrize(
-        ("written", "found"),
+        "written, found",
         [
             ("vol-1", "vol-1"),
             ("anything", "anything"),
@@ -44,7 +44,7 @@ class TestHandles:
         assert handle(AWS_EBS, awsElasticBlockStore={"volumeID": written}) == found
 
     @pytest.mark.parametrize(
-        ("zone", "place"),
+        "zone, place",
         [
             ("", "UNSPECIFIED"),
             ("us-east1-b", "us-east1-b"),
@@ -60,7 +60,7 @@ class TestHandles:
         assert found == (None if place is None else f"projects/UNSPECIFIED/zones/{place}/disks/d")
 
     @pytest.mark.parametrize(
-        ("plugin", "source", "found"),
+        "plugin, source, found",
         [
             (AZURE_DISK, "azureDisk: {diskName: d, diskURI: /uri}", "/uri"),
             (CINDER, "cinder: {volumeID: c}", "c"),
@@ -75,7 +75,7 @@ class TestHandles:
         assert plugin_of(made.spec.source) == plugin
         assert (plugin and handle_of(plugin, made, (BETA_ZONE,))) == found
 
-    @pytest.mark.parametrize(("image", "short"), [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
+    @pytest.mark.parametrize("image, short", [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
     def test_ceph_volumes_are_named_by_monitors_image_and_pool(self, image, short):
         """The handle has a hash of the monitors and the pool in hexadecimal digits; a handle in the
         annotations goes before it."""

@@ -1,7 +1,6 @@
 """Which nodes can serve a pod's claims, and with which volumes."""
 
 import numpy as np
-import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,50 +15,11 @@ from tests.support.volumebuild import (
     batch,
     binder,
     claim,
-    flags,
     node,
     on,
     storage_class,
     volume,
 )
-
-
-def test_fields_of_a_node_are_empty_for_volumes():
-    """A matchFields on metadata.name in a volume's affinity never finds the node."""
-    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
-    fields = {"nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}
-    assert flags(
-        binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **fields)), batch(node("n1")), "c"
-    ) == [(True, False)]
-
-
-class TestClaimsThatCannotWait:
-    @pytest.mark.parametrize(
-        "given",
-        [claim("c", "now"), claim("c", None), claim("c", "nowhere"), claim("c", "wait", volumeName="v")],
-        ids=["immediate class", "no class", "missing class", "volume named but not bound"],
-    )
-    def test_an_unbound_claim_that_does_not_wait_is_an_error(self, given):
-        """Only claims of a class that waits for its first consumer may be unbound."""
-        found = binder(
-            given, storage_class("now", volumeBindingMode="Immediate"), storage_class("wait", **WAIT)
-        )
-        assert flags(found, batch(node("n1")), "c") == ["pod has unbound immediate PersistentVolumeClaims"]
-
-    def test_a_class_without_binding_mode_is_an_error(self):
-        """A class whose volumeBindingMode was never defaulted cannot be asked."""
-        found = binder(claim("c"), storage_class("wait"))
-        assert flags(found, batch(node("n1")), "c") == ['VolumeBindingMode not set for StorageClass "wait"']
-
-    @pytest.mark.parametrize(
-        ("release", "name"), [("1.12", "c"), ("1.13", "default/c"), ("1.16", "default/c")]
-    )
-    def test_a_missing_claim_is_named_as_the_release_does(self, release, name):
-        """1.12 names the claim without its namespace."""
-        cause = 'could not find v1.PersistentVolumeClaim "default/c"'
-        assert flags(binder(release=release), batch(node("n1")), "c") == [
-            f'error getting PVC "{name}": {cause}'
-        ]
 
 
 class TestMatching:

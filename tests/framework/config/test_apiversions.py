@@ -35,8 +35,7 @@ def enabled(point, **weights):
 
 
 @pytest.mark.parametrize(
-    ("api", "release", "kind"),
-    [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")],
+    "api, release, kind", [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")]
 )
 def test_constraints_are_the_list(api, release, kind):
     """In v1beta1 default constraints alone mean List; from v1beta2 on the type is System, which refuses
@@ -52,7 +51,7 @@ def test_constraints_are_the_list(api, release, kind):
 
 
 class TestMerging:
-    @pytest.mark.parametrize(("release", "api"), READ)
+    @pytest.mark.parametrize("release, api", READ)
     def test_a_default_plugin_that_is_named(self, release, api):
         """From v1beta2 on the entry of a profile takes the default's place; before, the plugin is there
         twice, which is refused."""
@@ -87,7 +86,7 @@ class TestMerging:
 
 class TestFields:
     @pytest.mark.parametrize(
-        ("field", "value", "apis", "since"),
+        "field, value, apis, since",
         [
             ("parallelism", 8, ORDER, "1.20"),
             ("healthzBindAddress", "", ORDER[:4], "1.17"),
@@ -132,7 +131,7 @@ class TestFields:
         assert found.profiles[0].plugins["preScore"].enabled
 
     @pytest.mark.parametrize(
-        ("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")]
+        "release, api", [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")]
     )
     def test_preemption_off(self, release, api):
         """The first versions switch preemption off by a field."""
@@ -199,7 +198,7 @@ class TestFields:
                     load_configuration(file, None, FRAMEWORK_RELEASES["1.18"])
 
     @pytest.mark.parametrize(
-        ("release", "api", "path"), [("1.17", "v1alpha1", ""), ("1.18", "v1alpha2", "profiles[0].")]
+        "release, api, path", [("1.17", "v1alpha1", ""), ("1.18", "v1alpha2", "profiles[0].")]
     )
     def test_unreserve(self, release, api, path):
         """Up to 1.18 unreserve is an extension point; plugins there are refused, as that is not modelled, and
@@ -242,7 +241,7 @@ class TestFields:
 
 class TestArguments:
     @pytest.mark.parametrize(
-        ("plugin", "args", "first"),
+        "plugin, args, first",
         [
             ("DefaultPreemption", {"minCandidateNodesPercentage": 5}, "1.20"),
             ("NodeAffinity", {"addedAffinity": {}}, "1.20"),
@@ -266,7 +265,7 @@ class TestArguments:
             assert is_read == (versions.index(release) >= versions.index(first))
 
     @pytest.mark.parametrize(
-        ("plugin", "field", "value", "last"),
+        "plugin, field, value, last",
         [
             ("PodTopologySpread", "defaultingType", "List", "1.19"),
             ("NodeResourcesFit", "scoringStrategy", {"type": "MostAllocated"}, "1.21"),
@@ -343,7 +342,7 @@ class TestValidation:
         assert "was removed in version" in refusal("1.22", "v1beta2", profile)
 
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.18", "hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]"),
             ("1.20", "hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]"),
@@ -379,7 +378,7 @@ class TestValidation:
         )
 
     @pytest.mark.parametrize(
-        ("plugin", "args", "texts"),
+        "plugin, args, texts",
         [
             (
                 "PodTopologySpread",

@@ -90,7 +90,7 @@ class TestDecoding:
 
 class TestValidation:
     @pytest.mark.parametrize(
-        ("more", "text"),
+        "more, text",
         [
             ("parallelism: 0", "parallelism: Invalid value: 0: should be an integer value greater than zero"),
             (
@@ -128,7 +128,7 @@ class TestValidation:
         assert text == "profiles[0].schedulerName: Required value"
 
     @pytest.mark.parametrize(
-        ("plugin", "args", "text"),
+        "plugin, args, text",
         [
             (
                 "InterPodAffinity",

@@ -71,7 +71,7 @@ def fields(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "names"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else ""
+    "kind, names", FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else ""
 )
 def test_names(kind, names):
     """A class has just the fields that upstream's has."""

@@ -98,7 +98,7 @@ def needed_by(release, gate):
 
 
 @pytest.mark.parametrize(
-    ("gates", "on", "off"),
+    "gates, on, off",
     [
         (
             "MatchLabelKeysInPodTopologySpread=false",
@@ -138,7 +138,7 @@ def test_settled_gates():
 
 
 @pytest.mark.parametrize(
-    ("version", "wanted", "text"),
+    "version, wanted, text",
     [
         ("1.27", "SidecarContainers=true", "unrecognized feature gate: SidecarContainers"),
         ("1.30", "PodLevelResources=true", "unrecognized feature gate: PodLevelResources"),

@@ -63,7 +63,7 @@ class TestEachRelease:
 
 
 @pytest.mark.parametrize(
-    ("api", "first", "last"),
+    "api, first, last",
     [
         ("v1alpha1", "1.17", "1.18"),
         ("v1alpha2", "1.18", "1.18"),
@@ -139,7 +139,7 @@ class TestPlugins:
 
 class TestArguments:
     @pytest.mark.parametrize(
-        ("release", "kind", "text"),
+        "release, kind, text",
         [
             ("1.35", "LeastAllocated", ""),
             (
@@ -261,7 +261,7 @@ class TestProfilesTogether:
     )
 
     @pytest.mark.parametrize(
-        ("version", "shown", "text"),
+        "version, shown, text",
         [
             ("1.27", "Go", "has to match for all profiles"),
             ("1.30", "Go", "queueSort must be the same for all profiles"),
@@ -281,7 +281,7 @@ class TestProfilesTogether:
         )
 
     @pytest.mark.parametrize(
-        ("version", "api", "shown"),
+        "version, api, shown",
         [
             ("1.18", "v1alpha2", '"null"'),
             ("1.20", "v1beta1", '"null"'),
@@ -301,8 +301,7 @@ class TestProfilesTogether:
         assert told.endswith(text)
 
     @pytest.mark.parametrize(
-        ("version", "api"),
-        [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")],
+        "version, api", [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")]
     )
     def test_when_queue_sort_plugins_are_counted(self, version, api):
         """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then
@@ -346,7 +345,7 @@ class TestProfilesTogether:
         text = 'profiles[1].pluginConfig.args: Invalid value: {"by":"b"}: queueSort must be the same for all profiles'
         assert refusal("1.34", "v1", profiles=profiles) == text
 
-    @pytest.mark.parametrize(("version", "shared"), [("1.30", False), ("1.31", True)])
+    @pytest.mark.parametrize("version, shared", [("1.30", False), ("1.31", True)])
     def test_waiting_pods(self, version, shared):
         """Since 1.31 the plugins of a profile see the pods of all profiles that wait."""
         config = configuration(version, "v1", profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])

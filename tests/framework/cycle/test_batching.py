@@ -58,7 +58,7 @@ def test_the_top_of_a_heap(totals):
 
 
 @pytest.mark.parametrize(
-    ("other", "is_equal"),
+    "other, is_equal",
     [
         ({}, True),
         ({"namespace": "other"}, True),
@@ -79,7 +79,7 @@ def test_pods_that_are_equal(other, is_equal):
 
 
 @pytest.mark.parametrize(
-    ("release", "plugins", "counts"),
+    "release, plugins, counts",
     [
         ("1.36", None, [3, 1, 1]),
         ("1.35", None, [3, 1, 1]),

@@ -40,7 +40,7 @@ class TestPermit:
         reserved(engine, asking(Doorman="10", Second="5"))
         assert (the_one(engine).pending_plugins, the_one(engine).timeout) == (("Doorman", "Second"), 5)
 
-    @pytest.mark.parametrize(("said", "seconds"), [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
+    @pytest.mark.parametrize("said, seconds", [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
     def test_no_wait_is_longer_than_15_minutes(self, said, seconds):
         """A longer timeout, or none, is 15 minutes."""
         engine = waiting_scheduler(node("a"))
@@ -52,7 +52,7 @@ class TestPermit:
         assert wait("for others") == Status(wait().code, ("for others",), timeout=float("inf"))
 
     @pytest.mark.parametrize(
-        ("said", "text", "is_rejection"),
+        "said, text, is_rejection",
         [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)],
     )
     def test_a_later_no_ends_the_wait_of_an_earlier_plugin(self, said, text, is_rejection):
@@ -94,7 +94,7 @@ class Closed(Plugin):
 
 class TestWordsOfRejections:
     @pytest.mark.parametrize(
-        ("release", "failure"),
+        "release, failure",
         [
             ("1.27", Failure('running Reserve plugin "Closed": closed, closed', "SchedulerError")),
             ("1.28", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
@@ -114,7 +114,7 @@ class TestWordsOfRejections:
         assert reserved(engine, pod("p")) == failure
 
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.27", "no"),
             ("1.28", "0/1 nodes are available: 1 no."),
@@ -128,7 +128,7 @@ class TestWordsOfRejections:
         )
 
     @pytest.mark.parametrize(
-        ("release", "text"), [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")]
+        "release, text", [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")]
     )
     def test_a_wait_that_ends(self, release, text):
         """And those that end a wait from 1.29 on."""

@@ -37,7 +37,7 @@ def three(release, **options):
 
 class TestOutside:
     @pytest.mark.parametrize(
-        ("releases", "text", "failed"),
+        "releases, text, failed",
         [
             (("1.27",), ", 2 node is filtered out by the prefilter result", ["a", "b", "c"]),
             (("1.28", "1.29", "1.30", "1.31"), "", ["a"]),
@@ -64,7 +64,7 @@ class TestOutside:
         shared = " 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." if release >= "1.32" else ""
         assert (decision.error or "") == f"0/3 nodes are available:{shared}"
 
-    @pytest.mark.parametrize(("release", "start"), [("1.27", 1), ("1.28", 2), ("1.31", 2), ("1.34", 2)])
+    @pytest.mark.parametrize("release, start", [("1.27", 1), ("1.28", 2), ("1.31", 2), ("1.34", 2)])
     def test_where_the_next_search_starts(self, release, start):
         """From 1.28 on the start moves among all nodes, by those that were looked at."""
         made = three(release)
@@ -73,7 +73,7 @@ class TestOutside:
 
 
 @pytest.mark.parametrize(
-    ("release", "text"),
+    "release, text",
     [("1.32", "[NodeAffinity NodeResourcesFit]"), ("1.34", "[NodeAffinity NodeResourcesFit]")],
 )
 def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
@@ -119,7 +119,7 @@ def decided(release, **answers):
 
 
 class TestPreFilter:
-    @pytest.mark.parametrize(("release", "said"), [("1.29", "one"), ("1.30", "two"), ("1.34", "two")])
+    @pytest.mark.parametrize("release, said", [("1.29", "one"), ("1.30", "two"), ("1.34", "two")])
     def test_the_last_rejection_counts(self, release, said):
         """From 1.30 on PreFilter goes on after a rejection that removing pods may resolve."""
         decision = decided(release, First=unschedulable("one"), Second=unschedulable("two"))
@@ -132,7 +132,7 @@ class TestPreFilter:
         assert decision.error == "0/2 nodes are available: one."
 
     @pytest.mark.parametrize(
-        ("release", "names", "code"),
+        "release, names, code",
         [
             ("1.29", "[Z A]", "Unschedulable"),
             ("1.30", "[Z A]", "UnschedulableAndUnresolvable"),
@@ -151,9 +151,7 @@ class TestPreFilter:
 
 
 @pytest.mark.parametrize("details", [True, False])
-@pytest.mark.parametrize(
-    ("release", "hosts"), [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])]
-)
+@pytest.mark.parametrize("release, hosts", [("1.29", ["a", "a"]), ("1.30", ["a", "b"]), ("1.34", ["a", "b"])])
 def test_without_scores_the_first_node_is_taken(release, hosts, details):
     """From 1.30 on a search that nothing scores ends at its first node, and the next one starts behind
     it."""

@@ -150,7 +150,7 @@ def test_pods_cannot_be_followed_after_an_empty_intersection():
 
 
 @pytest.mark.parametrize(
-    ("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))]
+    "release, wanted", [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))]
 )
 def test_1_17_tries_them(release, wanted):
     """1.17 tries such a node as it was last seen, until its pods have left or it is back."""

@@ -105,7 +105,7 @@ class TestFacts:
         }
         assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
 
-    @pytest.mark.parametrize(("before", "after"), PAIRS)
+    @pytest.mark.parametrize("before, after", PAIRS)
     def test_every_difference_of_the_table_is_a_fact(self, before, after):
         """Each cell in which two neighbours differ belongs to a fact of the newer one."""
         if after == BETWEEN_KINDS:
@@ -184,7 +184,7 @@ SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENT
 
 
 @pytest.mark.parametrize(
-    ("release", "written"), [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES]
+    "release, written", [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES]
 )
 def test_each_sentence_on_a_cluster(release, written):
     """What the newest releases do otherwise than those before them shows on a small cluster."""

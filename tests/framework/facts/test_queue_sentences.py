@@ -62,7 +62,7 @@ def test_hints_of_1_36(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "gates"), [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))]
+    "release, gates", [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))]
 )
 def test_gangs_are_refused(release: str, gates: tuple[str, ...]) -> None:
     """Gangs are not built: a scheduler that was asked for them would decide otherwise than the original, so

@@ -23,7 +23,7 @@ def claim(name, namespace="default"):
 
 
 @pytest.mark.parametrize(
-    ("new", "used", "named"),
+    "new, used, named",
     [
         (claim("c"), True, True),
         (claim("p-e"), True, False),
@@ -60,7 +60,7 @@ def capacity(amount, largest=None):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "helps"),
+    "old, new, helps",
     [
         (None, capacity(None), True),
         (capacity("1Gi"), capacity("2Gi"), True),
@@ -172,7 +172,7 @@ def test_wider_hints():
 
 
 @pytest.mark.parametrize(
-    ("compares", "old", "helps"),
+    "compares, old, helps",
     [
         (True, {}, True),
         (True, {"zone": "x"}, False),

@@ -14,7 +14,7 @@ SERVICE = obj(manifest("Service", "s", namespace="default"))
 
 class TestEvents:
     @pytest.mark.parametrize(
-        ("release", "moved"), [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)]
+        "release, moved", [("1.20", True), ("1.21", False), ("1.22", False), ("1.27", False)]
     )
     def test_which_pods_an_event_moves(self, release, moved):
         """Up to 1.20 any event moves any pod; later that of a service moves no pod that NodeResourcesFit
@@ -24,7 +24,7 @@ class TestEvents:
         bench.router.put(SERVICE)
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
-    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", True), ("1.22", False)])
+    @pytest.mark.parametrize("release, moved", [("1.20", True), ("1.21", True), ("1.22", False)])
     def test_events_of_services(self, release, moved):
         """Up to 1.21 a new service moves pods that a plugin without events of its own rejected."""
         bench = Bench.of(release)
@@ -32,7 +32,7 @@ class TestEvents:
         bench.router.put(SERVICE)
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
-    @pytest.mark.parametrize(("release", "moved"), [("1.21", True), ("1.22", False)])
+    @pytest.mark.parametrize("release, moved", [("1.21", True), ("1.22", False)])
     def test_a_node_that_is_too_small(self, release, moved):
         """From 1.22 on a new node moves only pods that it may take."""
         bench = Bench.of(release)
@@ -40,7 +40,7 @@ class TestEvents:
         bench.router.put(node("n", cpu="1"))
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
-    @pytest.mark.parametrize(("release", "moved"), [("1.23", False), ("1.24", True)])
+    @pytest.mark.parametrize("release, moved", [("1.23", False), ("1.24", True)])
     def test_taints_that_evict(self, release, moved):
         """Up to 1.23 a new node with a NoExecute taint moves no pod that does not tolerate it."""
         bench = Bench.of(release)
@@ -48,7 +48,7 @@ class TestEvents:
         bench.router.put(node("n", taints=[{"key": "a", "effect": "NoExecute"}]))
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
 
-    @pytest.mark.parametrize(("release", "moved"), [("1.20", True), ("1.21", False)])
+    @pytest.mark.parametrize("release, moved", [("1.20", True), ("1.21", False)])
     def test_an_update_of_a_node_while_no_pod_is_parked(self, release, moved):
         """Up to 1.20 it counts as a move, even if nothing has changed, so a pod that is being tried backs
         off."""
@@ -61,9 +61,7 @@ class TestEvents:
 
 
 class TestWaiting:
-    @pytest.mark.parametrize(
-        ("release", "seconds"), [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)]
-    )
+    @pytest.mark.parametrize("release, seconds", [("1.17", 60), ("1.23", 60), ("1.24", 300), ("1.27", 300)])
     def test_the_longest_time_without_a_try(self, release, seconds):
         """Up to 1.23 a parked pod is tried again after a minute, later after five; this is checked every 30
         seconds."""
@@ -74,7 +72,7 @@ class TestWaiting:
             bench.queue.tick()
             assert bench.parts[2] == parked
 
-    @pytest.mark.parametrize(("release", "active"), [("1.17", True), ("1.20", True), ("1.21", False)])
+    @pytest.mark.parametrize("release, active", [("1.17", True), ("1.20", True), ("1.21", False)])
     def test_an_update_ends_the_backoff(self, release, active):
         """Up to 1.20 a parked pod that is changed is active at once, and one that backs off, too."""
         bench = Bench.of(release)
@@ -99,7 +97,7 @@ class TestWaiting:
             assert found == [first * SECOND, then * SECOND]
 
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.17", "pod is already present in unschedulableQ"),
             ("1.20", "pod: default/p is already present in unschedulable queue"),

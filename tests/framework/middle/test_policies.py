@@ -74,7 +74,7 @@ def test_weights_are_cut_to_32_bits():
     assert refusal("1.17", priorities=huge) == "total priority of priority functions has overflown"
 
 
-@pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
+@pytest.mark.parametrize("release, labels", [("1.18", ()), ("1.17", ("disk",))])
 def test_an_argument_under_the_name_of_a_rule(release, labels):
     """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""
     rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
@@ -85,7 +85,7 @@ def test_an_argument_under_the_name_of_a_rule(release, labels):
     )
 
 
-@pytest.mark.parametrize(("release", "weight"), [("1.19", 0), ("1.18", 1)])
+@pytest.mark.parametrize("release, weight", [("1.19", 0), ("1.18", 1)])
 def test_resources_without_weight(release, weight):
     """They have weight 1 in 1.18, and are refused later."""
     ratio = {"shape": [{"utilization": 0, "score": 0}], "resources": [{"name": "cpu"}]}
@@ -102,7 +102,7 @@ def test_resources_without_weight(release, weight):
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("release", "text"),
+        "release, text",
         [
             ("1.22", 'predicate type not found for "X"'),
             ("1.20", 'Invalid configuration: Predicate type not found for "X"'),
@@ -124,7 +124,7 @@ class TestRefusals:
         )
 
     @pytest.mark.parametrize(
-        ("release", "policy", "text"),
+        "release, policy, text",
         [
             (
                 "1.22",
@@ -237,7 +237,7 @@ def test_a_policy_makes_the_profile(release, root):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options, message",
     [
         ({"release": "1.23", "policy": {}}, f"{NO_POLICY}, got one, which release 1.23 does not have"),
         (

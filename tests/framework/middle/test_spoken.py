@@ -12,8 +12,7 @@ WEB = {"app": "web"}
 
 
 @pytest.mark.parametrize(
-    ("release", "begins"),
-    [("1.20", ""), ("1.21", "[0].matchExpressions[0].values: Invalid value: []string{}: ")],
+    "release, begins", [("1.20", ""), ("1.21", "[0].matchExpressions[0].values: Invalid value: []string{}: ")]
 )
 def test_a_selector_that_cannot_be_read(release, begins):
     """The fault of a selector names the field from 1.21 on."""
@@ -33,7 +32,7 @@ def test_a_selector_that_cannot_be_read(release, begins):
     )
 
 
-@pytest.mark.parametrize(("release", "full"), [("1.26", ["a"]), ("1.27", [])])
+@pytest.mark.parametrize("release, full", [("1.26", ["a"]), ("1.27", [])])
 def test_label_keys_alone(release, full):
     """matchLabelKeys select without a selector until 1.26."""
     constraint = yaml.safe_load("""
@@ -52,7 +51,7 @@ def test_label_keys_alone(release, full):
     assert sorted(found["failed"]) == full
 
 
-@pytest.mark.parametrize(("release", "full"), [("1.23", ["a"]), ("1.24", [])])
+@pytest.mark.parametrize("release, full", [("1.23", ["a"]), ("1.24", [])])
 def test_constraints_of_one_key(release, full):
     """Two constraints of one key both count a node's pods until 1.23; from 1.24 on the later one does."""
     constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}

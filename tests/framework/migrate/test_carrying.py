@@ -82,7 +82,7 @@ def test_what_1_17_disabled_in_vain():
 
 
 @pytest.mark.parametrize(
-    ("api", "first"),
+    "api, first",
     [
         ("v1alpha1", "1.17"),
         ("v1alpha2", "1.18"),

@@ -55,7 +55,7 @@ class TestProfiles:
         assert "left out" in told(found, "NodePreferAvoidPods")
 
     @pytest.mark.parametrize(
-        ("priority", "strategy"),
+        "priority, strategy",
         [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")],
     )
     def test_plugins_become_strategies(self, priority, strategy):
@@ -96,7 +96,7 @@ class TestProfiles:
         assert "required podAffinity" in told(found, "ServiceAffinity")
 
     @pytest.mark.parametrize(
-        ("release", "plugin"), [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
+        "release, plugin", [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
     )
     def test_old_spreading(self, release, plugin):
         """It becomes the constraints of the system, and its weight that of PodTopologySpread."""

@@ -203,7 +203,7 @@ class TestTargets:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")]
+    "seconds, text", [(2.0, "2s"), (0.25, "250ms"), (1e-9, "1ns"), (0.0, ""), (-1.0, "")]
 )
 def test_durations(seconds, text):
     """A duration is written in the largest unit of which it is a whole number."""

@@ -101,7 +101,7 @@ def clusters():
     return {**cut_down(), **CLUSTERS, **OWN}
 
 
-@pytest.mark.parametrize(("gate", "release", "name"), ROWS)
+@pytest.mark.parametrize("gate, release, name", ROWS)
 def test_it_changes_an_answer(gate, release, name, clusters):
     """With the gate on a release answers otherwise than with it off."""
     config = clusters[name]["config"]

@@ -61,7 +61,7 @@ def allocated(name, where, *users, device_name="g0"):
 
 
 @pytest.mark.parametrize(
-    ("new", "text"),
+    "new, text",
     [
         (claiming("p", "gone"), 'could not find ResourceClaim "default/gone"'),
         (claiming("p", "from t"), 'pod "default/p": ResourceClaim not created yet'),
@@ -156,7 +156,7 @@ class TestPostFilter:
         assert engine.listings.resource_claims.holders == {(DRIVER, "b", "g0"): 1}
 
     @pytest.mark.parametrize(
-        ("release", "told"),
+        "release, told",
         [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")],
     )
     def test_a_pod_without_claims(self, release, told):
@@ -263,7 +263,7 @@ class TestExtendedResources:
 
 
 @pytest.mark.parametrize(
-    ("late", "kind", "fits"),
+    "late, kind, fits",
     [(False, "", True), (True, "", False), (True, "Ready", True), (False, "Broken", False)],
 )
 def test_a_device_that_fails(late, kind, fits):

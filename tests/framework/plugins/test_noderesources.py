@@ -52,7 +52,7 @@ class TestFilter:
         assert reasons(pod("new", requests={GPU: "0"}), *objects) == []
 
     @pytest.mark.parametrize(
-        ("args", "names"),
+        "args, names",
         [
             ({"ignoredResources": [GPU]}, [TPU]),
             ({"ignoredResourceGroups": ["example.com"]}, []),

@@ -54,7 +54,7 @@ class TestOneKeyTwice:
         constraint(skew=2, selector={"matchLabels": {"tier": "t"}}),
     )
 
-    @pytest.mark.parametrize(("release", "found"), [("1.32", "skew"), ("1.33", None)])
+    @pytest.mark.parametrize("release, found", [("1.32", "skew"), ("1.33", None)])
     def test_counts_are_shared_or_not(self, release, found):
         """A pod that the second constraint alone counts fills the domain for the first one too, until they
         count apart."""
@@ -210,7 +210,7 @@ class TestDefaults:
         return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
     @pytest.mark.parametrize(
-        ("kind", "api", "selector"),
+        "kind, api, selector",
         [
             ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
             ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),

@@ -25,7 +25,7 @@ def in_zone(**labels):
 
 
 @pytest.mark.parametrize(
-    ("labels", "found"),
+    "labels, found",
     [
         ({BETA_ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
         ({TOPOLOGY_ZONE: "a"}, {"old": ELSEWHERE, "new": None}),
@@ -59,7 +59,7 @@ class TestPreFilter:
         assert before(in_zone(**{BETA_ZONE: "a"}), bound("c", "v")) is None
 
     @pytest.mark.parametrize(
-        ("objects", "text"),
+        "objects, text",
         [
             ([], 'persistentvolumeclaim "c" not found'),
             ([bound("c", "gone")], 'persistentvolume "gone" not found'),

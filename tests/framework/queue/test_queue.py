@@ -57,7 +57,7 @@ class TestMoves:
 
 
 @pytest.mark.parametrize(
-    ("new", "action"),
+    "new, action",
     [
         (node("a"), None),
         (node("a", cpu="8", labels={"x": "y"}), Action.UPDATE_NODE_ALLOCATABLE),

@@ -25,7 +25,7 @@ def since(release, first=RELEASES[0]):
     """For each release from *first* on whether it is *release* or a newer one."""
     known = RELEASES[RELEASES.index(first) :]
     return pytest.mark.parametrize(
-        ("each", "is_new"), [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in known]
+        "each, is_new", [(each, RELEASES.index(each) >= RELEASES.index(release)) for each in known]
     )
 
 
@@ -113,7 +113,7 @@ def test_the_end_of_a_backoff(each, is_new):
     assert moved == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(("priority", "stays"), [(4, False), (5, False), (6, True)])
+@pytest.mark.parametrize("priority, stays", [(4, False), (5, False), (6, True)])
 def test_a_nominated_pod_that_goes(priority, stays):
     """It makes room for pods of no higher priority."""
     bench = Bench.of("1.34")
@@ -282,7 +282,7 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize(("release", "plugin"), WAITS)
+@pytest.mark.parametrize("release, plugin", WAITS)
 def test_what_plugins_wait_for(release, plugin):
     """Events by release, with changed taints added where a plugin waits for new nodes."""
     assert waits(release, plugin) == WAITS[release, plugin]
@@ -293,3 +293,14 @@ def test_without_hints():
     gates = {"SchedulerQueueingHints": False}
     assert waits("1.32", "NodeName", **gates) == {"Node": A.ADD | A.UPDATE_NODE_TAINT | A.UPDATE_NODE_LABEL}
     assert waits("1.32", "SchedulingGates", **gates) == {}
+
+
+@since("1.33")
+def test_moved_as_a_backoff_ends(each, is_new):
+    """From 1.33 on the end of a backoff belongs to it."""
+    bench = Bench.of(each)
+    bench.clock.now = nanoseconds(0.5)
+    bench.failed(named("p"))
+    bench.clock.now = nanoseconds(1.5)
+    bench.queue.move_all()
+    assert bench.parts == ((0, 1, 0) if is_new else (1, 0, 0))

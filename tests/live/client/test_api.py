@@ -152,14 +152,14 @@ class TestRetries:
         """Without a number of seconds, or with a status of another kind, nothing is sent again."""
         assert len(play(read, answer)[0].asked) == 1
 
-    @pytest.mark.parametrize(("retries", "attempts"), [(OLD, 10), (Retries(), 11)])
+    @pytest.mark.parametrize("retries, attempts", [(OLD, 10), (Retries(), 11)])
     def test_it_ends(self, retries: Retries, attempts: int) -> None:
         """After ten or eleven attempts the last answer counts."""
         script, error = play(read, *[failure(429, retry_after="1")] * 99, retries=retries)
         assert (len(script.asked), getattr(error, "status", None)) == (attempts, 429)
 
     @pytest.mark.parametrize(
-        ("retries", "cause", "again"),
+        "retries, cause, again",
         [
             (OLD, RESET, True),
             (OLD, CLOSED, False),

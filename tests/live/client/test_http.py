@@ -122,7 +122,7 @@ class TestPlugins:
     """Programs that fetch credentials."""
 
     @pytest.mark.parametrize(
-        ("expires", "wanted", "times", "shown"),
+        "expires, wanted, times, shown",
         [
             (None, "", 3, ["t-1"] * 3),
             ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]),
@@ -145,7 +145,7 @@ class TestPlugins:
         assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
 
     @pytest.mark.parametrize(
-        ("code", "words"),
+        "code, words",
         [
             ("import sys; sys.exit(3)", "ended with status 3"),
             ("print('hello')", "got no JSON"),
@@ -420,7 +420,7 @@ class TestProxies:
     """A proxy of the kubeconfig or of the environment."""
 
     @pytest.mark.parametrize(
-        ("environment", "named", "is_used"),
+        "environment, named, is_used",
         [
             ({"HTTP_PROXY": "{}"}, "", True),
             ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),

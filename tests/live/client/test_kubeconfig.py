@@ -65,9 +65,7 @@ class TestRight:
         path = kubeconfig(tmp_path, SERVER, contexts=contexts, **{"current-context": None})
         assert read_kubeconfig(path, "b").server == SERVER["server"]
 
-    @pytest.mark.parametrize(
-        ("user", "wanted"), [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")]
-    )
+    @pytest.mark.parametrize("user, wanted", [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")])
     def test_users(self, tmp_path: Path, user: dict[str, str], wanted: str | None) -> None:
         """A user may have nothing, or a password."""
         assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, user)).credentials) == wanted
@@ -166,7 +164,7 @@ class TestVariable:
         )
 
     @pytest.mark.parametrize(
-        ("named", "context", "wanted"),
+        "named, context, wanted",
         [
             ("/missing", None, "KUBECONFIG: expected a file that exists, got /missing"),
             (os.pathsep, None, f"KUBECONFIG: expected a file that exists, got {os.pathsep}"),
@@ -213,7 +211,7 @@ WRONG: dict[str, dict[str, Any]] = yaml.safe_load("""
 class TestWrong:
     """Each wrong kubeconfig gives one line: where, what was expected, what came."""
 
-    @pytest.mark.parametrize(("text", "change"), WRONG.items(), ids=[text[:40] for text in WRONG])
+    @pytest.mark.parametrize("text, change", WRONG.items(), ids=[text[:40] for text in WRONG])
     def test_fields(self, tmp_path: Path, text: str, change: dict[str, Any]) -> None:
         """A wrong field is named."""
         path = kubeconfig(
@@ -240,7 +238,7 @@ class TestWrong:
         assert told.isprintable()
 
     @pytest.mark.parametrize(
-        ("content", "text"),
+        "content, text",
         [
             (None, "no such file"),
             (b"", "got no clusters"),
@@ -262,7 +260,7 @@ class TestSafety:
     """Who gets credentials."""
 
     @pytest.mark.parametrize(
-        ("server", "wanted"),
+        "server, wanted",
         [
             ("https://10.0.0.1", "Bearer t"),
             ("http://10.0.0.1", None),
@@ -279,7 +277,7 @@ class TestSafety:
             == wanted
         )
 
-    @pytest.mark.parametrize(("user", "wanted"), [({}, "Basic dTpw"), ({"token": "t"}, "Bearer t")])
+    @pytest.mark.parametrize("user, wanted", [({}, "Basic dTpw"), ({"token": "t"}, "Bearer t")])
     def test_a_user_in_the_address(self, user: dict[str, str], wanted: str, tmp_path: Path) -> None:
         """User and password of the address are shown where there is nothing else, and are not a part of the
         address."""

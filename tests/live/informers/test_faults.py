@@ -204,7 +204,7 @@ class Silent(StoreTransport):
 
 
 @pytest.mark.parametrize(
-    ("release", "flavour", "is_noticed"), [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)]
+    "release, flavour, is_noticed", [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)]
 )
 async def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
     """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is

@@ -81,7 +81,7 @@ def unknown_to_the_server(recorded: list[Exchange]) -> list[str]:
     return [path for path, found in by_path(recorded).items() if {one.status for one in found} <= {404, None}]
 
 
-@pytest.mark.parametrize(("release", "version", "scenario"), PLAYED)
+@pytest.mark.parametrize("release, version, scenario", PLAYED)
 class TestRequests:
     """Each scenario of the recordings, played to informers."""
 
@@ -148,7 +148,7 @@ def gaps(player: Player) -> dict[str, list[float]]:
     } | {path: [] for path in player.asked if path not in player.answered}
 
 
-@pytest.mark.parametrize(("release", "version"), PAIRS)
+@pytest.mark.parametrize("release, version", PAIRS)
 class TestObjects:
     """What is told of a recorded cluster."""
 

@@ -78,9 +78,7 @@ async def following(
     task.cancel()
 
 
-@pytest.mark.parametrize(
-    ("flavour", "release", "said"), SAID, ids=lambda value: getattr(value, "version", None)
-)
+@pytest.mark.parametrize("flavour, release, said", SAID, ids=lambda value: getattr(value, "version", None))
 async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
     """All lists are there within a second; budgets of before and after the list are known; one note names
     each other version."""

@@ -81,7 +81,7 @@ class TestLines:
 
 @pytest.mark.parametrize("release", ["1.16", "1.36"])
 @pytest.mark.parametrize(
-    ("level", "said"),
+    "level, said",
     [
         ("0", []),
         (
@@ -113,7 +113,7 @@ async def test_what_each_level_says(release: str, level: str, said: list[str]) -
 @pytest.mark.whole
 class TestAsAProgram:
     @pytest.mark.parametrize("form", ["text", "json"])
-    @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+    @pytest.mark.parametrize("number, status", [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
     def test_the_last_line_says_why(
         self, tmp_path: Path, form: str, number: signal.Signals, status: int
     ) -> None:

@@ -101,7 +101,7 @@ class TestOneReplica:
         assert TIMES.renew <= now() - start <= TIMES.renew + TIMES.retry
 
     @pytest.mark.parametrize(
-        ("after", "seconds", "is_lost"),
+        "after, seconds, is_lost",
         [
             (0.0, 9.9, False),
             (0.01, 10, False),

@@ -65,7 +65,7 @@ LIVES = [
 ]
 
 
-@pytest.mark.parametrize(("release", "life"), LIVES)
+@pytest.mark.parametrize("release, life", LIVES)
 class TestRecordedReplicas:
     async def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
         """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded

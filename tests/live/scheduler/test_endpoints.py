@@ -55,7 +55,7 @@ PLAIN = Listening(port=0)
 
 
 @pytest.mark.parametrize(
-    ("leads", "listed", "statuses"),
+    "leads, listed, statuses",
     [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])],
 )
 def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: list[int]) -> None:

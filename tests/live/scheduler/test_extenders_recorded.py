@@ -51,7 +51,7 @@ TOO_LATE = ("1.28.7", "f9-extender-odd-cache")
 EXTENDED = (("1.15", "1.15.5"), ("1.27", "1.28.7"))
 """In 1.28.7 preemption still looks at nodes without a reason, as in 1.27; later patches of 1.28 do not."""
 each_scenario = pytest.mark.parametrize(
-    ("release", "version", "scenario"),
+    "release, version, scenario",
     [(release, version, scenario) for release, version in EXTENDED for scenario in SCENARIOS],
 )
 

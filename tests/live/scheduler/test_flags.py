@@ -79,7 +79,7 @@ class TestFlags:
         assert settings(leader_elect="false").election is None
 
     @pytest.mark.parametrize(
-        ("flags", "places"),
+        "flags, places",
         [
             ({"port": "0"}, []),
             ({"address": "::1", "port": "80"}, [("::1", 80, "")]),
@@ -107,7 +107,7 @@ class TestFlags:
         assert settings(is_dry=True) == RunSettings()
         assert [one.port for one in settings(is_dry=True, port="7").listeners] == [7]
 
-    @pytest.mark.parametrize(("flag", "said"), WRONG.items())
+    @pytest.mark.parametrize("flag, said", WRONG.items())
     def test_errors(self, flag: str, said: str) -> None:
         """A wrong flag is one line."""
         name, _, value = flag.partition("=")
@@ -137,7 +137,7 @@ class TestConfiguration:
         assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
 
     @pytest.mark.parametrize(
-        ("change", "said"),
+        "change, said",
         [
             (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
             (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),

@@ -34,7 +34,7 @@ class TestTables:
         named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}
         assert named <= {family.name for family in families}
 
-    @pytest.mark.parametrize(("release", "table"), [("1.15", CLASSIC), ("1.27", NEWER)])
+    @pytest.mark.parametrize("release, table", [("1.15", CLASSIC), ("1.27", NEWER)])
     def test_names_are_the_recorded_ones(self, release: str, table: tuple[object, ...]) -> None:
         """Most names that the original of a release shows are there, so that dashboards work."""
         text = str(

@@ -126,7 +126,7 @@ async def test_a_claim_is_made_for_an_extended_resource() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "host", "told"),
+    "kind, host, told",
     [
         ("Ready", "node-1", ""),
         ("Broken", "", 'device binding failed: claim=c, reason=Gone, message="it is off"'),

@@ -68,7 +68,7 @@ async def test_one_of_two_schedules(release: str) -> None:
     assert site.hosts["late"] == "node-0"
 
 
-@pytest.mark.parametrize(("release", "holder"), [("1.16", ""), ("1.27", "")])
+@pytest.mark.parametrize("release, holder", [("1.16", ""), ("1.27", "")])
 async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
     """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release
     gives the lock back."""
@@ -136,7 +136,7 @@ async def test_metrics(release: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "tries"),
+    "flags, tries",
     [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])],
 )
 async def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:

@@ -60,7 +60,7 @@ equally good next differs, too; and it looks at volumes in no fixed order.
 RETRIED = {("1.15.5", scenario) for scenario in ("c2-retries", "d-preemption", "e-volumes", "e-volumes-kcm")}
 """Where pods are tried for so long that a moment more or less changes how often."""
 
-each_pair = pytest.mark.parametrize(("release", "version"), PAIRS)
+each_pair = pytest.mark.parametrize("release, version", PAIRS)
 
 
 def scenario_file(shared: Path, version: str, scenario: str) -> Path:

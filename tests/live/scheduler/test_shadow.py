@@ -54,7 +54,7 @@ MESSAGE = "0/3 nodes are available: 3 {}."
 
 
 @pytest.mark.parametrize(
-    ("reason", "rule"),
+    "reason, rule",
     [
         ("Insufficient nvidia.com/gpu", "NodeResourcesFit"),
         ("Too many pods", "NodeResourcesFit"),

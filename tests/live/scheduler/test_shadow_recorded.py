@@ -33,7 +33,7 @@ def writes(shared: Path, version: str) -> list[dict[str, Any]]:
     return writes_of(shared / "recordings" / "live-3" / f"shadow-different-{version}.jsonl.gz")
 
 
-@pytest.mark.parametrize(("version", "release", "decisions"), RECORDED)
+@pytest.mark.parametrize("version, release, decisions", RECORDED)
 @pytest.mark.parametrize("seed", range(2))
 def test_heavy_preemption(shared: Path, version: str, release: str, decisions: int, seed: int) -> None:
     """However a busy machine delays what the shadow sees, none of the decisions is called different, and few

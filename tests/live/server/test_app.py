@@ -43,7 +43,7 @@ def caller() -> Caller:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("body", "status", "where", "got", "wanted"),
+        "body, status, where, got, wanted",
         [
             (b"", 400, "body", "nothing", "a JSON object"),
             (
@@ -71,7 +71,7 @@ class TestRefusals:
         assert got is None or record["got"] == got
         assert record["error"] == f"{where}: expected {wanted}, got {record['got']}"
 
-    @pytest.mark.parametrize(("change", "where"), WRONG)
+    @pytest.mark.parametrize("change, where", WRONG)
     def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
         """A field of the wrong form is named."""
         found = caller.post("/filter", {**ASK, **change})
@@ -155,7 +155,7 @@ class TestLimits:
 
 class TestToken:
     @pytest.mark.parametrize(
-        ("header", "status"),
+        "header, status",
         [
             (None, 401),
             ("Bearer secre", 401),
@@ -223,7 +223,7 @@ class TestCallers:
     """Pages in a browser, which may have made their own name point to this machine."""
 
     @pytest.mark.parametrize(
-        ("host", "status"),
+        "host, status",
         [
             ("evil.example", 421),
             ("evil.example:8888", 421),
@@ -252,7 +252,7 @@ class TestCallers:
         assert (found.status_code, found.json()["where"]) == (421, "header Host")
 
     @pytest.mark.parametrize(
-        ("headers", "status"),
+        "headers, status",
         [
             ({"origin": "http://evil.example"}, 403),
             ({"origin": "null"}, 403),

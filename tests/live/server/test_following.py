@@ -94,7 +94,7 @@ async def following(
             app.worker.close()
 
 
-@pytest.mark.parametrize(("flavour", "release"), SERVERS, ids=lambda value: getattr(value, "version", value))
+@pytest.mark.parametrize("flavour, release", SERVERS, ids=lambda value: getattr(value, "version", value))
 def test_it_follows(flavour: Flavour, release: str) -> None:
     """Nodes and pods that come, change and go count, also where the API server is of another time than the
     release."""

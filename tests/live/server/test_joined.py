@@ -190,7 +190,7 @@ def same(wanted: Decision, found: Decision) -> Decision:
 
 
 @pytest.mark.parametrize(
-    ("family", "names_only"),
+    "family, names_only",
     WAYS,
     ids=lambda one: f"{one.release}-{one.name}" if isinstance(one, Family) else None,
 )

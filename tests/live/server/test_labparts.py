@@ -85,7 +85,7 @@ def test_a_page_that_goes_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "trouble"),
+    "error, trouble",
     [
         (KubeclassicError("pod: expected one that waits"), "pod: expected one that waits"),
         (ValueError("x"), "a defect of kubeclassic; its standard error says more"),

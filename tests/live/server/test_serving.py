@@ -203,7 +203,7 @@ class TestAsAProgram:
 
 
 class TestOptions:
-    @pytest.mark.parametrize(("options", "said"), REFUSED.items())
+    @pytest.mark.parametrize("options, said", REFUSED.items())
     def test_what_does_not_go(self, options: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """Options that do not go together end it with status 2 and one line."""
         monkeypatch.chdir(ROOT)

@@ -114,7 +114,7 @@ class TestBind:
         }
 
     @pytest.mark.parametrize(
-        ("change", "status", "where"),
+        "change, status, where",
         [
             ({"Node": "z"}, 422, "Node"),
             ({"Node": ""}, 400, "Node"),

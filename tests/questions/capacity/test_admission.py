@@ -55,7 +55,7 @@ def asked(*objects, template=None, **options):
 
 class TestQuotas:
     @pytest.mark.parametrize(
-        ("hard", "fits", "told"),
+        "hard, fits, told",
         [
             ({"pods": "4"}, 4, "requested: pods=1, used: pods=4, limited: pods=4"),
             (
@@ -84,7 +84,7 @@ class TestQuotas:
         )
 
     @pytest.mark.parametrize(
-        ("objects", "fits"),
+        "objects, fits",
         [
             # count/pods counts pods that have finished too
             ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2),
@@ -112,7 +112,7 @@ class TestQuotas:
         assert asked(*objects).fits == fits
 
     @pytest.mark.parametrize(
-        ("hard", "missing"),
+        "hard, missing",
         [
             ({"limits_cpu": "4"}, "limits.cpu"),
             ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory"),
@@ -170,7 +170,7 @@ TEMPLATES = {
 
 
 @pytest.mark.parametrize(
-    ("scope", "counted"),
+    "scope, counted",
     [
         ({"scopes": ["BestEffort"]}, {"best effort"}),
         ({"scopes": ["NotBestEffort"]}, {"burst", "short", "high", "elsewhere"}),
@@ -224,7 +224,7 @@ class TestLimitRanges:
         assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
 
     @pytest.mark.parametrize(
-        ("item", "request_"),
+        "item, request_",
         [
             ("max: {cpu: '4'}", 4),
             ("default: {cpu: '4'}", 4),
@@ -242,7 +242,7 @@ class TestLimitRanges:
         )
 
     @pytest.mark.parametrize(
-        ("item", "template", "told"),
+        "item, template, told",
         [
             (
                 "{type: Container, max: {cpu: '2'}}",

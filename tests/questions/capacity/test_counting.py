@@ -34,7 +34,7 @@ class Threes(Plugin):
         return unschedulable("too few")
 
 
-@pytest.mark.parametrize(("options", "fits"), [({}, 6), ({"pods": 7}, 6), ({"pods": 5}, 3), ({"pods": 2}, 0)])
+@pytest.mark.parametrize("options, fits", [({}, 6), ({"pods": 7}, 6), ({"pods": 5}, 3), ({"pods": 2}, 0)])
 def test_copies_that_wait_on_permit_do_not_count(options, fits):
     """A copy counts once Permit plugins have let it go, not while it waits, and not if it was rejected."""
     given = {"release": "1.27", "plugins": [Threes], **options}

@@ -64,7 +64,7 @@ def test_each_kind_gives_a_pod(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "owner"),
+    "kind, owner",
     [
         ("Deployment", "ReplicaSet"),
         ("ReplicaSet", "ReplicaSet"),
@@ -164,7 +164,7 @@ def test_other_objects_of_the_file_come_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    "document, told",
     [
         (
             workload("DaemonSet"),

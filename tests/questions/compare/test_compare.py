@@ -113,7 +113,7 @@ class TestVerdicts:
     OTHER_DRAW = ("EqualPriority", lambda ties, times: (ties - 1, False))
 
     @pytest.mark.parametrize(
-        ("one", "other", "wanted"),
+        "one, other, wanted",
         [
             (EQUAL, OTHER_DRAW, {"equallyGood", "equalForBoth", "sameBest", "bestWithin"}),
             (EQUAL, LEAST, {"equallyGood", "bestWithin"}),

@@ -189,7 +189,7 @@ def test_the_trial_is_of_the_whole_set():
 
 
 @pytest.mark.parametrize(
-    ("options", "wanted"),
+    "options, wanted",
     [
         ("{}", "node: expected the names of nodes, zone, node_selector or auto, got none"),
         ("nodes: x", 'node: expected a node of the cluster, got "x"'),

@@ -75,7 +75,7 @@ class TestWhoLeaves:
         )
 
     @pytest.mark.parametrize(
-        ("one", "flag", "why"),
+        "one, flag, why",
         [
             (
                 owned("p", "agent", on="a"),
@@ -107,7 +107,7 @@ class TestWhoLeaves:
         assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
     @pytest.mark.parametrize(
-        ("one", "why"),
+        "one, why",
         [
             (pod("p", on="a", **MIRROR), "a static pod of its kubelet"),
             (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
@@ -136,7 +136,7 @@ class TestWhoLeaves:
         gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
         assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
 
-    @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
+    @pytest.mark.parametrize("app, moves", [("web", 0), ("db", 1)])
     def test_pods_that_are_being_deleted(self, app, moves):
         """In place of one that is leaving already only a StatefulSet still makes another; no budget is asked."""
         found = beside(owned("p", app, on="a", **LEAVING), budget("none", app, 0))
@@ -302,7 +302,7 @@ class TestBudgets:
         """Pods on node a."""
         return [owned(f"p{number}", app, on="a", cpu="100m") for number in range(count)]
 
-    @pytest.mark.parametrize(("allowed", "sizes"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
+    @pytest.mark.parametrize("allowed, sizes", [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1]), (5, [5]), (9, [5])])
     def test_rounds(self, allowed, sizes):
         """In each round as many leave as the budget allows; the new ones get ready, and then it allows as
         many again."""
@@ -328,7 +328,7 @@ class TestBudgets:
         ]
 
     @pytest.mark.parametrize(
-        ("spec", "allowed"),
+        "spec, allowed",
         [
             ("minAvailable: 3", 2),
             ("minAvailable: 50%", 2),
@@ -378,7 +378,7 @@ class TestBudgets:
         assert bool(beside(*self.pods(1), bare_budget({"selector": {}}), release=release).can) == older
 
     @pytest.mark.parametrize(
-        ("made", "goes"),
+        "made, goes",
         [
             (
                 bare_budget(

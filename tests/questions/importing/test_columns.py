@@ -52,7 +52,7 @@ class TestColumns:
         assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        "text, words",
         [
             ("name: a\ncolor: b\n", 'priorities, got "color"'),
             ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
@@ -121,7 +121,7 @@ def test_other_wrong_inputs_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    "rows, told",
     [
         ("a,\n", "line 2: n: expected a whole number, got nothing"),
         ("a,1\nA,1\n", 'line 3: task: expected each name once, got "a-0" again'),

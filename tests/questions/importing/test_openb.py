@@ -58,8 +58,7 @@ spec:
 """)
 
     @pytest.mark.parametrize(
-        ("gpus", "milli", "wanted"),
-        [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")],
+        "gpus, milli, wanted", [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")]
     )
     def test_gpus(self, tmp_path, gpus, milli, wanted):
         """GPUs are asked for in thousandths, 1000 of each at most."""
@@ -98,7 +97,7 @@ nodeAffinity:
 
 
 @pytest.mark.parametrize(
-    ("pods", "wanted"),
+    "pods, wanted",
     [
         ("", "line 1: expected the columns name,cpu_milli,memory_mib,num_gpu,gpu_milli too, got none"),
         (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: expected a whole number, got "soon"'),

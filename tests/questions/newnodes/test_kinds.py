@@ -175,7 +175,7 @@ class TestDaemonSets:
         assert sum(found.added.values()) == 3
 
     @pytest.mark.parametrize(
-        ("name", "metadata"), [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})]
+        "name, metadata", [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})]
     )
     def test_a_copy_without_such_a_pod(self, name, metadata):
         """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not
@@ -206,7 +206,7 @@ def test_other_types_are_refused(cost):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    "options, told",
     [
         ({"nodes": []}, "add-node: expected a file with one Node, or like:NODE, got none"),
         ({"nodes": 5}, "nodes: expected a Cluster, a path, manifests or a list of these, got 5"),

@@ -45,7 +45,7 @@ def pods(inputs):
 
 class TestTimesOnObjects:
     @pytest.mark.parametrize(
-        ("choice", "wanted"),
+        "choice, wanted",
         [
             (reading(), (100.0, Lifetime(runs_for=120.0))),
             (reading(as_recorded=True), (100.0, Lifetime(leaves_at=400.0))),
@@ -214,7 +214,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "message"), BAD)
+@pytest.mark.parametrize("line, message", BAD)
 def test_a_bad_line(tmp_path, line, message):
     """A bad line is told with file, line, field, what was expected and what came."""
     text = refusal_text(

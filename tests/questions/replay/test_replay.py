@@ -199,7 +199,7 @@ class TestRunning:
 
 
 class TestFailing:
-    @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
+    @pytest.mark.parametrize("release, attempts", [("1.12", 2), ("1.13", 4)])
     def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release, attempts):
         """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
         made = replay(

@@ -114,7 +114,7 @@ class TestPreemption:
         ]
 
     @pytest.mark.parametrize(
-        ("plugins", "reason"),
+        "plugins, reason",
         [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
     )
     def test_a_nomination_that_helps_no_more(self, plugins, reason):
@@ -263,9 +263,7 @@ class TestStepsOfAPlugin:
         assert [name for _, name in plugin.seen].count("unreserve") == 1
         assert told(records, "Bound")[0][0] == 55
 
-    @pytest.mark.parametrize(
-        ("point", "seconds"), [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)]
-    )
+    @pytest.mark.parametrize("point, seconds", [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)])
     def test_what_goes_wrong_is_tried_again(self, point, seconds):
         """After an error on the way of the binding the pod backs off and is tried again by itself; before, it
         waits for any event."""

@@ -228,7 +228,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), BAD)
+@pytest.mark.parametrize("text, message", BAD)
 def test_a_bad_scenario(tmp_path, text, message):
     """What is wrong with an operation is told with file, operation and field."""
     assert message in refusal_text(ManifestError, of_file, tmp_path, f"{text}\n")

@@ -43,7 +43,7 @@ def test_objectives_by_default(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sections", "wanted"),
+    "sections, wanted",
     [
         ({"until": "1h"}, r'until: expected trace too, got "1h"$'),
         ({"trace": CLUSTER}, r"expected either cluster or trace, got \[.*\]: what is scheduled$"),
@@ -116,7 +116,7 @@ def test_a_wrong_value_is_told(sections, wanted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    "text, wanted",
     [
         ("grid: {seed: 1}\n", r'expected either cluster or trace, got \["grid"\]: what is scheduled$'),
         ("trace: .\npods: a.yaml\n", r'pods: expected cluster too, got "a\.yaml"$'),

@@ -147,7 +147,7 @@ def test_what_was_missed(fact: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"), [("1.29.12", ["release 1.29.12 is evaluated as 1.29.9"]), ("1.29.9", []), ("1.29", [])]
+    "start, said", [("1.29.12", ["release 1.29.12 is evaluated as 1.29.9"]), ("1.29.9", []), ("1.29", [])]
 )
 def test_as_which_patch_level(start: str, said: list[str]) -> None:
     """A release that is named by another patch level is judged as the known one, which is said by both

@@ -141,7 +141,7 @@ class TestAgainstCompare:
     """An upgrade of one step is a comparison of two releases."""
 
     @pytest.mark.parametrize(
-        ("before", "after"), [("1.15", "1.16"), ("1.16", "1.17"), ("1.21", "1.22"), ("1.28", "1.29")]
+        "before, after", [("1.15", "1.16"), ("1.16", "1.17"), ("1.21", "1.22"), ("1.28", "1.29")]
     )
     @pytest.mark.parametrize("seed", range(6))
     def test_the_same_decisions_differ(self, before: str, after: str, seed: int) -> None:
@@ -169,7 +169,7 @@ class TestSharing:
         assert [one for one in shared.moved if one.effect == UNKNOWN] == []
 
     @pytest.mark.parametrize(
-        ("fact", "scenario", "configuration", "wanted"),
+        "fact, scenario, configuration, wanted",
         [
             ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), (), False),
             (
@@ -259,7 +259,7 @@ class TestWay:
         assert way_of("1.12", "1.36", ["1.16", "1.22", "1.27"]) == ["1.16", "1.22", "1.27"]
 
     @pytest.mark.parametrize(
-        ("start", "end", "steps", "said"),
+        "start, end, steps, said",
         [
             ("1.20", "1.19", (), "to: expected a release after 1.20, got 1.19"),
             ("1.20", "1.20", (), "to: expected a release after 1.20, got 1.20"),

@@ -130,7 +130,7 @@ class TestThePod:
         result = found(node("a"), pod("asked", nodeSelector={"disk": "ssd"}))
         assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
 
-    @pytest.mark.parametrize(("release", "gates"), [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
+    @pytest.mark.parametrize("release, gates", [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
     def test_spread(self, release, gates):
         """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
         result = found(*SPREAD, release=release, gates=gates)
@@ -242,7 +242,7 @@ class TestTheScheduler:
         assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
 
     @pytest.mark.parametrize(
-        ("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
+        "release, wanted", [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
     )
     def test_locked_gates_stay(self, release, wanted):
         """A gate that the release has locked, or no longer has, is no suggestion."""
@@ -293,7 +293,7 @@ class TestTheScheduler:
         rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
         assert told.host == away
         assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
-        before = explained_weight(items, release, rule)
+        before = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
         assert away not in hosts_by_weight(
             items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
         )
@@ -326,11 +326,6 @@ def hosts_by_weight(items, release, rule, weights):
                 ]
             )
     return found_hosts
-
-
-def explained_weight(items, release, rule):
-    """The weight of a rule as the release has it."""
-    return kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
 
 
 class TestAWantedNode:

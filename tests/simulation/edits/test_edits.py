@@ -95,7 +95,7 @@ def requests(found, key):
 
 class TestPods:
     @pytest.mark.parametrize(
-        ("edit", "wanted", "labels"),
+        "edit, wanted, labels",
         [
             (
                 "pod web/p requests.cpu=500m",
@@ -148,7 +148,7 @@ class TestPods:
         assert "web/p" not in [item.key for item in found.pending]
 
     @pytest.mark.parametrize(
-        ("edit", "wanted"),
+        "edit, wanted",
         [
             ("pod app=d requests.cpu=1", ["1"] * 2),
             ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5),
@@ -195,7 +195,7 @@ WHOLE = {
 """Edit of whole objects -> what goes, and what comes."""
 
 
-@pytest.mark.parametrize(("edit", "wanted"), WHOLE.items())
+@pytest.mark.parametrize("edit, wanted", WHOLE.items())
 def test_whole_objects_go_and_come(edit, wanted):
     """Controllers make their pods again, pods of DaemonSets end with their node, and a new node is as the
     other one."""
@@ -278,7 +278,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("edit", "words"), WRONG.items())
+@pytest.mark.parametrize("edit, words", WRONG.items())
 def test_what_is_wrong_is_told_with_the_edit(tmp_path, edit, words):
     """Each wrong edit is one line that names the edit, says what was expected and what came."""
     told = refusal_text(EditError, scenario, tmp_path, edit)
@@ -298,7 +298,7 @@ def test_paths_are_written_as_they_are_read(field):
 
 
 @pytest.mark.parametrize(
-    ("given", "edit", "spec"),
+    "given, edit, spec",
     [
         (
             {

@@ -36,7 +36,7 @@ class TestJson:
 
     @pytest.mark.parametrize("quick", [True, False])
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        "text, wanted",
         [
             ('{"a": 1, "a": 2}', ("a",)),
             ('{"a": {"b" : [1, {"c": ",", "c": 2}]}}', ("a.b[1].c",)),
@@ -77,7 +77,7 @@ class TestYaml:
         assert value["a"] is value["b"]
 
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        "text, wanted",
         [
             (
                 "a: +1\nb: -0\nc: -0x1f\nd: 0b11\ne: 010\nf: .5\ng: 5.\nh: 1.5e3",
@@ -128,7 +128,7 @@ class TestYaml:
             next(found)
 
     @pytest.mark.parametrize(
-        ("text", "wanted"),
+        "text, wanted",
         [
             ("a: 1\nb: *x", "f, line 2, column 4: broken YAML: found undefined alias"),
             ("&a [*a]", "f, line 1, column 5: broken YAML: got a value that holds itself, by an alias"),
@@ -177,7 +177,7 @@ class TestBounds:
         with pytest.raises(ManifestError, match="nested too deeply, expected at most 500 levels"):
             list(yaml_values(f"{opened * (MAX_NESTING + 1)}1{end * (MAX_NESTING + 1)}", "f"))
 
-    @pytest.mark.parametrize(("levels", "fits"), [(5, True), (6, False), (60, False)])
+    @pytest.mark.parametrize("levels, fits", [(5, True), (6, False), (60, False)])
     @pytest.mark.parametrize("merged", [False, True])
     def test_aliases_of_aliases(self, levels, fits, merged):
         """Ten aliases on each level are as many values as they stand for, in lists and after merge keys."""

@@ -49,7 +49,7 @@ CHART = Chart(
 
 
 @pytest.mark.parametrize(
-    ("part", "shown"),
+    "part, shown",
     [
         (Paragraph(Words("a<b", CodeText("--x")), look="note"), '<p class="note">a&lt;b<code>--x</code></p>'),
         (

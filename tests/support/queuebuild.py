@@ -1,0 +1,71 @@
+"""A scheduling queue on a bench, for tests: with its clock and nominations, and no scheduler around it."""
+
+from __future__ import annotations
+
+import attrs
+
+from kubeclassic.algorithmprovider import resolve
+from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.cluster.nominations import Nominations
+from kubeclassic.core.queue.backoff import SECOND, Clock
+from kubeclassic.core.queue.base import SchedulingQueue
+from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.core.queue.priority import make_queue
+from tests.support.build import pod
+
+ALL = list(RELEASES)
+BY_FLAG = ALL[:1]
+BY_CYCLE = ALL[1:]
+"""The release whose queue marks moves by a flag, and those that do so by the number of the cycle."""
+WITHOUT_BACKOFF = ALL[:2]
+WITH_BACKOFF = ALL[2:]
+"""The releases in which failed pods do not back off, and the others."""
+WITH_FIFO = ALL[:3]
+MARK = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+
+
+@attrs.define(eq=False)
+class Bench:
+    """A queue with its clock and nominations."""
+
+    queue: SchedulingQueue
+    clock: Clock
+    nominations: Nominations
+
+    def pop_all(self):
+        """Take out all active pods."""
+        names = []
+        while (found := self.queue.pop()) is not None:
+            names.append(found.pod.name)
+        return names
+
+    def fail(self, failed, cycle=None):
+        """A pod fails in a cycle, or in the one that is under way."""
+        self.queue.add_unschedulable(QueuedPod(failed), self.queue.cycle if cycle is None else cycle)
+
+    def nominated(self):
+        """Node -> names of its pods."""
+        return {node: [found.name for found in self.nominations.on(node)] for node in self.nominations}
+
+
+def bench(release, origin=0, **gates):
+    """A queue of *release* whose timers begin now; *origin*: the clock's, in seconds."""
+    algorithm = resolve(RELEASES[release], gates=gates)
+    clock = Clock(origin=origin * SECOND)
+    nominations = Nominations(algorithm.release.nominations)
+    return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
+
+
+def failed(name, **more):
+    """A pod that bears the mark of a failed attempt."""
+    return pod(name, **{"status": MARK, **more})
+
+
+def parked(release, *pods):
+    """A queue in which *pods* are parked, with a minute gone by since."""
+    made = bench(release)
+    for item in pods:
+        made.fail(item)
+    assert made.queue.pending == (0, 0, len(pods))
+    made.clock.now = 20 * SECOND
+    return made
