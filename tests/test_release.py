@@ -27,42 +27,42 @@ def changes(root):
     return (root / "CHANGES.md").read_text(encoding="utf-8")
 
 
-class TestChanges:
-    def test_versions_are_in_order(self, changes):
-        """First comes what is not released, then the versions, the newest first, each with its date."""
-        found = VERSION.findall(changes)
-        assert found[0] == ("Unreleased", "")
-        versions = [tuple(map(int, version.split("."))) for version, _ in found[1:]]
-        dates = [date for _, date in found[1:]]
-        assert versions == sorted(versions, reverse=True)
-        assert dates == sorted(dates, reverse=True)
-        assert all(dates)
-        assert len(found) == changes.count("\n## ")
+def test_versions_are_in_order(changes):
+    """First comes what is not released, then the versions, the newest first, each with its date."""
+    found = VERSION.findall(changes)
+    assert found[0] == ("Unreleased", "")
+    versions = [tuple(map(int, version.split("."))) for version, _ in found[1:]]
+    dates = [date for _, date in found[1:]]
+    assert versions == sorted(versions, reverse=True)
+    assert dates == sorted(dates, reverse=True)
+    assert all(dates)
+    assert len(found) == changes.count("\n## ")
 
-    def test_the_version_is_the_newest(self, changes):
-        """The newest version is the package's."""
-        assert VERSION.findall(changes)[1][0] == kubeclassic.__version__
 
-    def test_changes_are_of_known_kinds(self, changes):
-        """Each change stands under one of the six kinds, in their order, and none is empty."""
-        for version, text in sections(changes, VERSION).items():
-            kinds = sections(text, re.compile(r"^### (.*)$", re.MULTILINE))
-            assert kinds or version == "Unreleased"
-            assert list(kinds) == [kind for kind in KINDS if kind in kinds], version
-            for kind, told in kinds.items():
-                lines = told.strip().splitlines()
-                assert lines, kind
-                assert [line for line in lines if not line.startswith(("* ", "  "))] == []
+def test_the_version_is_the_newest(changes):
+    """The newest version is the package's."""
+    assert VERSION.findall(changes)[1][0] == kubeclassic.__version__
 
-    def test_entries_are_short(self, changes):
-        """No line is long, and each entry ends with a full stop."""
-        entries = re.split(r"^\* ", changes, flags=re.MULTILINE)[1:]
-        assert [line for line in changes.splitlines() if len(line) > LONGEST] == []
-        assert [
-            entry
-            for entry in (entry.split("\n\n")[0].strip() for entry in entries)
-            if not entry.endswith(".")
-        ] == []
+
+def test_changes_are_of_known_kinds(changes):
+    """Each change stands under one of the six kinds, in their order, and none is empty."""
+    for version, text in sections(changes, VERSION).items():
+        kinds = sections(text, re.compile(r"^### (.*)$", re.MULTILINE))
+        assert kinds or version == "Unreleased"
+        assert list(kinds) == [kind for kind in KINDS if kind in kinds], version
+        for kind, told in kinds.items():
+            lines = told.strip().splitlines()
+            assert lines, kind
+            assert [line for line in lines if not line.startswith(("* ", "  "))] == []
+
+
+def test_entries_are_short(changes):
+    """No line is long, and each entry ends with a full stop."""
+    entries = re.split(r"^\* ", changes, flags=re.MULTILINE)[1:]
+    assert [line for line in changes.splitlines() if len(line) > LONGEST] == []
+    assert [
+        entry for entry in (entry.split("\n\n")[0].strip() for entry in entries) if not entry.endswith(".")
+    ] == []
 
 
 @pytest.fixture(scope="module")

@@ -130,8 +130,8 @@ class Flavour:
     too_old_reason: str
     """The reason of the 410 that the watch cache answers."""
     shows_removal: bool
-    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its mark.
-    """
+    """The answer to the deletion of a pod that goes at once has the revision of its removal, not of its
+    mark."""
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json

@@ -51,42 +51,45 @@ def test_max_limit(ask):
     assert (found["fits"], found["stop"]["message"]) == (3, "Maximum number of pods simulated: 3")
 
 
-class TestQuestions:
-    @pytest.mark.parametrize("part", [10**9, 10**19])
-    def test_a_huge_ratio_costs_nothing(self, ask, write, part):
-        """A turn is not made before it is needed."""
-        found = ask(
-            "--pod", write("half.yaml", pod("half", cpu="500m")), "--ratio", f"1:{part}", "-o", "json"
-        ).document
-        assert [one["fits"] for one in found["templates"]] == [1, 10]
+@pytest.mark.parametrize("part", [10**9, 10**19])
+def test_a_huge_ratio_costs_nothing(ask, write, part):
+    """A turn is not made before it is needed."""
+    found = ask(
+        "--pod", write("half.yaml", pod("half", cpu="500m")), "--ratio", f"1:{part}", "-o", "json"
+    ).document
+    assert [one["fits"] for one in found["templates"]] == [1, 10]
 
-    @pytest.mark.parametrize(
-        "exclude", [["a"], [" a, "], ["pool=a"], ["pool in (a, c)"], ["topology.kubernetes.io/zone!=z2"]]
-    )
-    def test_excluded_nodes(self, ask, exclude):
-        """Nodes are left out by name or by a selector."""
-        found = ask("--exclude-nodes", *exclude, "-o", "json").document
-        assert (found["nodes"], found["excludedNodes"]) == ({"b": 4}, ["a"])
-        assert found["stop"]["message"] == "0/1 nodes are available: 1 Insufficient cpu."
 
-    def test_waiting_pods(self, ask, write):
-        """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before
-        all copies."""
-        cluster = write("waiting.yaml", node("a", 2), pod("early", 1), pod("late", 8))
-        found = ask("-o", "json", cluster=cluster)
-        assert (found.document["fits"], found.document["pending"]) == (2, {"placedFirst": 0, "waiting": 2})
-        assert "2 pending pods are left out: --pending-first places them first" in found.err
-        first = ask("-o", "json", "--pending-first", cluster=cluster).document
-        assert (first["fits"], first["pending"]) == (1, {"placedFirst": 1, "waiting": 1})
+@pytest.mark.parametrize(
+    "exclude", [["a"], [" a, "], ["pool=a"], ["pool in (a, c)"], ["topology.kubernetes.io/zone!=z2"]]
+)
+def test_excluded_nodes(ask, exclude):
+    """Nodes are left out by name or by a selector."""
+    found = ask("--exclude-nodes", *exclude, "-o", "json").document
+    assert (found["nodes"], found["excludedNodes"]) == ({"b": 4}, ["a"])
+    assert found["stop"]["message"] == "0/1 nodes are available: 1 Insufficient cpu."
 
-    def test_preemption(self, ask, write):
-        """Nothing is evicted, unless it is asked for."""
-        cluster = write("full.yaml", node("a", 2), pod("low", 2, on="a", priority=-5))
-        assert ask("-o", "json", cluster=cluster, status=1).document["fits"] == 0
-        found = ask("-o", "json", "--preemption", cluster=cluster).document
-        assert (found["fits"], found["evicted"]) == (2, {"default/low": "default/web-0"})
 
-    def test_a_name_in_use_is_not_taken(self, ask, write):
-        """A pod of the cluster that has the name of a copy stays."""
-        cluster = write("named.yaml", node("a", 2), pod("web-0", 1, on="a"))
-        assert ask("-o", "json", cluster=cluster).document["fits"] == 1
+def test_waiting_pods(ask, write):
+    """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before
+    all copies."""
+    cluster = write("waiting.yaml", node("a", 2), pod("early", 1), pod("late", 8))
+    found = ask("-o", "json", cluster=cluster)
+    assert (found.document["fits"], found.document["pending"]) == (2, {"placedFirst": 0, "waiting": 2})
+    assert "2 pending pods are left out: --pending-first places them first" in found.err
+    first = ask("-o", "json", "--pending-first", cluster=cluster).document
+    assert (first["fits"], first["pending"]) == (1, {"placedFirst": 1, "waiting": 1})
+
+
+def test_preemption(ask, write):
+    """Nothing is evicted, unless it is asked for."""
+    cluster = write("full.yaml", node("a", 2), pod("low", 2, on="a", priority=-5))
+    assert ask("-o", "json", cluster=cluster, status=1).document["fits"] == 0
+    found = ask("-o", "json", "--preemption", cluster=cluster).document
+    assert (found["fits"], found["evicted"]) == (2, {"default/low": "default/web-0"})
+
+
+def test_a_name_in_use_is_not_taken(ask, write):
+    """A pod of the cluster that has the name of a copy stays."""
+    cluster = write("named.yaml", node("a", 2), pod("web-0", 1, on="a"))
+    assert ask("-o", "json", cluster=cluster).document["fits"] == 1

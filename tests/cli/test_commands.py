@@ -88,36 +88,39 @@ main()
 """
 
 
-class TestOptions:
-    @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
-    def test_policy_in_a_config_map(self, folder, release):
-        """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
-        policy = json.dumps(
-            yaml.safe_load("""
+@pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
+def test_policy_in_a_config_map(folder, release):
+    """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
+    policy = json.dumps(
+        yaml.safe_load("""
             kind: Policy
             apiVersion: v1
             priorities:
             - {name: MostRequestedPriority, weight: 1}
             """)
-        )
-        config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
-        (folder / "map.json").write_text(json.dumps(config_map))
-        assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {
-            "default/web": "b"
-        }
-        assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
+    )
+    config_map = manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": policy})
+    (folder / "map.json").write_text(json.dumps(config_map))
+    assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {
+        "default/web": "b"
+    }
+    assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
 
-    def test_rules(self, folder):
-        """A user's predicate changes the host."""
-        (folder / "my_rules_of_the_east.py").write_text(RULES)
-        assert hosts("cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
 
-    def test_no_defaults(self, folder):
-        """--no-defaults takes limits for limits: they do not become requests."""
-        limited = "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
-        (folder / "limited.yaml").write_text(limited)
-        assert hosts("cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
-        assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
+def test_rules(folder):
+    """A user's predicate changes the host."""
+    (folder / "my_rules_of_the_east.py").write_text(RULES)
+    assert hosts("cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
+
+
+def test_no_defaults(folder):
+    """--no-defaults takes limits for limits: they do not become requests."""
+    limited = (
+        "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
+    )
+    (folder / "limited.yaml").write_text(limited)
+    assert hosts("cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
+    assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -51,45 +51,49 @@ POD = (
 )
 
 
-class TestPathsAndNodes:
-    def test_a_path_that_is_there_is_a_path(self, tmp_path, monkeypatch):
-        """A node called like a file is named with --node."""
-        monkeypatch.chdir(tmp_path)
-        Path("a").write_text(NODE.format("a") + NODE.format("b"))
-        assert document("a", "b")["can"] == ["b"]
-        assert document("a", "--node", "a", "b")["can"] == ["b", "a"]
+def test_a_path_that_is_there_is_a_path(tmp_path, monkeypatch):
+    """A node called like a file is named with --node."""
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text(NODE.format("a") + NODE.format("b"))
+    assert document("a", "b")["can"] == ["b"]
+    assert document("a", "--node", "a", "b")["can"] == ["b", "a"]
 
-    def test_standard_input(self, monkeypatch):
-        """A dash is standard input, not a node."""
-        import io
 
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
-        assert document("-", "a")["can"] == ["a"]
+def test_standard_input(monkeypatch):
+    """A dash is standard input, not a node."""
+    import io
 
-    def test_a_live_cluster(self, tmp_path):
-        """With --kubeconfig names alone are enough."""
-        store = Store(NEW_SERVER)
-        for name in "ab":
-            User(store).create("nodes", {"metadata": {"name": name}})
-        with serving_store(store) as address:
-            file = kubeconfig(tmp_path, {"server": address})
-            assert document("--kubeconfig", str(file), "b")["can"] == ["b"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
+    assert document("-", "a")["can"] == ["a"]
 
-    def test_a_node_twice(self):
-        """A node that is named twice is emptied once."""
-        assert document(CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
 
-    def test_older_flag(self):
-        """kubectl's older name for the flag is understood."""
-        found = document(CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
-        assert found["can"] == ["worker-2"]
+def test_a_live_cluster(tmp_path):
+    """With --kubeconfig names alone are enough."""
+    store = Store(NEW_SERVER)
+    for name in "ab":
+        User(store).create("nodes", {"metadata": {"name": name}})
+    with serving_store(store) as address:
+        file = kubeconfig(tmp_path, {"server": address})
+        assert document("--kubeconfig", str(file), "b")["can"] == ["b"]
 
-    @pytest.mark.parametrize(
-        "more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]]
-    )
-    def test_any_scheduler(self, more):
-        """The options of the scheduler are taken."""
-        assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
+
+def test_a_node_twice():
+    """A node that is named twice is emptied once."""
+    assert document(CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
+
+
+def test_older_flag():
+    """kubectl's older name for the flag is understood."""
+    found = document(CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
+    assert found["can"] == ["worker-2"]
+
+
+@pytest.mark.parametrize(
+    "more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]]
+)
+def test_any_scheduler(more):
+    """The options of the scheduler are taken."""
+    assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
 
 
 def test_all_schedulers_share_them(monkeypatch):

@@ -36,99 +36,102 @@ def test_a_mix(ask, write):
     ]
 
 
-class TestQuestions:
-    def test_copies_after_pods_that_wait(self, ask, write):
-        """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes
-        more are empty for the copies."""
-        template = write("job.yaml", pod("job", cpu="2"))
-        found = ask(
-            "--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json"
-        ).document
-        assert (found["added"][0]["count"], found["pods"]) == (9, 10)
+def test_copies_after_pods_that_wait(ask, write):
+    """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes
+    more are empty for the copies."""
+    template = write("job.yaml", pod("job", cpu="2"))
+    found = ask(
+        "--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json"
+    ).document
+    assert (found["added"][0]["count"], found["pods"]) == (9, 10)
 
-    def test_none_is_needed(self, ask, write):
-        """Where all pods find a node as it is, nothing is added."""
-        cluster = write("roomy.yaml", node("a"), pod("web"))
-        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
-        assert (found["added"], found["placed"], found["withOneFewer"], found["cost"]) == ([], True, None, 0)
-        told = ask("--add-node", "like:a", cluster=cluster).out
-        assert told.startswith("No new node is needed: the pod finds a node.\n")
 
-    def test_a_pod_that_can_never_be_placed(self, ask, write):
-        """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such,
-        nothing is added."""
-        cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
-        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster, status=1).document
-        assert (found["placed"], found["added"], found["cost"]) == (False, [], None)
-        why = "on an empty a: Insufficient cpu"
-        assert found["withoutNode"] == {"count": 1, "pods": [{"pod": "default/huge", "message": why}]}
-        lines = ask("--add-node", "like:a", cluster=cluster, status=1).out.splitlines()
-        assert lines[:3] == [
-            "None of the mixes that were tried is enough: 1 of 1 pods finds no node.",
-            "2 mixes of up to 1 node simulated; with no new node these find none:",
-            f"  default/huge: {why}",
-        ]
+def test_none_is_needed(ask, write):
+    """Where all pods find a node as it is, nothing is added."""
+    cluster = write("roomy.yaml", node("a"), pod("web"))
+    found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
+    assert (found["added"], found["placed"], found["withOneFewer"], found["cost"]) == ([], True, None, 0)
+    told = ask("--add-node", "like:a", cluster=cluster).out
+    assert told.startswith("No new node is needed: the pod finds a node.\n")
 
-    def test_no_number_is_enough(self, ask, write):
-        """Where ``--most-nodes`` are too few, the answer is for the pods that find a node with these, or no
-        if they are copies."""
-        found = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json", status=1).document
-        assert (found["placed"], found["tried"], found["withoutNode"]["count"]) == (False, {"a": 2}, 1)
-        lines = ask("--add-node", "like:a", "--most-nodes", "2", status=1).out.splitlines()
-        assert lines[0] == "Add 2 a for 6 of 7 pods: each of them finds a node; 1 finds none with up to 2."
-        template = write("job.yaml", pod("job", cpu="2"))
-        lines = ask(
-            "--pod", template, "--pods", "3", "--add-node", "like:a", "--most-nodes", "1", status=1
-        ).out.splitlines()
-        assert lines[0] == "None of the mixes that were tried is enough: 1 of 3 pods finds no node."
-        assert lines[1].endswith("; with 1 a these find none:")
 
-    def test_zones(self, ask, write):
-        """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""
-        spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z-b"}}
-        pods = [
-            *(pod(f"here-{at}", cpu="2") for at in range(2)),
-            *(pod(f"there-{at}", cpu="2", **spread) for at in range(3)),
-        ]
-        cluster = write(
-            "zones.yaml",
-            *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"),
-            *pods,
-        )
-        found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
-        assert sum(row["count"] for row in found["added"]) == 3
-        assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
-        spread = yaml.safe_load("""
+def test_a_pod_that_can_never_be_placed(ask, write):
+    """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such,
+    nothing is added."""
+    cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
+    found = ask("--add-node", "like:a", "-o", "json", cluster=cluster, status=1).document
+    assert (found["placed"], found["added"], found["cost"]) == (False, [], None)
+    why = "on an empty a: Insufficient cpu"
+    assert found["withoutNode"] == {"count": 1, "pods": [{"pod": "default/huge", "message": why}]}
+    lines = ask("--add-node", "like:a", cluster=cluster, status=1).out.splitlines()
+    assert lines[:3] == [
+        "None of the mixes that were tried is enough: 1 of 1 pods finds no node.",
+        "2 mixes of up to 1 node simulated; with no new node these find none:",
+        f"  default/huge: {why}",
+    ]
+
+
+def test_no_number_is_enough(ask, write):
+    """Where ``--most-nodes`` are too few, the answer is for the pods that find a node with these, or no
+    if they are copies."""
+    found = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json", status=1).document
+    assert (found["placed"], found["tried"], found["withoutNode"]["count"]) == (False, {"a": 2}, 1)
+    lines = ask("--add-node", "like:a", "--most-nodes", "2", status=1).out.splitlines()
+    assert lines[0] == "Add 2 a for 6 of 7 pods: each of them finds a node; 1 finds none with up to 2."
+    template = write("job.yaml", pod("job", cpu="2"))
+    lines = ask(
+        "--pod", template, "--pods", "3", "--add-node", "like:a", "--most-nodes", "1", status=1
+    ).out.splitlines()
+    assert lines[0] == "None of the mixes that were tried is enough: 1 of 3 pods finds no node."
+    assert lines[1].endswith("; with 1 a these find none:")
+
+
+def test_zones(ask, write):
+    """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""
+    spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z-b"}}
+    pods = [
+        *(pod(f"here-{at}", cpu="2") for at in range(2)),
+        *(pod(f"there-{at}", cpu="2", **spread) for at in range(3)),
+    ]
+    cluster = write(
+        "zones.yaml",
+        *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"),
+        *pods,
+    )
+    found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
+    assert sum(row["count"] for row in found["added"]) == 3
+    assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
+    spread = yaml.safe_load("""
         maxSkew: 1
         topologyKey: topology.kubernetes.io/zone
         whenUnsatisfiable: DoNotSchedule
         labelSelector:
           matchLabels: {app: w}
         """)
-        pods = [
-            pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread])
-            for at in range(6)
-        ]
-        cluster = write(
-            "apart.yaml",
-            *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"),
-            *pods,
-        )
-        lines = ask("--add-node", "like:a", status=1, cluster=cluster).out.splitlines()
-        assert (
-            lines[1]
-            == "3 pods want room at topology.kubernetes.io/zone=z-b, by a hard spread; none of the nodes to add is there."
-        )
+    pods = [
+        pod(f"w-{at}", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[spread]) for at in range(6)
+    ]
+    cluster = write(
+        "apart.yaml",
+        *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"),
+        *pods,
+    )
+    lines = ask("--add-node", "like:a", status=1, cluster=cluster).out.splitlines()
+    assert (
+        lines[1]
+        == "3 pods want room at topology.kubernetes.io/zone=z-b, by a hard spread; none of the nodes to add is there."
+    )
 
-    def test_preemption(self, ask, write):
-        """Nothing is evicted, unless it is asked for."""
-        cluster = write(
-            "full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5), pod("high", priority=5)
-        )
-        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
-        assert (found["added"][0]["count"], found["evicted"]) == (1, {})
-        found = ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster).document
-        assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
+
+def test_preemption(ask, write):
+    """Nothing is evicted, unless it is asked for."""
+    cluster = write(
+        "full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5), pod("high", priority=5)
+    )
+    found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
+    assert (found["added"][0]["count"], found["evicted"]) == (1, {})
+    found = ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster).document
+    assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
 
 CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]

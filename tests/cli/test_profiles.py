@@ -93,43 +93,43 @@ def explained(name, *arguments):
 NEW = ["--release", DEFAULT_FRAMEWORK]
 
 
-class TestWhichProfile:
-    @pytest.mark.parametrize("release", [DEFAULT_FRAMEWORK, f"v{DEFAULT_FRAMEWORK}.14"])
-    def test_without_one(self, folder, release):
-        """The release alone runs the default profile, which prefers the emptier node."""
-        assert hosts("--release", release) == {"web": "a"}
+@pytest.mark.parametrize("release", [DEFAULT_FRAMEWORK, f"v{DEFAULT_FRAMEWORK}.14"])
+def test_without_one(folder, release):
+    """The release alone runs the default profile, which prefers the emptier node."""
+    assert hosts("--release", release) == {"web": "a"}
 
-    @pytest.mark.parametrize("options", [["--profile"], [*NEW, "--profile"], [*NEW, "--config"]])
-    def test_one(self, folder, options):
-        """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
-        assert hosts(*options, "packing.yaml") == {"web": "b"}
 
-    def test_one_from_a_pipe(self, folder):
-        """A pipe, as of ``<(...)``, is read once, though the release depends on what is in it."""
-        os.mkfifo(folder / "pipe")
-        written = (folder / "packing.yaml").read_text().replace("/v1\n", "/v1beta1\n")
-        with ThreadPoolExecutor(1) as writer:
-            writer.submit((folder / "pipe").write_text, written)
-            done = ran("simulate", "cluster.yaml", "--profile", "pipe")
-        assert done.err.startswith("release 1.22")
+@pytest.mark.parametrize("options", [["--profile"], [*NEW, "--profile"], [*NEW, "--config"]])
+def test_one(folder, options):
+    """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
+    assert hosts(*options, "packing.yaml") == {"web": "b"}
 
-    def test_several(self, folder):
-        """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the
-        summary says."""
-        more = (
-            pod("spread", schedulerName="default-scheduler")
-            + pod("packed", schedulerName="packer")
-            + pod("alien", schedulerName="x")
-        )
-        (folder / "more.yaml").write_text(more)
-        for order in ("input", "priority", "queue"):
-            found = hosts("--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
-            assert found.keys() == {"web", "spread", "packed"}
-            assert all(found.values())
-        said = ran(
-            "simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)
-        ).err
-        assert "ignored: 1 for another scheduler\n" in said
+
+def test_one_from_a_pipe(folder):
+    """A pipe, as of ``<(...)``, is read once, though the release depends on what is in it."""
+    os.mkfifo(folder / "pipe")
+    written = (folder / "packing.yaml").read_text().replace("/v1\n", "/v1beta1\n")
+    with ThreadPoolExecutor(1) as writer:
+        writer.submit((folder / "pipe").write_text, written)
+        done = ran("simulate", "cluster.yaml", "--profile", "pipe")
+    assert done.err.startswith("release 1.22")
+
+
+def test_several(folder):
+    """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the
+    summary says."""
+    more = (
+        pod("spread", schedulerName="default-scheduler")
+        + pod("packed", schedulerName="packer")
+        + pod("alien", schedulerName="x")
+    )
+    (folder / "more.yaml").write_text(more)
+    for order in ("input", "priority", "queue"):
+        found = hosts("--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
+        assert found.keys() == {"web", "spread", "packed"}
+        assert all(found.values())
+    said = ran("simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)).err
+    assert "ignored: 1 for another scheduler\n" in said
 
 
 def test_what_runs(folder):

@@ -25,51 +25,48 @@ def written(folder, *items):
     return str(path)
 
 
-class TestText:
-    def test_who_has_to_leave(self, told, tmp_path):
-        """A higher priority says whom it evicts."""
-        path = written(tmp_path, node("a"), pod("other", 900, nodeName="a"), pod("asked", 900))
-        out = told(path, "asked", "--what-if").out
-        assert "Raise the priority from 0 to 1 -> a; default/other would have to leave" in out
+def test_who_has_to_leave(told, tmp_path):
+    """A higher priority says whom it evicts."""
+    path = written(tmp_path, node("a"), pod("other", 900, nodeName="a"), pod("asked", 900))
+    out = told(path, "asked", "--what-if").out
+    assert "Raise the priority from 0 to 1 -> a; default/other would have to leave" in out
 
-    def test_nothing_helps(self, told):
-        """Where no single change helps it says so, with exit status 1."""
-        out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
-        assert "No change helps, nor do two together: " in out
-        assert "general-a1 does not fit: " in out
-        assert "more would do (needs 4, free " in out
 
-    def test_what_keeps_it_from_a_node(self, told, tmp_path):
-        """A node that fits has lost by a rule, has lost the draw, or was not reached."""
-        out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
-        assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
-        out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
-        assert "database-a1 fits and is as good as database-c1, which won the tie." in out
-        path = written(tmp_path, *(node(f"n{number:03}") for number in range(120)), pod("asked"))
-        out = told(path, "asked", "--want", "n119", "--percentage-of-nodes-to-score", "10").out
-        assert "n119 fits, but the search had found enough nodes before it came there." in out
+def test_nothing_helps(told):
+    """Where no single change helps it says so, with exit status 1."""
+    out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
+    assert "No change helps, nor do two together: " in out
+    assert "general-a1 does not fit: " in out
+    assert "more would do (needs 4, free " in out
 
-    def test_all_about_the_node(self, told):
-        """-o wide has every rule's verdict on the wanted node."""
-        out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
-        assert "PREDICATE" in out
-        assert (
-            "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
-            in out
-        )
 
-    def test_edits_come_first(self, told):
-        """What --what-if prints can be given back with --set."""
-        out = told(
-            EXAMPLE,
-            REPORT,
-            "--what-if",
-            "--order",
-            "priority",
-            "--set",
-            f"pod {REPORT} requests.memory=28544Mi",
-        ).out
-        assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
+def test_what_keeps_it_from_a_node(told, tmp_path):
+    """A node that fits has lost by a rule, has lost the draw, or was not reached."""
+    out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
+    assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
+    out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
+    assert "database-a1 fits and is as good as database-c1, which won the tie." in out
+    path = written(tmp_path, *(node(f"n{number:03}") for number in range(120)), pod("asked"))
+    out = told(path, "asked", "--want", "n119", "--percentage-of-nodes-to-score", "10").out
+    assert "n119 fits, but the search had found enough nodes before it came there." in out
+
+
+def test_all_about_the_node(told):
+    """-o wide has every rule's verdict on the wanted node."""
+    out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
+    assert "PREDICATE" in out
+    assert (
+        "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
+        in out
+    )
+
+
+def test_edits_come_first(told):
+    """What --what-if prints can be given back with --set."""
+    out = told(
+        EXAMPLE, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi"
+    ).out
+    assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 
 
 def test_all_that_helps(told, tmp_path):

@@ -102,41 +102,42 @@ def test_it_writes_what_a_scheduler_writes():
     }
 
 
-class TestDeployment:
-    def test_run_takes_the_arguments(self, arguments, monkeypatch):
-        """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
-        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*arguments, status=BAD_INPUT).err
+def test_run_takes_the_arguments(arguments, monkeypatch):
+    """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*arguments, status=BAD_INPUT).err
 
-    def test_it_can_be_reached(self, settings):
-        """Probes and the Service ask the port, which is on all addresses."""
-        (listener,) = settings.listeners
-        one = container()
-        service = only("Service")
-        assert (listener.address, listener.port) == ("0.0.0.0", one["ports"][0]["containerPort"])
-        probes = [one[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
-        assert probes == [{"path": path, "port": "http"} for path in ("/livez", "/readyz")]
-        assert service["spec"]["ports"] == [
-            {"name": "http", "port": listener.port, "targetPort": one["ports"][0]["name"]}
-        ]
-        labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
-        assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
-        assert one["securityContext"]["readOnlyRootFilesystem"]
 
-    def test_a_pod_that_asks_for_it(self, config):
-        """The pod of the example gets a node from a scheduler with this configuration, and a pod without
-        schedulerName gets none."""
-        pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
-        (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
-        assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME
+def test_it_can_be_reached(settings):
+    """Probes and the Service ask the port, which is on all addresses."""
+    (listener,) = settings.listeners
+    one = container()
+    service = only("Service")
+    assert (listener.address, listener.port) == ("0.0.0.0", one["ports"][0]["containerPort"])
+    probes = [one[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
+    assert probes == [{"path": path, "port": "http"} for path in ("/livez", "/readyz")]
+    assert service["spec"]["ports"] == [
+        {"name": "http", "port": listener.port, "targetPort": one["ports"][0]["name"]}
+    ]
+    labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
+    assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+    assert one["securityContext"]["readOnlyRootFilesystem"]
 
-        async def play(world):
-            for name in ("a", "b"):
-                world.add_node(name)
-            world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})
-            world.user.create("pods", pod)
-            world.add_pod("other")
-            await asyncio.sleep(5.0)
 
-        hosts = live(RELEASE, play).hosts
-        assert (hosts["packed"] in ("a", "b"), hosts["other"]) == (True, "")
+def test_a_pod_that_asks_for_it(config):
+    """The pod of the example gets a node from a scheduler with this configuration, and a pod without
+    schedulerName gets none."""
+    pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
+    (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
+    assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME
+
+    async def play(world):
+        for name in ("a", "b"):
+            world.add_node(name)
+        world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})
+        world.user.create("pods", pod)
+        world.add_pod("other")
+        await asyncio.sleep(5.0)
+
+    hosts = live(RELEASE, play).hosts
+    assert (hosts["packed"] in ("a", "b"), hosts["other"]) == (True, "")

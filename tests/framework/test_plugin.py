@@ -51,36 +51,33 @@ PROFILE = {"plugins": {"multiPoint": enabled(Rack=10)}}
 R1 = {"rack": "r1"}
 
 
-class TestEachNode:
-    def test_filter(self):
-        """Statuses become reasons, and the code decides whether preemption may help."""
-        engine = scheduler(
-            node("a"),
-            node("b", labels={"rack": "full"}),
-            pod("low", on="b"),
-            plugins=(Rack,),
-            profile=PROFILE,
-        )
-        decision = decided(engine, pod("p", priority=5))
-        assert decision.failed == {"a": ["node(s) stand in no rack"], "b": ["rack is full"]}
-        assert decision.error == (
-            "0/2 nodes are available: 1 node(s) stand in no rack, 1 rack is full."
-            " preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, 1 rack is full.."
-        )
+def test_filter():
+    """Statuses become reasons, and the code decides whether preemption may help."""
+    engine = scheduler(
+        node("a"), node("b", labels={"rack": "full"}), pod("low", on="b"), plugins=(Rack,), profile=PROFILE
+    )
+    decision = decided(engine, pod("p", priority=5))
+    assert decision.failed == {"a": ["node(s) stand in no rack"], "b": ["rack is full"]}
+    assert decision.error == (
+        "0/2 nodes are available: 1 node(s) stand in no rack, 1 rack is full."
+        " preemption: 0/2 nodes are available: 1 Preemption is not helpful for scheduling, 1 rack is full.."
+    )
 
-    def test_error(self):
-        """An error ends the cycle."""
-        engine = scheduler(node("a", labels={"rack": "broken"}), plugins=(Rack,), profile=PROFILE)
-        assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
 
-    def test_score(self):
-        """Scores of one node at a time are weighted like any other, and the plugin's answers are never
-        cached."""
-        engine = scheduler(
-            node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE
-        )
-        assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
-        assert engine.schedule(pod("p"), details=False).host == "b"
+def test_error():
+    """An error ends the cycle."""
+    engine = scheduler(node("a", labels={"rack": "broken"}), plugins=(Rack,), profile=PROFILE)
+    assert decided(engine, pod("p")).error == 'running "Rack" filter plugin: rack is broken'
+
+
+def test_score():
+    """Scores of one node at a time are weighted like any other, and the plugin's answers are never
+    cached."""
+    engine = scheduler(
+        node("a", labels=R1), node("b", labels=R1), pod("there", on="a"), plugins=(Rack,), profile=PROFILE
+    )
+    assert decided(engine, pod("p")).priorities["Rack"] == {"a": 0, "b": 100}
+    assert engine.schedule(pod("p"), details=False).host == "b"
 
 
 def test_a_method_of_its_own_counts():

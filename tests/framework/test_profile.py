@@ -63,51 +63,51 @@ def test_a_weight_after_a_negative_one():
     )
 
 
-class TestRefusals:
-    def test_unknown_plugin(self):
-        """A name that is not in the registry is refused at the first point that lists it."""
-        assert refusal({"filter": enabled("Nope")}) == 'FilterPlugin "Nope" does not exist'
-        assert refusal({"multiPoint": enabled("Nope")}) == 'PreFilterPlugin "Nope" does not exist'
+def test_unknown_plugin():
+    """A name that is not in the registry is refused at the first point that lists it."""
+    assert refusal({"filter": enabled("Nope")}) == 'FilterPlugin "Nope" does not exist'
+    assert refusal({"multiPoint": enabled("Nope")}) == 'PreFilterPlugin "Nope" does not exist'
 
-    def test_wrong_point(self):
-        """A plugin must have the point at which it is enabled."""
-        assert (
-            refusal({"filter": enabled("ImageLocality")})
-            == 'plugin "ImageLocality" does not extend FilterPlugin plugin'
-        )
 
-    def test_twice(self):
-        """A plugin stands once at a point."""
-        assert (
-            refusal({"filter": enabled("NodeName", "NodeName")})
-            == 'plugin "NodeName" already registered as "FilterPlugin"'
-        )
+def test_wrong_point():
+    """A plugin must have the point at which it is enabled."""
+    assert (
+        refusal({"filter": enabled("ImageLocality")})
+        == 'plugin "ImageLocality" does not extend FilterPlugin plugin'
+    )
 
-    def test_queue_sort_and_bind(self):
-        """One queue sort plugin and a bind plugin are needed."""
-        tail = 'for profile with scheduler name "default-scheduler"'
-        assert (
-            refusal({"queueSort": disabled("*")}) == f"only one queue sort plugin required {tail}, but got 0"
-        )
-        assert refusal({"bind": disabled("*")}) == f"at least one bind plugin is needed {tail}"
 
-    def test_arguments_of_node_resources_fit(self):
-        """They are checked when the plugin is constructed, and not before."""
-        text = refusal(
-            {},
-            pluginConfig=yaml.safe_load(
-                "[{name: NodeResourcesFit, args: {scoringStrategy: {resources: []}}}]"
-            ),
-        )
-        assert text == (
-            'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'
-            ' supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"'
-        )
+def test_twice():
+    """A plugin stands once at a point."""
+    assert (
+        refusal({"filter": enabled("NodeName", "NodeName")})
+        == 'plugin "NodeName" already registered as "FilterPlugin"'
+    )
 
-    def test_a_ratio_without_its_object(self):
-        """Where the original crashes, a missing requestedToCapacityRatio is an error."""
-        strategy = {"type": "RequestedToCapacityRatio"}
-        text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}])
-        assert text.startswith(
-            'initializing plugin "NodeResourcesFit": scoringStrategy.requestedToCapacityRatio: Required value'
-        )
+
+def test_queue_sort_and_bind():
+    """One queue sort plugin and a bind plugin are needed."""
+    tail = 'for profile with scheduler name "default-scheduler"'
+    assert refusal({"queueSort": disabled("*")}) == f"only one queue sort plugin required {tail}, but got 0"
+    assert refusal({"bind": disabled("*")}) == f"at least one bind plugin is needed {tail}"
+
+
+def test_arguments_of_node_resources_fit():
+    """They are checked when the plugin is constructed, and not before."""
+    text = refusal(
+        {},
+        pluginConfig=yaml.safe_load("[{name: NodeResourcesFit, args: {scoringStrategy: {resources: []}}}]"),
+    )
+    assert text == (
+        'initializing plugin "NodeResourcesFit": scoringStrategy.type: Unsupported value: "":'
+        ' supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"'
+    )
+
+
+def test_a_ratio_without_its_object():
+    """Where the original crashes, a missing requestedToCapacityRatio is an error."""
+    strategy = {"type": "RequestedToCapacityRatio"}
+    text = refusal({}, pluginConfig=[{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}])
+    assert text.startswith(
+        'initializing plugin "NodeResourcesFit": scoringStrategy.requestedToCapacityRatio: Required value'
+    )

@@ -28,13 +28,12 @@ def enabled(point, *names):
     return {"plugins": {point: {"enabled": [{"name": name} for name in names]}}}
 
 
-class TestFaults:
-    def test_all_at_once(self):
-        """Faults of every kind are listed together: of types, fields, values, arguments and plugins."""
-        profile = {
-            "schedulerName": "a",
-            **enabled("score", "Mine"),
-            "pluginConfig": yaml.safe_load("""
+def test_all_at_once():
+    """Faults of every kind are listed together: of types, fields, values, arguments and plugins."""
+    profile = {
+        "schedulerName": "a",
+        **enabled("score", "Mine"),
+        "pluginConfig": yaml.safe_load("""
             - name: InterPodAffinity
               args: {hardPodAffinityWeight: 101, other: 1}
             - name: PodTopologySpread
@@ -43,106 +42,111 @@ class TestFaults:
               args:
                 ignoredResourceGroups: [a/b]
             """),
-        }
-        report = checked(
-            "1.27",
-            repeated=("parallelism",),
-            parallelism=0,
-            podMaxBackoffSeconds="x",
-            nope=1,
-            profiles=[profile] * 2,
-        )
-        arguments = [
-            f"profiles[{i}].pluginConfig[{j}].args.{name}"
-            for i in range(2)
-            for j, name in ((0, "other"), (1, "kind"))
+    }
+    report = checked(
+        "1.27",
+        repeated=("parallelism",),
+        parallelism=0,
+        podMaxBackoffSeconds="x",
+        nope=1,
+        profiles=[profile] * 2,
+    )
+    arguments = [
+        f"profiles[{i}].pluginConfig[{j}].args.{name}"
+        for i in range(2)
+        for j, name in ((0, "other"), (1, "kind"))
+    ]
+    assert sorted(places(report)) == sorted(
+        [
+            "parallelism",
+            "parallelism",
+            "podMaxBackoffSeconds",
+            "nope",
+            *arguments,
+            "profiles[1].schedulerName",
+            *(f"profiles[{i}].pluginConfig[0].args.hardPodAffinityWeight" for i in range(2)),
+            *(f"profiles[{i}].pluginConfig[2].args.ignoredResourceGroups[0]" for i in range(2)),
+            *(f"profiles[{i}].plugins.score" for i in range(2)),
         ]
-        assert sorted(places(report)) == sorted(
-            [
-                "parallelism",
-                "parallelism",
-                "podMaxBackoffSeconds",
-                "nope",
-                *arguments,
-                "profiles[1].schedulerName",
-                *(f"profiles[{i}].pluginConfig[0].args.hardPodAffinityWeight" for i in range(2)),
-                *(f"profiles[{i}].pluginConfig[2].args.ignoredResourceGroups[0]" for i in range(2)),
-                *(f"profiles[{i}].plugins.score" for i in range(2)),
-            ]
-        )
-        assert not report.profiles
+    )
+    assert not report.profiles
 
-    def test_got_and_wanted(self):
-        """Each fault says what was got, and what was wanted where that is known."""
-        (one,) = checked("1.27", podMaxBackoffSeconds="x").faults
-        assert (one.what, one.got, one.wanted) == ("wrong type", '"x"', "a whole number")
-        (one,) = checked("1.27", api="v1beta1").faults
-        assert (one.where, one.what) == ("apiVersion", "not read by this release")
-        assert (
-            one.wanted
-            == f"{GROUP}/v1beta2 or {GROUP}/v1beta3 or {GROUP}/v1 and kind KubeSchedulerConfiguration"
-        )
-        (one,) = checked("1.27", nam=1, profiles=[]).faults
-        assert one.what.startswith("unknown field")
 
-    @pytest.mark.parametrize("release", ["1.20", "1.21", "1.22"])
-    def test_arguments_that_plugins_check(self, release):
-        """Also where each plugin checks its own arguments all of them are looked at."""
-        given = yaml.safe_load("""
+def test_got_and_wanted():
+    """Each fault says what was got, and what was wanted where that is known."""
+    (one,) = checked("1.27", podMaxBackoffSeconds="x").faults
+    assert (one.what, one.got, one.wanted) == ("wrong type", '"x"', "a whole number")
+    (one,) = checked("1.27", api="v1beta1").faults
+    assert (one.where, one.what) == ("apiVersion", "not read by this release")
+    assert (
+        one.wanted == f"{GROUP}/v1beta2 or {GROUP}/v1beta3 or {GROUP}/v1 and kind KubeSchedulerConfiguration"
+    )
+    (one,) = checked("1.27", nam=1, profiles=[]).faults
+    assert one.what.startswith("unknown field")
+
+
+@pytest.mark.parametrize("release", ["1.20", "1.21", "1.22"])
+def test_arguments_that_plugins_check(release):
+    """Also where each plugin checks its own arguments all of them are looked at."""
+    given = yaml.safe_load("""
         - name: InterPodAffinity
           args: {hardPodAffinityWeight: 101}
         - name: DefaultPreemption
           args: {minCandidateNodesPercentage: 101}
         """)
-        found = places(checked(release, "v1beta1", profiles=[{"pluginConfig": given}]))
-        assert [place.rpartition(".args")[0] for place in found] == [
-            "profiles[0].pluginConfig[1]",
-            "profiles[0].pluginConfig[0]",
-        ][:: 1 if release != "1.22" else -1]
+    found = places(checked(release, "v1beta1", profiles=[{"pluginConfig": given}]))
+    assert [place.rpartition(".args")[0] for place in found] == [
+        "profiles[0].pluginConfig[1]",
+        "profiles[0].pluginConfig[0]",
+    ][:: 1 if release != "1.22" else -1]
 
-    def test_v1alpha1(self):
-        """Paths are those of the file, which has one profile without a list."""
-        plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
-        assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
-        del plugins["postFilter"]
-        assert checked("1.17", "v1alpha1", plugins=plugins).warnings == (
-            "plugins.preScore: unknown field, ignored",
-        )
 
-    def test_what_the_build_refuses(self):
-        """A profile without a queueSort plugin is refused as a whole."""
-        profile = yaml.safe_load("{plugins: {multiPoint: {disabled: [{name: '*'}]}}}")
-        (fault,) = checked("1.27", profiles=[profile]).faults
-        assert fault.where == "profiles[0]"
-        assert "queue sort plugin required" in fault.what
-
-    def test_a_plugin_of_ones_own(self):
-        """For a plugin that is not known a way is shown."""
-        report = checked("1.27", profiles=[enabled("multiPoint", "Mine")])
-        assert [fault.what for fault in report.faults] == ['PreFilterPlugin "Mine" does not exist']
-        (hint,) = report.warnings
-        assert hint.startswith(
-            "no plugin Mine is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
-        )
-
-    @pytest.mark.parametrize(
-        "text, fault",
-        [
-            ('a[0].b: Invalid value: "x: y": no: good', ProfileFault("a[0].b", "no: good", '"x: y"')),
-            ("a.b: Required value", ProfileFault("a.b", "Required value")),
-            ("a.b: Required value: say it", ProfileFault("a.b", "Required value: say it")),
-            ('a: Duplicate value: "x"', ProfileFault("a", "Duplicate value", '"x"')),
-            (
-                'a: Unsupported value: "x": supported values: "y", "z"',
-                ProfileFault("a", "Unsupported value", '"x"', '"y", "z"'),
-            ),
-            ("a: Forbidden: never", ProfileFault("a", "Forbidden: never")),
-            ("plain words", ProfileFault("", "plain words")),
-        ],
+def test_v1alpha1():
+    """Paths are those of the file, which has one profile without a list."""
+    plugins = {"postFilter": {"enabled": [{"name": "Nope"}]}, "preScore": {}}
+    assert places(checked("1.17", "v1alpha1", plugins=plugins)) == ["plugins.postFilter"]
+    del plugins["postFilter"]
+    assert checked("1.17", "v1alpha1", plugins=plugins).warnings == (
+        "plugins.preScore: unknown field, ignored",
     )
-    def test_texts_are_taken_apart(self, text, fault):
-        """Where, what, got and wanted are read off upstream's texts."""
-        assert fault_of(text) == fault
+
+
+def test_what_the_build_refuses():
+    """A profile without a queueSort plugin is refused as a whole."""
+    profile = yaml.safe_load("{plugins: {multiPoint: {disabled: [{name: '*'}]}}}")
+    (fault,) = checked("1.27", profiles=[profile]).faults
+    assert fault.where == "profiles[0]"
+    assert "queue sort plugin required" in fault.what
+
+
+def test_a_plugin_of_ones_own():
+    """For a plugin that is not known a way is shown."""
+    report = checked("1.27", profiles=[enabled("multiPoint", "Mine")])
+    assert [fault.what for fault in report.faults] == ['PreFilterPlugin "Mine" does not exist']
+    (hint,) = report.warnings
+    assert hint.startswith(
+        "no plugin Mine is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, fault",
+    [
+        ('a[0].b: Invalid value: "x: y": no: good', ProfileFault("a[0].b", "no: good", '"x: y"')),
+        ("a.b: Required value", ProfileFault("a.b", "Required value")),
+        ("a.b: Required value: say it", ProfileFault("a.b", "Required value: say it")),
+        ('a: Duplicate value: "x"', ProfileFault("a", "Duplicate value", '"x"')),
+        (
+            'a: Unsupported value: "x": supported values: "y", "z"',
+            ProfileFault("a", "Unsupported value", '"x"', '"y", "z"'),
+        ),
+        ("a: Forbidden: never", ProfileFault("a", "Forbidden: never")),
+        ("plain words", ProfileFault("", "plain words")),
+    ],
+)
+def test_texts_are_taken_apart(text, fault):
+    """Where, what, got and wanted are read off upstream's texts."""
+    assert fault_of(text) == fault
 
 
 def test_what_runs():

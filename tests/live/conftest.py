@@ -1,7 +1,5 @@
 """Tests that are coroutines."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest
@@ -10,7 +8,7 @@ from tests.support.virtualtime import run_virtually
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+def pytest_pyfunc_call(pyfuncitem):
     """Run a test that is a coroutine on virtual time."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None

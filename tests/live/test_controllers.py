@@ -1,9 +1,6 @@
 """What is around the API server of the tests: a transport with faults, and the watcher."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import attrs
 import pytest
@@ -23,14 +20,14 @@ BIND = Request("POST", "/api/v1/namespaces/default/pods/web/binding", body=json.
 WATCH = Request("GET", "/api/v1/pods", "watch=true&resourceVersion=1&timeoutSeconds=30")
 
 
-def server(fault: Fault = NO_FAULT) -> StoreTransport:
+def server(fault=NO_FAULT):
     """A server of which each request goes wrong in one way."""
     return StoreTransport(Store(NEW_SERVER), lambda request: fault)
 
 
-async def types(transport: StoreTransport, count: int, request: Request = WATCH) -> list[str]:
+async def types(transport, count, request=WATCH):
     """The types of the first *count* events of a watch."""
-    found: list[str] = []
+    found = []
     async with transport.stream(request) as stream:
         async for line in stream.lines:
             found.append(json.loads(line)["type"])
@@ -43,7 +40,7 @@ async def types(transport: StoreTransport, count: int, request: Request = WATCH)
     "fault, count",
     [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1), (Fault(delay=1), 0), (Fault(slow=1), 1)],
 )
-async def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
+async def test_an_answer_can_be_missing(fault, count):
     """A request can get lost, or take longer than it may, before the server has carried it out, or after."""
     transport = server(fault)
     with pytest.raises(TransportError):
@@ -51,7 +48,7 @@ async def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
     assert len(transport.store.storage.of("pods")) == count
 
 
-async def test_a_watch_can_break() -> None:
+async def test_a_watch_can_break():
     """A watch can break after some events, and can be too old from the start."""
     transport = server()
     for request in (CREATE, BIND):
@@ -63,12 +60,12 @@ async def test_a_watch_can_break() -> None:
 
 
 @pytest.fixture(params=[OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
-def user(request: pytest.FixtureRequest) -> User:
+def user(request):
     """A user of an empty server, of each version."""
     return User(Store(request.param))
 
 
-def bound_pods(user: User, *pods: dict[str, Any], **size: str) -> Watcher:
+def bound_pods(user, *pods, **size):
     """A watcher of one node with these pods on it."""
     watcher = Watcher(user.store.storage)
     user.add_nodes(1, **size)
@@ -88,17 +85,17 @@ ROOM = yaml.safe_load("""
 """)
 
 
-class TestWatcher:
-    @pytest.mark.parametrize("pods, size, fault", ROOM)
-    def test_capacity(self, user: User, pods: list[Any], size: dict[str, str], fault: str | None) -> None:
-        """More on a node than it has is found, whatever it is."""
-        assert bound_pods(user, *pods, **size).faults == ([] if fault is None else [fault])
+@pytest.mark.parametrize("pods, size, fault", ROOM)
+def test_capacity(user, pods, size, fault):
+    """More on a node than it has is found, whatever it is."""
+    assert bound_pods(user, *pods, **size).faults == ([] if fault is None else [fault])
 
-    def test_a_pod_bound_twice(self, user: User) -> None:
-        """The server refuses a second binding; were it to happen, it would be found."""
-        watcher = bound_pods(user, {})
-        with pytest.raises(Refused, match="already assigned"):
-            user.bind("pod-0", "node-0")
-        pod = user.get("pods", "pod-0")
-        user.store.storage.put(user.resource("pods"), {**pod, "spec": {**pod["spec"], "nodeName": "other"}})
-        assert watcher.bound_twice == ["default/pod-0: on node-0, then on other"]
+
+def test_a_pod_bound_twice(user):
+    """The server refuses a second binding; were it to happen, it would be found."""
+    watcher = bound_pods(user, {})
+    with pytest.raises(Refused, match="already assigned"):
+        user.bind("pod-0", "node-0")
+    pod = user.get("pods", "pod-0")
+    user.store.storage.put(user.resource("pods"), {**pod, "spec": {**pod["spec"], "nodeName": "other"}})
+    assert watcher.bound_twice == ["default/pod-0: on node-0, then on other"]

@@ -1,12 +1,9 @@
 """The scenarios of ``tests/bench/live``: those that can run against the API server of the tests do, and what
 is missing is said."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.whole
 
 
-def test_against_the_server_of_the_tests(tmp_path: Path) -> None:
+def test_against_the_server_of_the_tests(tmp_path):
     """A burst and faults end with all pods bound, none twice, and no lease lost."""
     command = [
         sys.executable,

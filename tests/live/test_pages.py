@@ -1,15 +1,10 @@
 """The commands of the pages about live clusters run, against an API server in process; those of serve.md in
 ``server``."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
-from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -30,14 +25,14 @@ BESIDE, LIVE = (
 SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1] in ("run", "shadow")]
 
 
-def with_a_node(server: str) -> Store:
+def with_a_node(server):
     """An API server's store with one node."""
     store = Store(server)
     User(store).create("nodes", {"metadata": {"name": "a"}})
     return store
 
 
-def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_commands_that_look_run(monkeypatch, tmp_path):
     """Each command that reads a live cluster once runs against a server that the kubeconfig in the home
     folder names."""
     (tmp_path / ".kube").mkdir()
@@ -52,7 +47,7 @@ def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 @pytest.mark.whole
 @pytest.mark.parametrize("line", SCHEDULING)
-def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
+def test_the_commands_that_schedule_do(line, tmp_path):
     """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run
     beside it."""
     ports = ["--port=0"]
@@ -75,7 +70,7 @@ def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
             limit.cancel()
 
 
-def _until(text: str, lines: IO[str]) -> Iterator[str]:
+def _until(text, lines):
     """The lines up to the one that has *text*."""
     for line in lines:
         yield line

@@ -1,27 +1,22 @@
 """Which kinds an answer depends on, and what is said where they may not be listed."""
 
-from __future__ import annotations
-
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.api import VERSIONS, Request, resource
+from kubeclassic.live.client.api import VERSIONS, resource
 from kubeclassic.live.snapshot import MissingRightError, check_rights
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, refused
+from tests.apiserver.transport import NO_FAULT, refused
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
-Json = dict[str, Any]
-NEEDED: dict[str, Any] = yaml.safe_load("""
+NEEDED = yaml.safe_load("""
 nothing: [{}]
 a claim:
 - {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}
@@ -47,16 +42,13 @@ class TestNeeds:
     """What depends on what."""
 
     @pytest.mark.parametrize("case", NEEDED.values(), ids=list(NEEDED))
-    def test_by_what_pods_refer_to(self, case: list[Any]) -> None:
+    def test_by_what_pods_refer_to(self, case):
         """Nodes and pods are always needed; each other kind where a pod refers to it."""
         spec, *more = case
-        listed: dict[str, list[Json]] = {
-            "Pod": [{"spec": spec}],
-            "StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}],
-        }
+        listed = {"Pod": [{"spec": spec}], "StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}]}
         assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *chain(*more)}
 
-    def test_the_message(self) -> None:
+    def test_the_message(self):
         """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
         without it."""
         with pytest.raises(MissingRightError) as raised:
@@ -73,7 +65,7 @@ class TestNeeds:
         assert way.startswith("--allow-missing PodDisruptionBudget --allow-missing Pod:")
 
 
-def is_needed(listed: dict[str, list[Json]], kind: str) -> bool:
+def is_needed(listed, kind):
     """Whether *kind* has to be read."""
     try:
         check_rights(listed, {kind: "no"}, (), ())
@@ -82,7 +74,7 @@ def is_needed(listed: dict[str, list[Json]], kind: str) -> bool:
     return False
 
 
-def one_node() -> Store:
+def one_node():
     """A server with one node, on which a pod runs."""
     store = Store(NEW_SERVER)
     node = {
@@ -115,9 +107,7 @@ class TestCommands:
 
     @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
     @pytest.mark.parametrize("kind", ["Node", "Pod"])
-    def test_nodes_and_pods(
-        self, words: list[str], kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_nodes_and_pods(self, words, kind, tmp_path, capsys):
         """Without the right to list nodes or pods there is no answer: status 2, and the right that is
         missing."""
         status, out, err = asked(words, {kind}, tmp_path, capsys)
@@ -134,9 +124,7 @@ class TestCommands:
             ("capacity", "LimitRange", "limitranges"),
         ],
     )
-    def test_what_the_command_counts(
-        self, name: str, kind: str, right: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_what_the_command_counts(self, name, kind, right, tmp_path, capsys):
         """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on,
         with a warning."""
         status, out, err = asked(COMMANDS[name], {kind}, tmp_path, capsys)
@@ -146,14 +134,12 @@ class TestCommands:
         assert status in (0, 1)
         assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
 
-    def test_needs_a_kubeconfig(self) -> None:
+    def test_needs_a_kubeconfig(self):
         """The option is about a live cluster."""
         assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err
 
 
-def asked(
-    words: list[str], forbidden: set[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
+def asked(words, forbidden, folder, capsys):
     """Status, output and messages of a command, on a server that lets all kinds but *forbidden* be listed."""
     plurals = {resource(kind, VERSIONS[kind][0]).plural for kind in forbidden}
     pod = folder / "pod.yaml"
@@ -161,7 +147,7 @@ def asked(
         "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}\n"
     )
 
-    def fault(request: Request) -> Fault:
+    def fault(request):
         return (
             refused(403, "Forbidden", "you may not")
             if request.path.rpartition("/")[2] in plurals

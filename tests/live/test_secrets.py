@@ -1,15 +1,10 @@
 """Credentials of a kubeconfig are in no output, message or report, whatever goes wrong: each one here has a
 marker in it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +13,7 @@ from kubeclassic.cli import run
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Fault, refused
+from tests.apiserver.transport import refused
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 
@@ -49,14 +44,14 @@ COMMANDS = {
 }
 
 
-def printing(text: str, status: int = 0) -> dict[str, Any]:
+def printing(text, status=0):
     """An exec entry whose program prints *text* and ends with *status*, with a secret in its environment and
     arguments."""
     code = f"import sys; sys.stdout.write({text!r}); sys.exit({status})"
     return {"exec": {**EXEC, "args": ["-c", code, MARK], "env": [{"name": "PASSWORD", "value": MARK}]}}
 
 
-def credential(**status: str) -> dict[str, Any]:
+def credential(**status):
     """An exec entry that gives these."""
     return printing(
         json.dumps({"apiVersion": EXEC["apiVersion"], "kind": "ExecCredential", "status": status})
@@ -64,7 +59,7 @@ def credential(**status: str) -> dict[str, Any]:
 
 
 ENCODED = base64.b64encode(MARK.encode()).decode()
-USERS: dict[str, dict[str, Any]] = {
+USERS = {
     **yaml.safe_load(f"""
 token: {{token: {MARK}}}
 token with a line break: {{token: "{MARK}\\n"}}
@@ -92,7 +87,7 @@ auth-provider: {{auth-provider: {{name: gcp, config: {{access-token: {MARK}}}}}}
     "plugin with wrong arguments": {"exec": {**EXEC, "args": MARK}},
     "plugin with wrong variables": {"exec": {**EXEC, "env": [MARK]}},
 }
-CLUSTERS: dict[str, dict[str, Any]] = yaml.safe_load(f"""
+CLUSTERS = yaml.safe_load(f"""
 password in the address: {{server: "http://u:{MARK}@127.0.0.1:9"}}
 password in a broken address: {{server: "https://u:{MARK}@[::1"}}
 password and a wrong port: {{server: "https://u:{MARK}@host:port"}}
@@ -114,7 +109,7 @@ BROKEN = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder with files of tokens; reports of defects go there, and a process that no cluster has."""
     (tmp_path / "token").write_text(MARK)
     (tmp_path / "lines").write_text(f"{MARK}\n{MARK}\n")
@@ -125,17 +120,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def refusing() -> Iterator[str]:
+def refusing():
     """The address of a server that does not let anybody in."""
 
-    def refuse(request: object) -> Fault:
+    def refuse(request):
         return refused(403, "Forbidden", "you may not")
 
     with serving_store(Store(NEW_SERVER), faults=refuse) as address:
         yield address
 
 
-def said(words: list[str], config: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def said(words, config, capsys):
     """All that a command says, and the reports of defects, of which there may be none."""
     status = run([*words, "--kubeconfig", str(config)])
     captured = capsys.readouterr()
@@ -145,23 +140,19 @@ def said(words: list[str], config: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("user", USERS.values(), ids=list(USERS))
-def test_credentials_of_users(
-    user: dict[str, Any], folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_credentials_of_users(user, folder, refusing, capsys):
     """No credential is told, neither where it is wrong nor where the server refuses it."""
     assert MARK not in said(["snapshot"], kubeconfig(folder, {"server": refusing}, user), capsys)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS.values(), ids=list(CLUSTERS))
-def test_credentials_of_clusters(
-    cluster: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_credentials_of_clusters(cluster, folder, capsys):
     """Addresses are told without the user and the password in them."""
     assert MARK not in said(["snapshot"], kubeconfig(folder, cluster), capsys)
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=list(BROKEN))
-def test_files_that_are_broken(content: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_broken(content, folder, capsys):
     """What a broken file has is not told either."""
     (folder / "config").write_text(content)
     assert MARK not in said(["snapshot"], folder / "config", capsys)
@@ -178,9 +169,7 @@ def test_files_that_are_broken(content: str, folder: Path, capsys: pytest.Captur
         "plugin without JSON",
     ],
 )
-def test_every_command(
-    words: list[str], name: str, folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command(words, name, folder, refusing, capsys):
     """Every command that takes a kubeconfig ends with one line for credentials that cannot be used, at once."""
     config = kubeconfig(folder, {"server": refusing}, USERS[name])
     text = said(words, config, capsys)
@@ -189,8 +178,6 @@ def test_every_command(
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-def test_every_command_and_an_address(
-    words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_and_an_address(words, folder, capsys):
     """A password in the address of a broken kubeconfig is told by no command."""
     assert MARK not in said(words, kubeconfig(folder, {"server": f"https://u:{MARK}@host:port"}), capsys)

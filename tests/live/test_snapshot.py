@@ -1,36 +1,28 @@
 """Snapshots of live clusters: what they hold, what may be missing, and redaction."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from kubeclassic.api.cluster import Cluster
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.api import VERSIONS, Request
-from kubeclassic.live.renaming import Redaction, redact
-from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
+from kubeclassic.live.client.api import VERSIONS
+from kubeclassic.live.renaming import redact
+from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.scheduler import Scheduler
 from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import User, pod_manifest
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.conftest import ROOT
 from tests.support.virtualtime import run_virtually
 
-Json = dict[str, Any]
 
-
-def store(flavour: Flavour = NEW_SERVER, count: int = 3) -> Store:
+def store(flavour=NEW_SERVER, count=3):
     """A server with nodes, and a pod that has finished beside two that have not."""
     found = Store(flavour)
     user = User(found)
@@ -42,14 +34,14 @@ def store(flavour: Flavour = NEW_SERVER, count: int = 3) -> Store:
     return found
 
 
-def take(found: Store, faults: Decide = lambda request: NO_FAULT) -> ClusterSnapshot:
+def take(found, faults=lambda request: NO_FAULT):
     """The snapshot of a server."""
     taken = run_virtually(take_snapshot(StoreTransport(found, faults)))
     assert taken is not None
     return taken
 
 
-def names(taken: ClusterSnapshot, kind: str) -> list[str]:
+def names(taken, kind):
     """The names of the objects of a kind."""
     return [item["metadata"]["name"] for item in taken.items if item["kind"] == kind]
 
@@ -58,7 +50,7 @@ class TestTaking:
     """What a snapshot holds."""
 
     @pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
-    def test_old_and_new_servers(self, flavour: Flavour) -> None:
+    def test_old_and_new_servers(self, flavour):
         """Every kind that the server has is listed once, in its newest version, and noted with a
         resourceVersion."""
         taken = take(store(flavour))
@@ -70,12 +62,12 @@ class TestTaking:
         assert all(item["apiVersion"] for item in taken.items)
         assert not any("managedFields" in item["metadata"] for item in taken.items)
 
-    def test_pages_are_of_one_version(self) -> None:
+    def test_pages_are_of_one_version(self):
         """Objects that come and go between two pages do not show."""
         found = store(count=1200)
-        asked: list[Request] = []
+        asked = []
 
-        def change(request: Request) -> Fault:
+        def change(request):
             if request.path == "/api/v1/nodes":
                 asked.append(request)
                 User(found).delete("nodes", f"n{1200 - len(asked):04d}")
@@ -87,7 +79,7 @@ class TestTaking:
         assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
 
     @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
-    def test_an_item_of_another_kind(self, kind: Any) -> None:
+    def test_an_item_of_another_kind(self, kind):
         """What a list holds has the kind and the version of the list, whatever an item says of itself, and
         can be redacted."""
         item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
@@ -101,13 +93,13 @@ class TestTaking:
         assert len(redact(taken.items, b"salt").items) == len(taken.items)
 
 
-def manifests(folder: Path) -> tuple[Json, ...]:
+def manifests(folder):
     """The objects in *folder* that a live cluster would have: those whose kind a snapshot has."""
     documents = (dict(document.data) for document in read_documents([folder]))
     return tuple(document for document in documents if document["kind"] in VERSIONS)
 
 
-def restored(value: Any, back: Mapping[str, str]) -> Any:
+def restored(value, back):
     """*value* with old names in place of new ones, also within texts."""
     if isinstance(value, dict):
         return {restored(key, back): restored(item, back) for key, item in value.items()}
@@ -119,7 +111,7 @@ def restored(value: Any, back: Mapping[str, str]) -> Any:
     return value
 
 
-def inverse(redaction: Redaction) -> dict[str, str]:
+def inverse(redaction):
     """New name -> old name; the longest first, as some are put together from others."""
     pairs = {new: old for table in (redaction.names, redaction.namespaces) for old, new in table.items()}
     return dict(sorted(pairs.items(), key=lambda pair: -len(pair[0])))
@@ -299,14 +291,14 @@ class TestRedaction:
     @pytest.mark.parametrize(
         "items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"]
     )
-    def test_nothing_that_is_read_is_lost(self, items: tuple[Json, ...]) -> None:
+    def test_nothing_that_is_read_is_lost(self, items):
         """With its old names back, every object is what it was, as far as rules read it."""
         redaction = redact(items)
         back = inverse(redaction)
         for before, after in zip(items, redaction.items, strict=True):
             assert read_as(restored(after, back)) == read_as(before)
 
-    def test_no_name_is_left(self) -> None:
+    def test_no_name_is_left(self):
         """No name, value, image, address or disk is in the result."""
         text = json.dumps(redact((RICH, *OTHERS)).items)
         hidden = (
@@ -326,7 +318,7 @@ class TestRedaction:
         )
         assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
-    def test_environments_and_others_are_dropped(self) -> None:
+    def test_environments_and_others_are_dropped(self):
         """Environments, commands, messages, and annotations that no rule reads are left out."""
         pod = json.loads(json.dumps(RICH))
         pod["metadata"]["annotations"] = {"secret": "hidden"}
@@ -340,7 +332,7 @@ class TestRedaction:
         plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
         assert redact((pod,), b"1").items == redact((plain,), b"1").items
 
-    def test_names_sort_as_before(self) -> None:
+    def test_names_sort_as_before(self):
         """New names, and namespaces with a slash after them, sort as the old ones."""
         names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
         pods = tuple(
@@ -350,14 +342,14 @@ class TestRedaction:
         )
         redaction = redact(pods)
 
-        def keys(items: tuple[Json, ...]) -> list[int]:
+        def keys(items):
             found = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in items]
             return sorted(range(len(found)), key=found.__getitem__)
 
         assert keys(redaction.items) == keys(pods)
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_decisions_are_the_same(self, release: str) -> None:
+    def test_decisions_are_the_same(self, release):
         """On the example, every release decides on the redacted cluster as on the other, but for the names."""
         items = manifests(ROOT / "examples/cluster")
         redaction = redact(items)
@@ -366,14 +358,14 @@ class TestRedaction:
         assert theirs == list(decided(frozen_workloads(items), release))
 
 
-def read_as(manifest: Json) -> KubeObject | None:
+def read_as(manifest):
     """What rules read of a manifest; workloads and annotations are compared by what is kept of them."""
     kept = ("name", "namespace", "uid", "labels", "ownerReferences")
     metadata = {key: value for key, value in manifest["metadata"].items() if key in kept}
     return decode({**manifest, "metadata": metadata}, strict=False)
 
 
-def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
+def frozen_workloads(items):
     """*items*, where no workload lacks pods: redacted ones make none."""
     kinds = ("ReplicaSet", "StatefulSet", "ReplicationController")
     return tuple(
@@ -381,7 +373,7 @@ def frozen_workloads(items: tuple[Json, ...]) -> tuple[Json, ...]:
     )
 
 
-def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
+def decided(items, release):
     """The decision on each pod that waits: host, victims, and why each other node does not fit."""
     scheduler = Scheduler(Cluster(items), release)
     for decision in scheduler.run():
@@ -392,7 +384,7 @@ def decided(items: tuple[Json, ...], release: str) -> Iterator[Json]:
         }
 
 
-FORMERLY_KEPT: dict[str, Json] = yaml.safe_load("""
+FORMERLY_KEPT = yaml.safe_load("""
 the class of a quota: {kind: ResourceQuota, spec: {hard: {acme.storageclass.storage.k8s.io/requests.storage: '1'}}}
 the class of what is used: {kind: ResourceQuota, status: {used: {acme.storageclass.storage.k8s.io/persistentvolumeclaims: 1}}}
 an instance type: {kind: Node, metadata: {labels: {node.kubernetes.io/instance-type: acme-large}}}
@@ -415,7 +407,7 @@ odd requests: {kind: Pod, spec: {containers: [{resources: {requests: {cpu: {acme
 an odd name: {kind: Pod, metadata: {name: [acme]}}
 odd labels: {kind: Pod, metadata: {labels: {a: {acme: acme}}}}
 """)
-COMPARES: Json = yaml.safe_load("""
+COMPARES = yaml.safe_load("""
 kind: Pod
 metadata: {name: p}
 spec:
@@ -428,7 +420,7 @@ spec:
                 operator: Gt
                 values: ['8']
 """)
-ODD_OBJECTS: list[Json] = [
+ODD_OBJECTS = [
     *yaml.safe_load("""
 - {kind: Pod, metadata: {name: p}, spec: {volumes: [[]]}}
 - {kind: Pod, spec: {volumes: [{ephemeral: 5}]}}
@@ -452,12 +444,12 @@ class TestWhatStays:
     """What the docs do not name is renamed or left out."""
 
     @pytest.mark.parametrize("item", FORMERLY_KEPT.values(), ids=list(FORMERLY_KEPT))
-    def test_no_mark_is_left(self, item: Json) -> None:
+    def test_no_mark_is_left(self, item):
         """A word of the cluster's owner is gone, wherever it is."""
         item = {**item, "metadata": {"name": "n", **item.get("metadata", {})}}
         assert "acme" not in json.dumps(redact((item, COMPARES)).items[0]).lower()
 
-    def test_what_rules_read(self) -> None:
+    def test_what_rules_read(self):
         """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the
         release of a kubelet."""
         labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
@@ -472,6 +464,6 @@ class TestWhatStays:
         assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}
 
     @pytest.mark.parametrize("item", ODD_OBJECTS)
-    def test_odd_objects(self, item: Json) -> None:
+    def test_odd_objects(self, item):
         """Objects that no API server should send are redacted all the same."""
         assert redact((item,)).items[0]["kind"] == item["kind"]

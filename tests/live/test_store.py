@@ -1,21 +1,15 @@
 """What the recordings cannot show of the API server of the tests: lists, watches and history agree, whatever
 happens."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
-from tests.apiserver.storage import Storage, Watch
+from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
 
 PODS = "/api/v1/namespaces/default/pods"
-Pods = dict[str, str]
-"""Name of a pod -> its revision."""
 
 acts = st.lists(
     st.tuples(st.sampled_from(("create", "bind", "label", "delete", "kill")), st.integers(0, 4)), max_size=25
@@ -23,7 +17,7 @@ acts = st.lists(
 flavours = st.sampled_from(sorted(FLAVOURS.values(), key=lambda flavour: flavour.version))
 
 
-def do(user: User, what: str, number: int) -> None:
+def do(user, what, number):
     """One act on a pod, which may be refused."""
     name = f"pod-{number}"
     try:
@@ -42,24 +36,24 @@ def do(user: User, what: str, number: int) -> None:
         assert error.status in (404, 409)  # noqa: PT017  # anything else is a fault of the server
 
 
-def revisions(items: list[Any]) -> Pods:
+def revisions(items):
     """Name -> revision of the objects of a list."""
     return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in items}
 
 
-def listed(store: Store, query: str = "") -> Any:
+def listed(store, query=""):
     """A list of pods."""
     return store.handle("GET", PODS, query).body
 
 
-def watched(store: Store, query: str) -> Watch:
+def watched(store, query):
     """A watch of pods."""
     watch = store.handle("GET", PODS, f"watch=true&{query}").watch
     assert watch is not None
     return watch
 
 
-def followed(pods: Pods, watch: Watch) -> Pods:
+def followed(pods, watch):
     """*pods* after the events of a watch, which must fit to them."""
     found = dict(pods)
     for frame in watch.events:
@@ -73,9 +67,7 @@ def followed(pods: Pods, watch: Watch) -> Pods:
 
 
 @given(acts, acts, flavours)
-def test_a_list_and_a_watch_make_the_present(
-    before: list[tuple[str, int]], after: list[tuple[str, int]], flavour: Any
-) -> None:
+def test_a_list_and_a_watch_make_the_present(before, after, flavour):
     """A list, then the events since, give what is there, whether the watch began before them or after."""
     user = User(Store(flavour))
     for act in before:
@@ -93,9 +85,7 @@ def test_a_list_and_a_watch_make_the_present(
 
 
 @given(acts, acts, st.integers(1, 3))
-def test_pages_are_of_one_moment(
-    before: list[tuple[str, int]], after: list[tuple[str, int]], limit: int
-) -> None:
+def test_pages_are_of_one_moment(before, after, limit):
     """The pages of a list are those of its first one's revision, whatever happens in between."""
     user = User(Store(NEW_SERVER))
     for act in before:
@@ -113,7 +103,7 @@ def test_pages_are_of_one_moment(
     assert found == whole["items"]
 
 
-def test_history_is_bounded() -> None:
+def test_history_is_bounded():
     """What is older than the history is gone, for watches and for pages."""
     user = User(Store(NEW_SERVER, Storage(history=5)))
     user.add_pods(3)
@@ -127,7 +117,7 @@ def test_history_is_bounded() -> None:
     assert len(rest["items"]) == 8
 
 
-def test_a_restart_ends_watches() -> None:
+def test_a_restart_ends_watches():
     """A restart of the server ends what runs, and older revisions are lost for the watch cache."""
     user = User(Store(OLD_SERVER))
     watch = watched(user.store, "resourceVersion=7")

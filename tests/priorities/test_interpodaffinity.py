@@ -40,22 +40,23 @@ def test_a_node_that_stands_twice(release, scores):
     assert inter_pod_affinity.reduce(cycle.template, sums, nodes, cycle).tolist() == scores
 
 
-class TestInvalidSelectors:
-    def test_the_pods_own_needs_a_pod_to_match(self):
-        """An invalid preference is an error once there is a pod, and nothing before."""
-        assert raw(incoming(like=[BAD]), A) == {"a": 0}
-        with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
-            raw(incoming(like=[BAD]), A, peer())
+def test_the_pods_own_needs_a_pod_to_match():
+    """An invalid preference is an error once there is a pod, and nothing before."""
+    assert raw(incoming(like=[BAD]), A) == {"a": 0}
+    with pytest.raises(PriorityError, match=r'^"Near" is not a valid pod selector operator$'):
+        raw(incoming(like=[BAD]), A, peer())
 
-    def test_an_existing_pods_one_is_an_error_for_every_pod(self):
-        """One bad preference in the cluster fails the priority, a single time and not once a node."""
-        with pytest.raises(PriorityError) as caught:
-            raw(PLAIN, A, peer(dislike=[BAD]))
-        assert caught.value.once
 
-    def test_on_a_node_that_is_gone_it_does_no_harm(self):
-        """Pods whose node is not found are not looked at."""
-        assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
+def test_an_existing_pods_one_is_an_error_for_every_pod():
+    """One bad preference in the cluster fails the priority, a single time and not once a node."""
+    with pytest.raises(PriorityError) as caught:
+        raw(PLAIN, A, peer(dislike=[BAD]))
+    assert caught.value.once
+
+
+def test_on_a_node_that_is_gone_it_does_no_harm():
+    """Pods whose node is not found are not looked at."""
+    assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
 
 
 SPREADS = st.integers(0, 40) | st.integers(FEW_KEYS - 2, FEW_KEYS + 99) | st.integers(0, 1 << 40)

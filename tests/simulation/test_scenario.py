@@ -33,39 +33,40 @@ def waiting(found):
     return [item.name for item in found.pending]
 
 
-class TestPods:
-    def test_who_has_no_node_waits(self, tmp_path):
-        """Pods without a node wait, in input order; the others are there."""
-        found = scenario(tmp_path, pod("z"), pod("bound", nodeName="a"), pod("b"), more=(pod("m"),))
-        assert waiting(found) == ["z", "b", "m"]
-        assert [item.name for item in found.objects] == ["a", "bound"]
+def test_who_has_no_node_waits(tmp_path):
+    """Pods without a node wait, in input order; the others are there."""
+    found = scenario(tmp_path, pod("z"), pod("bound", nodeName="a"), pod("b"), more=(pod("m"),))
+    assert waiting(found) == ["z", "b", "m"]
+    assert [item.name for item in found.objects] == ["a", "bound"]
 
-    def test_who_takes_no_part(self, tmp_path):
-        """Pods that have finished, are being deleted or are another scheduler's are ignored and counted."""
-        found = scenario(
-            tmp_path,
-            pod("done", status={"phase": "Succeeded"}),
-            pod("failed", nodeName="a", status={"phase": "Failed"}),
-            pod("leaving", deleted="2020-01-01T00:00:00Z"),
-            pod("theirs", schedulerName="other"),
-        )
-        assert waiting(found) == []
-        assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
-        assert not [item for item in found.objects if isinstance(item, Pod)]
 
-    def test_who_stays(self, tmp_path):
-        """Pods on a node stay while they are leaving, and with a warning where their node was not given;
-        other kinds are counted."""
-        others = (manifest("Ingress", name) for name in "ij")
-        found = scenario(
-            tmp_path,
-            pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"),
-            pod("orphan", nodeName="gone"),
-            *others,
-        )
-        assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
-        assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
-        assert found.ignored == {"of kind Ingress": 2}
+def test_who_takes_no_part(tmp_path):
+    """Pods that have finished, are being deleted or are another scheduler's are ignored and counted."""
+    found = scenario(
+        tmp_path,
+        pod("done", status={"phase": "Succeeded"}),
+        pod("failed", nodeName="a", status={"phase": "Failed"}),
+        pod("leaving", deleted="2020-01-01T00:00:00Z"),
+        pod("theirs", schedulerName="other"),
+    )
+    assert waiting(found) == []
+    assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
+    assert not [item for item in found.objects if isinstance(item, Pod)]
+
+
+def test_who_stays(tmp_path):
+    """Pods on a node stay while they are leaving, and with a warning where their node was not given;
+    other kinds are counted."""
+    others = (manifest("Ingress", name) for name in "ij")
+    found = scenario(
+        tmp_path,
+        pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"),
+        pod("orphan", nodeName="gone"),
+        *others,
+    )
+    assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
+    assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
+    assert found.ignored == {"of kind Ingress": 2}
 
 
 def test_replicas_are_topped_up(tmp_path):

@@ -183,28 +183,29 @@ def test_a_gated_pod(told, found):
     assert found("gated", "--release", "1.27")["gated"]
 
 
-class TestForms:
-    def test_all_nodes(self):
-        """The table has the nearest nodes and says how many there are; --all has every one."""
-        texts = []
-        for arguments in ([], ["--all"]):
-            texts.append(ran("explain", EXAMPLE, "yearly-report", *arguments, status=(0, 1)).out)
-        assert "(the nearest 5 of 11 nodes; --all shows every one)" in " ".join(texts[0].split())
-        assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
-        assert "--all shows" not in texts[1]
+def test_all_nodes():
+    """The table has the nearest nodes and says how many there are; --all has every one."""
+    texts = []
+    for arguments in ([], ["--all"]):
+        texts.append(ran("explain", EXAMPLE, "yearly-report", *arguments, status=(0, 1)).out)
+    assert "(the nearest 5 of 11 nodes; --all shows every one)" in " ".join(texts[0].split())
+    assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
+    assert "--all shows" not in texts[1]
 
-    def test_wide_shows_how_scores_come_about(self, told):
-        """-o wide has each score as raw, reduced and weight, and the rule that turned a node down."""
-        text = told("db-0", "-o", "wide")
-        assert "NodePreferAvoidPods 10 -> 10 x 10000" in " ".join(
-            text.split()
-        )  # a long list of scores is wrapped
-        assert "PodToleratesNodeTaints" in text
 
-    @pytest.mark.parametrize("width", [60, 100, 200])
-    @pytest.mark.parametrize(
-        "arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]]
-    )
-    def test_it_fits_the_terminal(self, told, width, arguments):
-        """No line is wider than the terminal."""
-        assert max(map(len, told(*arguments, columns=width).splitlines())) <= width
+def test_wide_shows_how_scores_come_about(told):
+    """-o wide has each score as raw, reduced and weight, and the rule that turned a node down."""
+    text = told("db-0", "-o", "wide")
+    assert "NodePreferAvoidPods 10 -> 10 x 10000" in " ".join(
+        text.split()
+    )  # a long list of scores is wrapped
+    assert "PodToleratesNodeTaints" in text
+
+
+@pytest.mark.parametrize("width", [60, 100, 200])
+@pytest.mark.parametrize(
+    "arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]]
+)
+def test_it_fits_the_terminal(told, width, arguments):
+    """No line is wider than the terminal."""
+    assert max(map(len, told(*arguments, columns=width).splitlines())) <= width

@@ -85,74 +85,78 @@ def causes(found):
     return {report["node"]: report["causes"] for report in found["nodes"] if report["causes"]}
 
 
-class TestWhatFails:
-    @RELEASES
-    def test_the_selector(self, release, asked):
-        """The selector that fails is named on each node, with what there is in the cluster, in every release."""
-        found = asked("typo", "--release", release)
-        words = "nodeSelector pool=genral"
-        assert {name for name, told in causes(found).items() if words in told} == set(ZONES)
-        cause = next(one for one in found["causes"] if one["field"] == "nodeSelector")
-        assert cause == {
-            "field": "nodeSelector",
-            "text": "pool=genral",
-            "nodes": 3,
-            "note": "no node has it; 2 have pool=general",
-            "absent": True,
+@RELEASES
+def test_the_selector(release, asked):
+    """The selector that fails is named on each node, with what there is in the cluster, in every release."""
+    found = asked("typo", "--release", release)
+    words = "nodeSelector pool=genral"
+    assert {name for name, told in causes(found).items() if words in told} == set(ZONES)
+    cause = next(one for one in found["causes"] if one["field"] == "nodeSelector")
+    assert cause == {
+        "field": "nodeSelector",
+        "text": "pool=genral",
+        "nodes": 3,
+        "note": "no node has it; 2 have pool=general",
+        "absent": True,
+    }
+
+
+def test_the_expression_of_a_term(asked):
+    """Of a term of node affinity the expression that fails is named, and not the one that holds."""
+    found = asked("spot")
+    assert all("nodeAffinity pool In [spot]" in told for told in causes(found).values())
+    assert not any("hostname" in words for told in causes(found).values() for words in told)
+    assert "no node has it; pool is general on 2, gpu on 1" in asked("spot", form="table")
+
+
+@RELEASES
+def test_the_term_of_affinity(release, asked):
+    """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
+    found = asked("near", "--release", release)
+    told = causes(found)
+    web = "podAffinity app=web by kubernetes.io/hostname"
+    cache = "podAffinity app=cahce by kubernetes.io/hostname"
+    assert told["general-a"] == [cache]
+    assert told["general-b"] == [web, cache]
+    notes = {one["text"]: one["note"] for one in found["causes"]}
+    assert notes["app=cahce by kubernetes.io/hostname"] == "no pod on a node matches; 1 with app=cache"
+    assert notes["app=web by kubernetes.io/hostname"] == "1 pod on nodes matches"
+
+
+@RELEASES
+def test_the_term_of_anti_affinity(release, asked):
+    """Of two terms of anti-affinity the one that fails is named."""
+    assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [
+        f"podAntiAffinity app=web by {ZONE}"
+    ]
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
+def test_the_pod_that_keeps_it_away(release, asked):
+    """Where a pod that is there keeps it away, that pod is named."""
+    told = causes(asked("shy", "--release", release))
+    assert told["general-a"] == [f"podAntiAffinity of pod default/db-0 by {ZONE}"]
+    assert told["general-b"] == [f"podAntiAffinity of pod default/db-1 by {ZONE}"]
+
+
+@pytest.mark.parametrize("release", ["1.18", "1.27", "1.34"])
+def test_the_constraint(release, tmp_path):
+    """Of two constraints of the spread the one that fails is named."""
+    spread = [
+        {
+            "topologyKey": key,
+            "maxSkew": skew,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "web"}},
         }
-
-    def test_the_expression_of_a_term(self, asked):
-        """Of a term of node affinity the expression that fails is named, and not the one that holds."""
-        found = asked("spot")
-        assert all("nodeAffinity pool In [spot]" in told for told in causes(found).values())
-        assert not any("hostname" in words for told in causes(found).values() for words in told)
-        assert "no node has it; pool is general on 2, gpu on 1" in asked("spot", form="table")
-
-    @RELEASES
-    def test_the_term_of_affinity(self, release, asked):
-        """Of two terms of pod affinity the one that fails on a node is named there, in every release."""
-        found = asked("near", "--release", release)
-        told = causes(found)
-        web = "podAffinity app=web by kubernetes.io/hostname"
-        cache = "podAffinity app=cahce by kubernetes.io/hostname"
-        assert told["general-a"] == [cache]
-        assert told["general-b"] == [web, cache]
-        notes = {one["text"]: one["note"] for one in found["causes"]}
-        assert notes["app=cahce by kubernetes.io/hostname"] == "no pod on a node matches; 1 with app=cache"
-        assert notes["app=web by kubernetes.io/hostname"] == "1 pod on nodes matches"
-
-    @RELEASES
-    def test_the_term_of_anti_affinity(self, release, asked):
-        """Of two terms of anti-affinity the one that fails is named."""
-        assert causes(asked("away", "--release", release, "--node", "general-a"))["general-a"] == [
-            f"podAntiAffinity app=web by {ZONE}"
-        ]
-
-    @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
-    def test_the_pod_that_keeps_it_away(self, release, asked):
-        """Where a pod that is there keeps it away, that pod is named."""
-        told = causes(asked("shy", "--release", release))
-        assert told["general-a"] == [f"podAntiAffinity of pod default/db-0 by {ZONE}"]
-        assert told["general-b"] == [f"podAntiAffinity of pod default/db-1 by {ZONE}"]
-
-    @pytest.mark.parametrize("release", ["1.18", "1.27", "1.34"])
-    def test_the_constraint(self, release, tmp_path):
-        """Of two constraints of the spread the one that fails is named."""
-        spread = [
-            {
-                "topologyKey": key,
-                "maxSkew": skew,
-                "whenUnsatisfiable": "DoNotSchedule",
-                "labelSelector": {"matchLabels": {"app": "web"}},
-            }
-            for key, skew in ((ZONE, 1), ("kubernetes.io/hostname", 5))
-        ]
-        waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
-        path = tmp_path / "cluster.json"
-        path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
-        found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document
-        assert found["host"] == "general-b"
-        assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
+        for key, skew in ((ZONE, 1), ("kubernetes.io/hostname", 5))
+    ]
+    waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
+    found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document
+    assert found["host"] == "general-b"
+    assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
 
 
 @RELEASES

@@ -128,59 +128,62 @@ def test_a_selector_chooses_among_them(told):
     assert told("--nodes", "-l", "pool in (two)", "-o", "name") == f"{SECOND}\n"
 
 
-class TestForms:
-    @pytest.mark.parametrize(
-        "key, pods",
-        [
-            ("pod", ["high", "huge"]),
-            ("-pod", ["huge", "high"]),
-            ("-cpu", ["huge", "high"]),
-            (".requests.cpu", ["high", "huge"]),
-            ("NODE", ["high", "huge"]),
-            ("-priority", ["high", "huge"]),
-        ],
+@pytest.mark.parametrize(
+    "key, pods",
+    [
+        ("pod", ["high", "huge"]),
+        ("-pod", ["huge", "high"]),
+        ("-cpu", ["huge", "high"]),
+        (".requests.cpu", ["high", "huge"]),
+        ("NODE", ["high", "huge"]),
+        ("-priority", ["high", "huge"]),
+    ],
+)
+def test_sorted(told, key, pods):
+    """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value
+    comes last."""
+    lines = told("--sort-by", key, "--no-headers").split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in lines] == [f"jobs/{pod}" for pod in pods]
+
+
+def test_nodes_are_sorted_by_what_is_free(told):
+    """A column of the table of nodes is named as its header is."""
+    assert told("--nodes", "--sort-by", "-cpu free", "-o", "name").split() == [SECOND, FIRST]
+
+
+def test_an_unknown_column_is_refused_before_the_run(folder):
+    """The columns that there are, and the nearest one, are told."""
+    told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)
+    assert told.out == ""
+    assert told.err.startswith("kubeclassic: --sort-by: expected one of pod, ")
+    assert told.err.endswith(', got "prioritie"; did you mean "priority"?\n')
+
+
+def test_a_namespace_and_a_selector_choose_what_is_shown(told):
+    """``-n`` and ``-l`` show some pods; all are scheduled, and the summary is of all."""
+    assert told("-n", "shop", "-o", "name") == ""
+    assert told("-l", "app=batch", "-o", "name") == f"jobs/high {FIRST}\n"
+    assert "no pod to show" not in told.err
+    assert told("-l", "app!=batch", "-o", "name") == ""
+    nothing, summary, *_ = told.err.splitlines()
+    assert nothing == "no pod to show: -l chooses none of those that were tried"
+    assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
+
+
+@pytest.mark.parametrize(
+    "arguments, fault",
+    [
+        (("-l", "a in b"), "-l: expected KEY=VALUE, "),
+        (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
+        (("--nodes", "-o", "jsonl"), "--nodes cannot be combined with -o jsonl: "),
+        (("--sort-by", "pod", "-o", "jsonl"), "--sort-by cannot be combined with -o jsonl: "),
+    ],
+)
+def test_what_does_not_go_is_refused(folder, arguments, fault):
+    """Unknown fields, broken selectors and options that do not go together are refused in one line."""
+    assert ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=2).err.startswith(
+        f"kubeclassic: {fault}"
     )
-    def test_sorted(self, told, key, pods):
-        """``--sort-by`` takes a column or a field, with a minus for the greatest first; what has no value
-        comes last."""
-        lines = told("--sort-by", key, "--no-headers").split("\n\n")[0].splitlines()
-        assert [line.split()[0] for line in lines] == [f"jobs/{pod}" for pod in pods]
-
-    def test_nodes_are_sorted_by_what_is_free(self, told):
-        """A column of the table of nodes is named as its header is."""
-        assert told("--nodes", "--sort-by", "-cpu free", "-o", "name").split() == [SECOND, FIRST]
-
-    def test_an_unknown_column_is_refused_before_the_run(self, folder):
-        """The columns that there are, and the nearest one, are told."""
-        told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)
-        assert told.out == ""
-        assert told.err.startswith("kubeclassic: --sort-by: expected one of pod, ")
-        assert told.err.endswith(', got "prioritie"; did you mean "priority"?\n')
-
-    def test_a_namespace_and_a_selector_choose_what_is_shown(self, told):
-        """``-n`` and ``-l`` show some pods; all are scheduled, and the summary is of all."""
-        assert told("-n", "shop", "-o", "name") == ""
-        assert told("-l", "app=batch", "-o", "name") == f"jobs/high {FIRST}\n"
-        assert "no pod to show" not in told.err
-        assert told("-l", "app!=batch", "-o", "name") == ""
-        nothing, summary, *_ = told.err.splitlines()
-        assert nothing == "no pod to show: -l chooses none of those that were tried"
-        assert summary == "1 of 2 pods placed on 2 nodes, 1 unschedulable"
-
-    @pytest.mark.parametrize(
-        "arguments, fault",
-        [
-            (("-l", "a in b"), "-l: expected KEY=VALUE, "),
-            (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
-            (("--nodes", "-o", "jsonl"), "--nodes cannot be combined with -o jsonl: "),
-            (("--sort-by", "pod", "-o", "jsonl"), "--sort-by cannot be combined with -o jsonl: "),
-        ],
-    )
-    def test_what_does_not_go_is_refused(self, folder, arguments, fault):
-        """Unknown fields, broken selectors and options that do not go together are refused in one line."""
-        assert ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=2).err.startswith(
-            f"kubeclassic: {fault}"
-        )
 
 
 @pytest.mark.parametrize("form", ["table", "wide"])

@@ -56,34 +56,35 @@ def test_a_release_alone():
     assert kubeclassic.compare(CLUSTER, "1.16", "v1.16.3").ok
 
 
-class TestFrames:
-    @pytest.mark.parametrize("library", ["pandas", "polars"])
-    def test_all_columns_of_the_json(self, library):
-        """A frame of a simulation has what the JSON has of a pod: outcome, namespace, priority, requests."""
-        pytest.importorskip(library)
-        found = kubeclassic.simulate(CLUSTER)
-        frame = found.to_frame(library=library)
-        record = found.record()["pods"][0]
-        inside = {f"requests.{name}" for name in record["requests"]}
-        assert {*record, *inside} - {"requests"} <= set(frame.columns)
-        assert list(frame.columns)[:3] == ["pod", "host", "error"]
-        assert next(iter(frame["requests.cpu"])) == record["requests"]["cpu"]
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_all_columns_of_the_json(library):
+    """A frame of a simulation has what the JSON has of a pod: outcome, namespace, priority, requests."""
+    pytest.importorskip(library)
+    found = kubeclassic.simulate(CLUSTER)
+    frame = found.to_frame(library=library)
+    record = found.record()["pods"][0]
+    inside = {f"requests.{name}" for name in record["requests"]}
+    assert {*record, *inside} - {"requests"} <= set(frame.columns)
+    assert list(frame.columns)[:3] == ["pod", "host", "error"]
+    assert next(iter(frame["requests.cpu"])) == record["requests"]["cpu"]
 
-    def test_lists_of_the_json_are_tables(self):
-        """What differs between configurations is a table too, with outcome and cause."""
-        pytest.importorskip("pandas")
-        found = kubeclassic.compare(CLUSTER, "1.12", "1.27")
-        frame = found.to_frame("differences")
-        assert len(frame) == len(found.differences)
-        assert {"pod", "decisions.a.host", "causes.b.kind", "causes.b.rule", "causes.b.verdict"} <= set(
-            frame.columns
-        )
-        with pytest.raises(KubeclassicError, match=r'^table: expected pods or .*differences, got "diff"'):
-            found.to_frame("diff")
 
-    def test_a_field_for_each_node_is_left_out(self):
-        """A field that has an entry for each of many nodes makes no columns."""
-        rows = rows_of(
-            {"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]}
-        )
-        assert rows == {"cycles": [{"pod": "p"}]}
+def test_lists_of_the_json_are_tables():
+    """What differs between configurations is a table too, with outcome and cause."""
+    pytest.importorskip("pandas")
+    found = kubeclassic.compare(CLUSTER, "1.12", "1.27")
+    frame = found.to_frame("differences")
+    assert len(frame) == len(found.differences)
+    assert {"pod", "decisions.a.host", "causes.b.kind", "causes.b.rule", "causes.b.verdict"} <= set(
+        frame.columns
+    )
+    with pytest.raises(KubeclassicError, match=r'^table: expected pods or .*differences, got "diff"'):
+        found.to_frame("diff")
+
+
+def test_a_field_for_each_node_is_left_out():
+    """A field that has an entry for each of many nodes makes no columns."""
+    rows = rows_of(
+        {"cycles": [{"pod": "p", "scores": {f"n{number}": number for number in range(MOST_COLUMNS + 1)}}]}
+    )
+    assert rows == {"cycles": [{"pod": "p"}]}

@@ -325,8 +325,8 @@ def table():
 # --- kinds --------------------------------------------------------------------------------------------------
 
 KIND = re.compile(r"^(Framework|Classic)|(Engine|Flow)$")
-"""Names of classes that only one kind of releases has: that with predicates and priorities, or the framework.
-"""
+"""Names of classes that only one kind of releases has: that with predicates and priorities, or the
+framework."""
 
 
 def kinds_asked(module):

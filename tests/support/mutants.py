@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -743,7 +742,7 @@ MUTANTS = (
 """A mutant that no test can find, as it decides alike, is not kept."""
 
 
-def copied(folder: Path) -> Path:
+def copied(folder):
     """A copy of the files of the checkout as the package ``kubeclassic`` in *folder*."""
     listed = (
         subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
@@ -758,7 +757,7 @@ def copied(folder: Path) -> Path:
     return copy
 
 
-def is_found(mutant: Mutant, copy: Path) -> bool:
+def is_found(mutant, copy):
     """Whether the tests of its room fail with *mutant* in *copy*, which is as before afterwards."""
     file = copy / mutant.file
     before = file.read_text(encoding="utf-8")
@@ -789,7 +788,7 @@ def is_found(mutant: Mutant, copy: Path) -> bool:
     return done.returncode == 1
 
 
-def main(words: Sequence[str]) -> int:
+def main(words):
     """Try the mutants that *words* choose; 1 if one is not found."""
     chosen = [one for one in MUTANTS if not words or any(word in f"{one.file}: {one.says}" for word in words)]
     missed = 0

@@ -81,62 +81,62 @@ def test_names_are_in_camel_case(attribute, name):
     assert json_name(attribute) == name
 
 
-class TestAnnotations:
-    def test_of_single_values_and_maps(self):
-        """Every annotation has its reader; a field may have another name, or a reader of its own."""
-        document = {
-            "text": "a",
-            "flag": True,
-            "number": 2**40,
-            "small": 5,
-            "content": "eHk=",
-            "amount": "1500m",
-            "labels": {"a": "b"},
-        }
-        found = read(Leaves, {**document, "raw": {"c": 1}, "odd-name": "o", "length": "four", "unread": 1})
-        assert found == Leaves(
-            "a", True, 2**40, 5, b"xy", Quantity.of("1500m"), Map(a="b"), {"c": 1}, other="o", length=4
-        )
-
-    @pytest.mark.parametrize(
-        "document, wanted",
-        [
-            ({"text": 1}, "text: expected a string, got 1"),
-            ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),
-            ({"small": 1.5}, "small: expected a whole number, got 1.5"),
-            (
-                {"small": 2**31},
-                "small: expected a whole number from -2147483648 to 2147483647, got 2147483648",
-            ),
-            ({"content": "?"}, 'content: expected bytes in base64, got "(hidden)"'),
-            ({"raw": []}, "raw: expected an object, got an empty list"),
-            ({"names": ["a", 1]}, "names[1]: expected a string, got 1"),
-        ],
+def test_of_single_values_and_maps():
+    """Every annotation has its reader; a field may have another name, or a reader of its own."""
+    document = {
+        "text": "a",
+        "flag": True,
+        "number": 2**40,
+        "small": 5,
+        "content": "eHk=",
+        "amount": "1500m",
+        "labels": {"a": "b"},
+    }
+    found = read(Leaves, {**document, "raw": {"c": 1}, "odd-name": "o", "length": "four", "unread": 1})
+    assert found == Leaves(
+        "a", True, 2**40, 5, b"xy", Quantity.of("1500m"), Map(a="b"), {"c": 1}, other="o", length=4
     )
-    def test_other_values_are_refused(self, document, wanted):
-        """A value of another type is refused with its path."""
-        assert refusal_text(Mismatch, read, Leaves, document) == wanted
 
-    def test_of_classes_and_lists(self):
-        """Classes are read within classes and in lists; a null item stands for the defaults, and what is
-        unknown is ignored."""
-        found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
-        assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
-        assert (
-            refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]})
-            == 'parts[1].weight: expected a whole number, got "3"'
-        )
-        assert read(Leaves, {"names": [None], "text": None}).names == ("",)
 
-    def test_without_a_reader(self):
-        """An annotation that has no reader is an error."""
-        with pytest.raises(TypeError, match=r"got the annotation <class 'complex'>, which has no reader"):
-            read(Odd, {})
+@pytest.mark.parametrize(
+    "document, wanted",
+    [
+        ({"text": 1}, "text: expected a string, got 1"),
+        ({"flag": "yes"}, 'flag: expected true or false, got "yes"'),
+        ({"small": 1.5}, "small: expected a whole number, got 1.5"),
+        ({"small": 2**31}, "small: expected a whole number from -2147483648 to 2147483647, got 2147483648"),
+        ({"content": "?"}, 'content: expected bytes in base64, got "(hidden)"'),
+        ({"raw": []}, "raw: expected an object, got an empty list"),
+        ({"names": ["a", 1]}, "names[1]: expected a string, got 1"),
+    ],
+)
+def test_other_values_are_refused(document, wanted):
+    """A value of another type is refused with its path."""
+    assert refusal_text(Mismatch, read, Leaves, document) == wanted
 
-    def test_tell_the_fields(self):
-        """The fields of objects and of items of lists have fields of their own."""
-        inner = {"partName": None, "weight": None}
-        assert fields_of(Whole) == {"part": inner, "parts": inner}
+
+def test_of_classes_and_lists():
+    """Classes are read within classes and in lists; a null item stands for the defaults, and what is
+    unknown is ignored."""
+    found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
+    assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
+    assert (
+        refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]})
+        == 'parts[1].weight: expected a whole number, got "3"'
+    )
+    assert read(Leaves, {"names": [None], "text": None}).names == ("",)
+
+
+def test_without_a_reader():
+    """An annotation that has no reader is an error."""
+    with pytest.raises(TypeError, match=r"got the annotation <class 'complex'>, which has no reader"):
+        read(Odd, {})
+
+
+def test_tell_the_fields():
+    """The fields of objects and of items of lists have fields of their own."""
+    inner = {"partName": None, "weight": None}
+    assert fields_of(Whole) == {"part": inner, "parts": inner}
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -22,48 +22,50 @@ def write_and_raise(target, interruption):
         raise interruption
 
 
-class TestWriting:
-    def test_the_file_appears_when_all_is_written(self, tmp_path):
-        """Nothing is at the path until the block ends; then everything is."""
-        target = tmp_path / "out"
-        with writing(str(target)) as stream:
-            stream.write("whole")
-            stream.flush()
-            assert not target.exists()
-        assert target.read_text() == "whole"
-        assert os.listdir(tmp_path) == ["out"]
+def test_the_file_appears_when_all_is_written(tmp_path):
+    """Nothing is at the path until the block ends; then everything is."""
+    target = tmp_path / "out"
+    with writing(str(target)) as stream:
+        stream.write("whole")
+        stream.flush()
+        assert not target.exists()
+    assert target.read_text() == "whole"
+    assert os.listdir(tmp_path) == ["out"]
 
-    @pytest.mark.parametrize("interruption", [ValueError, KeyboardInterrupt, SystemExit])
-    def test_an_interruption_leaves_no_file(self, tmp_path, interruption):
-        """An error, an interrupt or an exit on the way leaves neither the file nor a part of it."""
-        with pytest.raises(interruption):
-            write_and_raise(tmp_path / "out", interruption)
-        assert os.listdir(tmp_path) == []
 
-    def test_permissions_are_those_of_any_new_file(self, tmp_path):
-        """A new file is as readable as the umask says, a replaced one as it was."""
-        old = tmp_path / "old"
-        new = tmp_path / "new"
-        plain = tmp_path / "plain"
-        old.touch(mode=0o640)
-        os.chmod(old, 0o640)
-        plain.touch()
-        for target in (old, new):
-            with writing(str(target)):
-                pass
-        assert stat.S_IMODE(old.stat().st_mode) == 0o640
-        assert new.stat().st_mode == plain.stat().st_mode
+@pytest.mark.parametrize("interruption", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_interruption_leaves_no_file(tmp_path, interruption):
+    """An error, an interrupt or an exit on the way leaves neither the file nor a part of it."""
+    with pytest.raises(interruption):
+        write_and_raise(tmp_path / "out", interruption)
+    assert os.listdir(tmp_path) == []
 
-    def test_a_link_stays_a_link(self, tmp_path):
-        """What a symbolic link leads to is replaced, not the link."""
-        real = tmp_path / "real"
-        link = tmp_path / "link"
-        real.touch()
-        link.symlink_to(real)
-        with writing(str(link)) as stream:
-            stream.write("x")
-        assert link.is_symlink()
-        assert real.read_text() == "x"
+
+def test_permissions_are_those_of_any_new_file(tmp_path):
+    """A new file is as readable as the umask says, a replaced one as it was."""
+    old = tmp_path / "old"
+    new = tmp_path / "new"
+    plain = tmp_path / "plain"
+    old.touch(mode=0o640)
+    os.chmod(old, 0o640)
+    plain.touch()
+    for target in (old, new):
+        with writing(str(target)):
+            pass
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert new.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    """What a symbolic link leads to is replaced, not the link."""
+    real = tmp_path / "real"
+    link = tmp_path / "link"
+    real.touch()
+    link.symlink_to(real)
+    with writing(str(link)) as stream:
+        stream.write("x")
+    assert link.is_symlink()
+    assert real.read_text() == "x"
 
 
 def test_the_file_holds_what_standard_output_would(tmp_path):

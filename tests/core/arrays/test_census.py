@@ -44,57 +44,52 @@ def by_value(counter, table, key):
     return {value: int(counts[code]) for code, value in enumerate(values) if counts[code]}
 
 
-class TestTerms:
-    def test_terms_about_a_pod_are_found_whenever_they_come(self):
-        """A term that appears after a pod was asked about is found the next time, each but once."""
-        table, templates = empty()
-        about = templates.of(pod("new", labels={"app": "a", "tier": "t"}))
-        row = table.row("n")
-        assert not table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)
-        for wanted, found in (
-            (refusing("a"), 1),
-            (refusing("b"), 1),
-            (refusing("a", of="k"), 1),
-            (refusing("a", "host"), 2),
-        ):
-            table.add_pod(row, templates.entry(wanted))
-            assert len(table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)) == found
-        assert [counter.total for _, counter in table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)] == [
-            2,
-            1,
-        ]
+def test_terms_about_a_pod_are_found_whenever_they_come():
+    """A term that appears after a pod was asked about is found the next time, each but once."""
+    table, templates = empty()
+    about = templates.of(pod("new", labels={"app": "a", "tier": "t"}))
+    row = table.row("n")
+    assert not table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)
+    for wanted, found in (
+        (refusing("a"), 1),
+        (refusing("b"), 1),
+        (refusing("a", of="k"), 1),
+        (refusing("a", "host"), 2),
+    ):
+        table.add_pod(row, templates.entry(wanted))
+        assert len(table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)) == found
+    assert [counter.total for _, counter in table.census.terms_about(about, REQUIRED_ANTI_AFFINITY)] == [2, 1]
 
-    def test_expressions_are_found_too(self):
-        """A term without any label pair is held against every pod."""
-        table, templates = empty()
-        table.add_pod(
-            table.row("n"),
-            templates.entry(
-                refusing("", selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})
-            ),
+
+def test_expressions_are_found_too():
+    """A term without any label pair is held against every pod."""
+    table, templates = empty()
+    table.add_pod(
+        table.row("n"),
+        templates.entry(refusing("", selector={"matchExpressions": [{"key": "app", "operator": "Exists"}]})),
+    )
+    for labels, found in (({"app": "z"}, 1), ({}, 0)):
+        assert (
+            len(table.census.terms_about(templates.of(pod("new", labels=labels)), REQUIRED_ANTI_AFFINITY))
+            == found
         )
-        for labels, found in (({"app": "z"}, 1), ({}, 0)):
-            assert (
-                len(table.census.terms_about(templates.of(pod("new", labels=labels)), REQUIRED_ANTI_AFFINITY))
-                == found
-            )
 
-    def test_a_pod_with_an_invalid_selector_carries_no_terms(self):
-        """It is counted as unreadable instead."""
-        table, templates = empty()
-        entry = templates.entry(refusing("", selector=INVALID))
-        table.add_pod(table.row("n"), entry)
-        assert not carriers(entry.template, REQUIRED_ANTI_AFFINITY)
-        assert table.census.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total == 1
 
-    def test_a_term_is_known_before_a_pod_with_it_comes(self):
-        """A nominated pod's terms are learned though it stands on no row."""
-        table, templates = empty()
-        table.census.learn(templates.entry(refusing("a"), nominated=True).template)
-        terms = table.census.terms_about(
-            templates.of(pod("new", labels={"app": "a"})), REQUIRED_ANTI_AFFINITY
-        )
-        assert [counter.total for _, counter in terms] == [0]
+def test_a_pod_with_an_invalid_selector_carries_no_terms():
+    """It is counted as unreadable instead."""
+    table, templates = empty()
+    entry = templates.entry(refusing("", selector=INVALID))
+    table.add_pod(table.row("n"), entry)
+    assert not carriers(entry.template, REQUIRED_ANTI_AFFINITY)
+    assert table.census.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total == 1
+
+
+def test_a_term_is_known_before_a_pod_with_it_comes():
+    """A nominated pod's terms are learned though it stands on no row."""
+    table, templates = empty()
+    table.census.learn(templates.entry(refusing("a"), nominated=True).template)
+    terms = table.census.terms_about(templates.of(pod("new", labels={"app": "a"})), REQUIRED_ANTI_AFFINITY)
+    assert [counter.total for _, counter in terms] == [0]
 
 
 WHAT = st.sampled_from(["node", "bare", "pod", "leave", "drop", "ask"])

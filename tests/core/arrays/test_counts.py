@@ -227,7 +227,6 @@ class TestClauses:
         trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
         trial.add(town.templates.entry(pod("more", labels={"app": "a"})), 0)
         local = judged([clause(town, "above", "zone", 0)], trial)
-        assert local is not None
         assert local.reasons(0) == FULL
         with pytest.raises(ValueError, match="expected `most` alone"):
             judged([clause(town, "above the least", "zone", 0)], trial)

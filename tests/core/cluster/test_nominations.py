@@ -27,34 +27,35 @@ def wanting(node, name="a", **labels):
     return pod(name, labels=labels, status={"nominatedNodeName": node})
 
 
-class TestAdd:
-    @pytest.mark.parametrize("release, node", [(name, "" if name in STRICT else "n") for name in RELEASES])
-    def test_the_empty_name(self, release, node):
-        """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the
-        status."""
-        found = nominations(release)
-        found.add(wanting("n"), "")
-        assert (named(found), found.node_of(wanting("n"))) == ({node: ["a"]}, node)
+@pytest.mark.parametrize("release, node", [(name, "" if name in STRICT else "n") for name in RELEASES])
+def test_the_empty_name(release, node):
+    """From 1.24 on there is a list under the empty name; earlier releases take it as none, and go by the
+    status."""
+    found = nominations(release)
+    found.add(wanting("n"), "")
+    assert (named(found), found.node_of(wanting("n"))) == ({node: ["a"]}, node)
 
-    @pytest.mark.parametrize("release", RELEASES)
-    @pytest.mark.parametrize(
-        "lister, strict", [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"]
-    )
-    def test_a_pod_that_is_gone_or_has_a_node(self, release, lister, strict):
-        """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24
-        on; the others do not ask."""
-        found = nominations(release)
-        found.add(wanting("n"))
-        found.lister = lister
-        found.add(wanting("n"))
-        assert named(found) == ({} if release in strict else {"n": ["a"]})
 
-    @pytest.mark.parametrize("release", STRICT)
-    def test_a_pod_with_a_node_where_nobody_knows_all_pods(self, release):
-        """Without a list of all pods the pod itself says whether it has a node."""
-        found = nominations(release)
-        found.add(pod("a", on="m"), "n")
-        assert not found
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(
+    "lister, strict", [({}, ASKING), ({"default/a": pod("a", on="m")}, STRICT)], ids=["gone", "placed"]
+)
+def test_a_pod_that_is_gone_or_has_a_node(release, lister, strict):
+    """A pod that is gone is nominated no longer in 1.20 and from 1.22 on, one that has a node from 1.24
+    on; the others do not ask."""
+    found = nominations(release)
+    found.add(wanting("n"))
+    found.lister = lister
+    found.add(wanting("n"))
+    assert named(found) == ({} if release in strict else {"n": ["a"]})
+
+
+@pytest.mark.parametrize("release", STRICT)
+def test_a_pod_with_a_node_where_nobody_knows_all_pods(release):
+    """Without a list of all pods the pod itself says whether it has a node."""
+    found = nominations(release)
+    found.add(pod("a", on="m"), "n")
+    assert not found
 
 
 @pytest.mark.parametrize("release", BY_UID)

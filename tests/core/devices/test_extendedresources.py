@@ -23,58 +23,60 @@ def named(name, resource=GPU, created="2026-01-01T00:00:00Z"):
     )
 
 
-class TestClasses:
-    def test_the_newest_gives_it(self):
-        """Of several classes the newest gives a resource, else the first by name. One that comes and loses
-        gives nothing at all."""
-        classes = DeviceClasses()
-        for item in (
-            named("b"),
-            named("c"),
-            named("a"),
-            named("new", created="2026-02-01T00:00:00Z"),
-            named("old"),
-        ):
-            classes.put(item)
-        assert classes.by_resource[GPU].name == "new"
-        assert {name.removeprefix(IMPLICIT) for name in classes.by_resource} == {GPU, "a", "b", "new"}
+def test_the_newest_gives_it():
+    """Of several classes the newest gives a resource, else the first by name. One that comes and loses
+    gives nothing at all."""
+    classes = DeviceClasses()
+    for item in (
+        named("b"),
+        named("c"),
+        named("a"),
+        named("new", created="2026-02-01T00:00:00Z"),
+        named("old"),
+    ):
+        classes.put(item)
+    assert classes.by_resource[GPU].name == "new"
+    assert {name.removeprefix(IMPLICIT) for name in classes.by_resource} == {GPU, "a", "b", "new"}
 
-    def test_a_class_that_changes_or_goes(self):
-        """A class that names another resource gives that; what goes gives nothing, and does not bring back
-        another one."""
-        classes = DeviceClasses()
-        classes.put(named("a"))
-        classes.put(named("a", "example.com/other"))
-        assert set(classes.by_resource) == {"example.com/other", f"{IMPLICIT}a"}
-        classes.put(named("b", "example.com/other", "2026-02-01T00:00:00Z"))
-        classes.drop("b")
-        assert set(classes.by_resource) == {f"{IMPLICIT}a"}
 
-    def test_a_class_that_is_taken_back(self):
-        """After a trial with another class the resource is given by the class that gave it before."""
-        engine = framework_engine()
-        feed = EventFeed(engine)
-        feed.put(named("a"))
-        with engine.savepoint():
-            feed.put(named("b", created="2026-02-01T00:00:00Z"))
-            assert engine.listings.device_classes.by_resource[GPU].name == "b"
-        assert engine.listings.device_classes.by_resource[GPU].name == "a"
+def test_a_class_that_changes_or_goes():
+    """A class that names another resource gives that; what goes gives nothing, and does not bring back
+    another one."""
+    classes = DeviceClasses()
+    classes.put(named("a"))
+    classes.put(named("a", "example.com/other"))
+    assert set(classes.by_resource) == {"example.com/other", f"{IMPLICIT}a"}
+    classes.put(named("b", "example.com/other", "2026-02-01T00:00:00Z"))
+    classes.drop("b")
+    assert set(classes.by_resource) == {f"{IMPLICIT}a"}
 
-    @pytest.mark.parametrize(
-        "old, new, helps",
-        [
-            (None, named("a"), True),
-            (None, named("a", "example.com/other"), False),
-            (None, named("x", None), True),
-            (named("a", None), named("a"), True),
-            (named("a"), named("a"), False),
-            (named("x", "b.example.com/b"), named("x", None), False),
-        ],
-    )
-    def test_which_changes_help(self, old, new, helps):
-        """A waiting pod is tried again when a class comes, or begins to name what the pod asks for."""
-        waiting = asking([{GPU: "1", f"{IMPLICIT}x": "1"}])
-        assert class_gives(waiting, old, new, requests=Handle().requests) == helps
+
+def test_a_class_that_is_taken_back():
+    """After a trial with another class the resource is given by the class that gave it before."""
+    engine = framework_engine()
+    feed = EventFeed(engine)
+    feed.put(named("a"))
+    with engine.savepoint():
+        feed.put(named("b", created="2026-02-01T00:00:00Z"))
+        assert engine.listings.device_classes.by_resource[GPU].name == "b"
+    assert engine.listings.device_classes.by_resource[GPU].name == "a"
+
+
+@pytest.mark.parametrize(
+    "old, new, helps",
+    [
+        (None, named("a"), True),
+        (None, named("a", "example.com/other"), False),
+        (None, named("x", None), True),
+        (named("a", None), named("a"), True),
+        (named("a"), named("a"), False),
+        (named("x", "b.example.com/b"), named("x", None), False),
+    ],
+)
+def test_which_changes_help(old, new, helps):
+    """A waiting pod is tried again when a class comes, or begins to name what the pod asks for."""
+    waiting = asking([{GPU: "1", f"{IMPLICIT}x": "1"}])
+    assert class_gives(waiting, old, new, requests=Handle().requests) == helps
 
 
 def asking(containers, inits=None):

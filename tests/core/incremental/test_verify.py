@@ -80,7 +80,6 @@ class TestBoards:
         for _ in range(3):
             made.schedule(INCOMING, details=False)
         (board,) = made.flow.quick_path.boards._known.values()
-        assert board.classes is not None
         board.classes.of_row[0] = board.classes.of_row[1]
         with pytest.raises(StaleError, match=r"board|classes|best rows"):
             decide(made)

@@ -32,28 +32,29 @@ def names(found):
     return [item.name for item in found]
 
 
-class TestServices:
-    def test_by_name_within_the_namespace(self):
-        """The services of the pod's namespace whose pairs all match, in order of name."""
-        made = cycle(
-            owner("Service", "b", {"app": "a"}),
-            owner("Service", "a", {"app": "a"}),
-            owner("Service", "c", {"app": "x"}),
-            owner("Service", "far", {"app": "a"}, "far"),
-        )
-        assert names(services_of(made.template, made.listings)) == ["a", "b"]
+def test_by_name_within_the_namespace():
+    """The services of the pod's namespace whose pairs all match, in order of name."""
+    made = cycle(
+        owner("Service", "b", {"app": "a"}),
+        owner("Service", "a", {"app": "a"}),
+        owner("Service", "c", {"app": "x"}),
+        owner("Service", "far", {"app": "a"}, "far"),
+    )
+    assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
-    def test_finding_does_not_validate(self):
-        """A pair that is no valid label still selects a pod that has just this pair."""
-        made = cycle(owner("Service", "odd", {"app": "no good"}), labels={"app": "no good"})
-        assert names(services_of(made.template, made.listings)) == ["odd"]
 
-    def test_a_change_is_seen(self):
-        """The services of a class of pods are looked up again when a service changes."""
-        made = cycle(owner("Service", "a", {"app": "a"}))
-        assert names(services_of(made.template, made.listings)) == ["a"]
-        made.listings.services.put(owner("Service", "b", {"app": "a"}))
-        assert names(services_of(made.template, made.listings)) == ["a", "b"]
+def test_finding_does_not_validate():
+    """A pair that is no valid label still selects a pod that has just this pair."""
+    made = cycle(owner("Service", "odd", {"app": "no good"}), labels={"app": "no good"})
+    assert names(services_of(made.template, made.listings)) == ["odd"]
+
+
+def test_a_change_is_seen():
+    """The services of a class of pods are looked up again when a service changes."""
+    made = cycle(owner("Service", "a", {"app": "a"}))
+    assert names(services_of(made.template, made.listings)) == ["a"]
+    made.listings.services.put(owner("Service", "b", {"app": "a"}))
+    assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("kind, find", [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])

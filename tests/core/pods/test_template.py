@@ -197,27 +197,28 @@ def reported(cpu):
     return {"resources": {"requests": {"cpu": cpu}}}
 
 
-class TestRules:
-    def test_without_resources_nothing_changes(self):
-        """From 1.32 on a status without resources is not read, even with allocatedResources."""
-        new = running("1", {"allocatedResources": {"cpu": "7"}})
-        assert resized.by_reported(new, ON) is new
-        assert resized.by_reported_and_allocated(new, ON) is new
+def test_without_resources_nothing_changes():
+    """From 1.32 on a status without resources is not read, even with allocatedResources."""
+    new = running("1", {"allocatedResources": {"cpu": "7"}})
+    assert resized.by_reported(new, ON) is new
+    assert resized.by_reported_and_allocated(new, ON) is new
 
-    def test_sidecars(self):
-        """From 1.33 on sidecars are resized too."""
-        new = running("1", reported("1"), sidecar=reported("3"))
-        assert (
-            resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value()
-            == 3000
-        )
-        assert resized.by_reported(new, ON) is new
 
-    @pytest.mark.parametrize("release", RULES)
-    def test_without_the_gate(self, release):
-        """The spec counts."""
-        new = running("1", {**reported("7"), "allocatedResources": {"cpu": "7"}})
-        assert RULES[release](new, {}) is new
+def test_sidecars():
+    """From 1.33 on sidecars are resized too."""
+    new = running("1", reported("1"), sidecar=reported("3"))
+    assert (
+        resized.by_reported_and_allocated(new, ON).spec.init_containers[0].requests["cpu"].milli_value()
+        == 3000
+    )
+    assert resized.by_reported(new, ON) is new
+
+
+@pytest.mark.parametrize("release", RULES)
+def test_without_the_gate(release):
+    """The spec counts."""
+    new = running("1", {**reported("7"), "allocatedResources": {"cpu": "7"}})
+    assert RULES[release](new, {}) is new
 
 
 def test_a_pod_that_is_not_resized_is_like_others():

@@ -60,38 +60,39 @@ def candidates_of(nodes, made, rows, sorts_again=False):
     )
 
 
-class TestPick:
-    @examples(2)
-    @given(choices(1), st.sampled_from(["1.14", "1.16"]))
-    def test_arrays_choose_as_lists_do(self, nodes, release):
-        """Of the same candidates arrays and lists choose the same node, the first by name of equals."""
-        made, rows = made_of(nodes, release)
-        candidates = candidates_of(nodes, made, rows)
-        spelled_out = candidates.spelled_out()
-        assert candidates.name(candidates.pick()) == pick_one_node(spelled_out, release == "1.16")
+@examples(2)
+@given(choices(1), st.sampled_from(["1.14", "1.16"]))
+def test_arrays_choose_as_lists_do(nodes, release):
+    """Of the same candidates arrays and lists choose the same node, the first by name of equals."""
+    made, rows = made_of(nodes, release)
+    candidates = candidates_of(nodes, made, rows)
+    spelled_out = candidates.spelled_out()
+    assert candidates.name(candidates.pick()) == pick_one_node(spelled_out, release == "1.16")
 
-    @examples(0.5)
-    @given(choices(2), st.integers(0, 3))
-    def test_two_goes_are_as_one(self, nodes, at):
-        """Candidates that were found in two goes are as those found in one."""
-        made, rows = made_of(nodes, "1.16")
-        whole = candidates_of(nodes, made, rows)
-        parts = Candidates.none()
-        for some in (rows[:at], rows[at:]):
-            parts = parts.followed_by(candidates_of(nodes, made, some))
-        assert told(parts) == told(whole)
-        assert parts.violations.tolist() == whole.violations.tolist()
-        assert parts.pick() == whole.pick()
 
-    def test_only_the_first_victim_need_be_protected(self):
-        """A protected victim of low priority comes first in the list, and its priority is what counts."""
-        nodes = [
-            [(1, None, True, False), (0, None, True, True)],
-            [(1, None, True, True), (0, None, False, False)],
-        ]
-        candidates = candidates_of(nodes, *made_of(nodes, "1.16"))
-        assert told(candidates) == {"n0": ["e01", "e00"], "n1": ["e10"]}
-        assert candidates.name(candidates.pick()) == "n0"
+@examples(0.5)
+@given(choices(2), st.integers(0, 3))
+def test_two_goes_are_as_one(nodes, at):
+    """Candidates that were found in two goes are as those found in one."""
+    made, rows = made_of(nodes, "1.16")
+    whole = candidates_of(nodes, made, rows)
+    parts = Candidates.none()
+    for some in (rows[:at], rows[at:]):
+        parts = parts.followed_by(candidates_of(nodes, made, some))
+    assert told(parts) == told(whole)
+    assert parts.violations.tolist() == whole.violations.tolist()
+    assert parts.pick() == whole.pick()
+
+
+def test_only_the_first_victim_need_be_protected():
+    """A protected victim of low priority comes first in the list, and its priority is what counts."""
+    nodes = [
+        [(1, None, True, False), (0, None, True, True)],
+        [(1, None, True, True), (0, None, False, False)],
+    ]
+    candidates = candidates_of(nodes, *made_of(nodes, "1.16"))
+    assert told(candidates) == {"n0": ["e01", "e00"], "n1": ["e10"]}
+    assert candidates.name(candidates.pick()) == "n0"
 
 
 @examples(2)

@@ -1,17 +1,12 @@
 """Small clusters in few words: the parts of a conformance case, in the API's JSON form."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.support.devicebuild import DRIVER, device, either, exactly
 
-Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 CONFIGURATION = "kubescheduler.config.k8s.io"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -21,13 +16,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 # --- cases --------------------------------------------------------------------------------------------------
 
 
-def case(
-    objects: Sequence[Json],
-    *pending: Json,
-    nominated: Json | None = None,
-    extenders: Json | None = None,
-    **config: Any,
-) -> Json:
+def case(objects, *pending, nominated=None, extenders=None, **config):
     """A cluster of *objects* on which *pending* are scheduled; *config*: ``gates``, ``policy``, ``profile``
     and the like."""
     settings = {"percentageOfNodesToScore": 100, "featureGates": config.pop("gates", {}), **config}
@@ -41,19 +30,17 @@ def case(
     return found if extenders is None else {**found, "extenders": extenders}
 
 
-def policy(*predicates: str | Json, priorities: Sequence[str | Json] = (), **more: Any) -> Json:
+def policy(*predicates, priorities=(), **more):
     """A Policy of these rules: names, or whole entries."""
     entries = [{"name": rule} if isinstance(rule, str) else rule for rule in predicates]
     scores = [{"name": rule, "weight": 1} if isinstance(rule, str) else rule for rule in priorities]
     return {"apiVersion": "v1", "kind": "Policy", "predicates": entries, "priorities": scores, **more}
 
 
-def profile(
-    version: str = "v1", args: Json | None = None, *, head: Json | None = None, **points: Json
-) -> Json:
+def profile(version="v1", args=None, *, head=None, **points):
     """A configuration with one profile: *args* of plugins by name, *points* with what they enable and
     disable; *head*: its other fields."""
-    own: Json = {"schedulerName": "default-scheduler", "plugins": points}
+    own = {"schedulerName": "default-scheduler", "plugins": points}
     own["pluginConfig"] = [{"name": plugin, "args": its} for plugin, its in (args or {}).items()]
     return {
         "apiVersion": f"{CONFIGURATION}/{version}",
@@ -63,17 +50,17 @@ def profile(
     }
 
 
-def enabled(*plugins: str, only: bool = False) -> Json:
+def enabled(*plugins, only=False):
     """*plugins* of a point, and with *only* no others."""
     return {"enabled": [{"name": plugin} for plugin in plugins], "disabled": [{"name": "*"}] if only else []}
 
 
-def disabled(*plugins: str) -> Json:
+def disabled(*plugins):
     """A point without *plugins*."""
     return {"disabled": [{"name": plugin} for plugin in plugins]}
 
 
-def event(verb: str, item: Json) -> Json:
+def event(verb, item):
     """Something that happens to *item* between two cycles."""
     return {"event": verb, "object": item}
 
@@ -81,7 +68,7 @@ def event(verb: str, item: Json) -> Json:
 # --- nodes and pods -----------------------------------------------------------------------------------------
 
 
-def node(name: str, *, cpu: str = "4", labels: Json | None = None, **allocatable: str) -> Json:
+def node(name, *, cpu="4", labels=None, **allocatable):
     """A node with room for ten pods; *allocatable*: what else it has, with ``_`` for ``-``."""
     room = {
         "cpu": cpu,
@@ -93,9 +80,7 @@ def node(name: str, *, cpu: str = "4", labels: Json | None = None, **allocatable
     return {"kind": "Node", "metadata": meta, "spec": {}, "status": {"allocatable": room, "capacity": room}}
 
 
-def pod(
-    name: str, host: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any
-) -> Json:
+def pod(name, host="", *, cpu="", labels=None, ns="default", **spec):
     """A pod, bound with *host*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among
     them."""
     requests = {**({"cpu": cpu} if cpu else {}), **spec.pop("requests", {})}
@@ -111,26 +96,26 @@ def pod(
     }
 
 
-def _use(claim_name: str) -> Json:
+def _use(claim_name):
     return {"name": claim_name, "persistentVolumeClaim": {"claimName": claim_name}}
 
 
-def peers(*, key: str = HOSTNAME, **labels: str) -> Json:
+def peers(*, key=HOSTNAME, **labels):
     """A term of affinity: pods with these *labels* in one domain of *key*."""
     return {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
 
 
-def near(*terms: Json) -> Json:
+def near(*terms):
     """Affinity that requires *terms*."""
     return {"podAffinity": {REQUIRED: list(terms)}}
 
 
-def apart(*terms: Json) -> Json:
+def apart(*terms):
     """Anti-affinity that requires *terms*."""
     return {"podAntiAffinity": {REQUIRED: list(terms)}}
 
 
-def named(*terms: Sequence[str]) -> Json:
+def named(*terms):
     """Required node affinity with a term for each list of *terms*, all of whose names a node must have."""
     fields = [
         [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names] for names in terms
@@ -138,14 +123,12 @@ def named(*terms: Sequence[str]) -> Json:
     return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchFields": found} for found in fields]}}}
 
 
-def leaning(term: Json, weight: int = 5) -> Json:
+def leaning(term, weight=5):
     """Affinity that prefers *term*."""
     return {"podAffinity": {PREFERRED: [{"weight": weight, "podAffinityTerm": term}]}}
 
 
-def spread(
-    key: str = HOSTNAME, *, soft: bool = False, skew: int = 1, selector: Json | None = None, **labels: str
-) -> Json:
+def spread(key=HOSTNAME, *, soft=False, skew=1, selector=None, **labels):
     """A topology spread constraint over pods with these *labels*."""
     when = "ScheduleAnyway" if soft else "DoNotSchedule"
     return {
@@ -156,7 +139,7 @@ def spread(
     }
 
 
-def service(name: str, **selector: str) -> Json:
+def service(name, **selector):
     """A service of the pods with these labels."""
     return {
         "kind": "Service",
@@ -168,9 +151,7 @@ def service(name: str, **selector: str) -> Json:
 # --- volumes ------------------------------------------------------------------------------------------------
 
 
-def storage_class(
-    name: str, provisioner: str = "kubernetes.io/no-provisioner", *, waits: bool = True
-) -> Json:
+def storage_class(name, provisioner="kubernetes.io/no-provisioner", *, waits=True):
     """A class whose volumes are bound with their pod, or with *waits* off at once."""
     mode = "WaitForFirstConsumer" if waits else "Immediate"
     return {
@@ -181,15 +162,7 @@ def storage_class(
     }
 
 
-def claim(
-    name: str,
-    kind: str = "local",
-    volume: str = "",
-    *,
-    mode: str = "ReadWriteOnce",
-    phase: str = "",
-    **spec: Any,
-) -> Json:
+def claim(name, kind="local", volume="", *, mode="ReadWriteOnce", phase="", **spec):
     """A claim of class *kind*, bound to *volume* if that is given."""
     meta = {
         "name": name,
@@ -208,15 +181,7 @@ def claim(
     return {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status}
 
 
-def volume(
-    name: str,
-    kind: str = "local",
-    claim_name: str = "",
-    *,
-    host: str = "",
-    labels: Json | None = None,
-    **spec: Any,
-) -> Json:
+def volume(name, kind="local", claim_name="", *, host="", labels=None, **spec):
     """A volume of class *kind*, of a claim if its name is given, and on node *host* alone if that is given."""
     spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
     spec.setdefault("capacity", {"storage": "1Gi"})
@@ -239,7 +204,7 @@ def volume(
     }
 
 
-def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
+def csi_node(name, *drivers, moved=""):
     """The CSINode of a node: its *drivers* with their limits, and the in-tree plugins that *moved*."""
     annotations = {"storage.alpha.kubernetes.io/migrated-plugins": moved} if moved else {}
     listed = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in drivers]
@@ -253,7 +218,7 @@ def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
 # --- devices ------------------------------------------------------------------------------------------------
 
 
-def thing(kind: str, name: str, spec: Json, **metadata: Any) -> Json:
+def thing(kind, name, spec, **metadata):
     """An object of the API of devices."""
     return {
         "kind": kind,
@@ -263,7 +228,7 @@ def thing(kind: str, name: str, spec: Json, **metadata: Any) -> Json:
     }
 
 
-def devices(*devices: Json, name: str = "s", count: int = 1, **spec: Any) -> Json:
+def devices(*devices, name="s", count=1, **spec):
     """The slice of a pool with *count* slices, which node a reaches."""
     pool = {"name": "p", "generation": 1, "resourceSliceCount": count}
     return thing(
@@ -273,7 +238,7 @@ def devices(*devices: Json, name: str = "s", count: int = 1, **spec: Any) -> Jso
     )
 
 
-def asking(name: str, *requests: Any, constraints: Sequence[Json] = (), **metadata: Any) -> Json:
+def asking(name, *requests, constraints=(), **metadata):
     """A claim for devices."""
     asked = [
         {"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one}
@@ -285,7 +250,7 @@ def asking(name: str, *requests: Any, constraints: Sequence[Json] = (), **metada
 
 # --- as they are written ------------------------------------------------------------------------------------
 
-FORMS: Mapping[str, Callable[..., Any]] = {
+FORMS = {
     form.__name__: form
     for form in (
         *(
@@ -311,7 +276,7 @@ FORMS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def made(written: Any) -> Any:
+def made(written):
     """What is *written* in ``clusters.yaml``, in the API's JSON form."""
     if isinstance(written, list):
         return [made(item) for item in written]
@@ -331,7 +296,7 @@ def made(written: Any) -> Any:
     return _with(form(*alone, *listed, **parts), more)
 
 
-def _with(whole: Any, more: Json) -> Any:
+def _with(whole, more):
     if not isinstance(whole, dict):
         return whole
     return {
@@ -347,17 +312,15 @@ WRITTEN, SENTENCES = (
     yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
     for name in ("clusters", "sentences")
 )
-ANSWERS: Mapping[str, tuple[str, Any, Any]] = {
-    fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found
-}
+ANSWERS = {fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found}
 """Fact -> what its cluster shows: a field, its value without the fact, and with it."""
 
 
-def _case(objects: list[Json], pending: list[Json], **more: Any) -> Json:
+def _case(objects, pending, **more):
     return case(objects, *pending, **more)
 
 
-def cluster(written: Json) -> Json:
+def cluster(written):
     """A case as it is *written*."""
     return _case(**{key: made(value) for key, value in written.items()})
 

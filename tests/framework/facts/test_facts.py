@@ -48,8 +48,8 @@ PAIRS = list(pairwise(ALL_RELEASES))
 CLUSTERS = {**cut_down(), **forms.CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
 BETWEEN_KINDS = "1.17"
-"""The first release with plugins: hardly any cell says what it does otherwise than the last with predicates.
-"""
+"""The first release with plugins: hardly any cell says what it does otherwise than the last with
+predicates."""
 
 
 def cells(part, path=""):

@@ -1,13 +1,8 @@
 """What the spec says of hints and gangs of 1.35 and 1.36, sentence by sentence: the release before does not
 do it."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-from kubeclassic.api.objects import Pod
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.simulation.conform import engine_for
 from tests.framework.queue.test_queue_releases import Bench, named
@@ -23,7 +18,7 @@ WANTS = {"podAffinity": APART}
 WEB = {"app": "web"}
 
 
-def waking(release: str, waiting: Pod, before: list[Any], change: Any) -> bool:
+def waking(release, waiting, before, change):
     """Whether *waiting*, which InterPodAffinity rejected, wakes by *change*: an object that comes, or one of
     *before* that goes."""
     bench = Bench.of(release)
@@ -36,7 +31,7 @@ def waking(release: str, waiting: Pod, before: list[Any], change: Any) -> bool:
     return bench.parts[2] == 0
 
 
-HINTS: dict[str, tuple[Pod, list[Any], Any]] = {
+HINTS = {
     "an update of the waiting pod's own labels queues it": (
         named("p", labels={"app": "db"}, affinity=WANTS),
         [],
@@ -56,7 +51,7 @@ HINTS: dict[str, tuple[Pod, list[Any], Any]] = {
 
 
 @pytest.mark.parametrize("sentence", HINTS)
-def test_hints_of_1_36(sentence: str) -> None:
+def test_hints_of_1_36(sentence):
     """1.36 wakes the pod, 1.35 does not."""
     assert [waking(release, *HINTS[sentence]) for release in ("1.35", "1.36")] == [False, True]
 
@@ -64,7 +59,7 @@ def test_hints_of_1_36(sentence: str) -> None:
 @pytest.mark.parametrize(
     "release, gates", [("1.35", ("GenericWorkload", "GangScheduling")), ("1.36", ("GenericWorkload",))]
 )
-def test_gangs_are_refused(release: str, gates: tuple[str, ...]) -> None:
+def test_gangs_are_refused(release, gates):
     """Gangs are not built: a scheduler that was asked for them would decide otherwise than the original, so
     none is made."""
     with pytest.raises(PolicyError, match="this is not modelled"):

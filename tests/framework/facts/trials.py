@@ -1,19 +1,13 @@
 """Facts that no case shows: what a release does with a user's plugins, in a race, or for a caller of its
 parts. One function a fact."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
 
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import WrittenPolicy, faults_of_form
 from kubeclassic.core.decision.preemptionplan import Preemption
-from kubeclassic.core.engine import Engine
-from kubeclassic.core.release import Release
 from kubeclassic.core.run import Run
 from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.exceptions import PolicyError
@@ -24,26 +18,21 @@ from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
-from kubeclassic.framework.status import Status, unresolvable, unschedulable
+from kubeclassic.framework.status import unresolvable, unschedulable
 from kubeclassic.live.scheduler.scheduler import ClassicConsequences
 from kubeclassic.simulation.conform import build, engine_for
-from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
+from tests.framework.facts.forms import case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj
 from tests.support.permitbuild import Doorman, names
 from tests.support.refusals import refusal_text
 
-Trial = Callable[[Release], object]
-"""What a release answers; it differs from what the release says without the fact."""
 
-
-def _plain(release: Release, *objects: Json, **config: Any) -> Engine:
+def _plain(release, *objects, **config):
     """A scheduler that was told of *objects*."""
     return build(case(objects, **config) | {"version": release.version}, {}, release=release)
 
 
-def _configured(
-    release: Release, document: Json, *objects: Json, plugins: tuple[type[Plugin], ...] = ()
-) -> Run:
+def _configured(release, document, *objects, plugins=()):
     """The same by a configuration, with a user's *plugins*."""
     registry = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
     run = Run(framework_engine(read_configuration(document, None, release), registry=registry))
@@ -55,7 +44,7 @@ def _configured(
 # --- nominations and preemption -----------------------------------------------------------------------------
 
 
-def own_nomination(release: Release) -> object:
+def own_nomination(release):
     """A pod that is tried while the node that waits for it has room for one such pod."""
     engine = _plain(release, node("n", cpu="1"))
     waiting = obj(pod("web", cpu="1"))
@@ -63,25 +52,25 @@ def own_nomination(release: Release) -> object:
     return engine.schedule(waiting).error
 
 
-def nominated_at_once(release: Release) -> object:
+def nominated_at_once(release):
     """Whether the queue knows of a nomination when the API server is asked to write it."""
-    known: dict[str, str] = {}
-    seen: list[str | None] = []
+    known = {}
+    seen = []
 
-    async def read_pod(asked: Any) -> Any:
+    async def read_pod(asked):
         return asked
 
-    async def put_status(asked: Any, status: Json) -> None:
+    async def put_status(asked, status):
         seen.append(known.get(asked.key))
 
     queue = SimpleNamespace(nominate=lambda asked, name: known.update({asked.key: name}))
     api = SimpleNamespace(read_pod=read_pod, put_status=put_status)
-    state: Any = SimpleNamespace(release=release, queue=queue, api=api, touch=lambda: None)
+    state = SimpleNamespace(release=release, queue=queue, api=api, touch=lambda: None)
     asyncio.run(ClassicConsequences(state).make_room(obj(pod("web")), Preemption(node="n")))
     return seen
 
 
-def cluster_as_seen(release: Release) -> object:
+def cluster_as_seen(release):
     """A pod leaves its node while an extender is asked about another."""
     low = pod("low", "a", cpu="1", priority=0)
     head = {"urlPrefix": "http://one.test", "filterVerb": "filter", "nodeCacheCapable": True}
@@ -89,7 +78,7 @@ def cluster_as_seen(release: Release) -> object:
     engine = engine_for(release.version, config, release=release)
     run = Run(engine)
 
-    def reply(url: str, body: bytes, timeout: float) -> PostReply:
+    def reply(url, body, timeout):
         with suppress(KeyError):
             run.feed.delete(obj(low))
         return PostReply(200, b'{"NodeNames": [], "FailedNodes": {"b": "busy"}}')
@@ -100,7 +89,7 @@ def cluster_as_seen(release: Release) -> object:
     return engine.schedule(obj(pod("web", cpu="1", priority=9))).record()["preemption"]["candidates"]
 
 
-def sampled(release: Release) -> object:
+def sampled(release):
     """Which node makes room where one candidate is enough, and the second would be better."""
     args = {"DefaultPreemption": {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}}
     there = [
@@ -122,7 +111,7 @@ class OnlyA(Plugin):
 
     name = "OnlyA"
 
-    def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult:
+    def pre_filter(self, pod, cycle):
         """The name."""
         return PreFilterResult(frozenset("a"))
 
@@ -132,7 +121,7 @@ class AlsoB(Plugin):
 
     name = "AlsoB"
 
-    def pre_filter(self, pod: Any, cycle: Any) -> PreFilterResult:
+    def pre_filter(self, pod, cycle):
         """The name."""
         return PreFilterResult(frozenset("b"))
 
@@ -142,7 +131,7 @@ class Later(Plugin):
 
     name = "Later"
 
-    def pre_filter(self, pod: Any, cycle: Any) -> Status:
+    def pre_filter(self, pod, cycle):
         """The rejection."""
         return unschedulable("later")
 
@@ -152,16 +141,16 @@ class Never(Plugin):
 
     name = "Never"
 
-    def pre_filter(self, pod: Any, cycle: Any) -> Status:
+    def pre_filter(self, pod, cycle):
         """The rejection."""
         return unresolvable("never")
 
 
-def rejected_by(*plugins: type[Plugin]) -> Trial:
+def rejected_by(*plugins):
     """The error of a pod that two PreFilter *plugins* object to, with a pod that it could preempt."""
     document = profile(preFilter=enabled(*(plugin.name for plugin in plugins)))
 
-    def trial(release: Release) -> object:
+    def trial(release):
         run = _configured(
             release, document, node("a"), node("b"), pod("low", "a", priority=0), plugins=plugins
         )
@@ -170,7 +159,7 @@ def rejected_by(*plugins: type[Plugin]) -> Trial:
     return trial
 
 
-def chosen_as_idle(release: Release) -> object:
+def chosen_as_idle(release):
     """The node that a pod of no higher priority than any other preempts on, once PreFilter rejected it."""
     run = _configured(release, profile("v1beta1", preFilter=enabled(Later.name)), node("n"), plugins=(Later,))
     plan = run.cycle(obj(pod("web"))).preemption
@@ -180,17 +169,17 @@ def chosen_as_idle(release: Release) -> object:
 _AT_THE_DOOR = profile(permit=enabled(Doorman.name), reserve=enabled(Doorman.name))
 
 
-def _visitor(said: str, **spec: Any) -> Any:
+def _visitor(said, **spec):
     made = pod("web", **spec)
     return obj({**made, "metadata": {**made["metadata"], "annotations": {Doorman.name: said}}})
 
 
-def refused_at_the_door(release: Release) -> object:
+def refused_at_the_door(release):
     """The error of a pod that Permit rejects."""
     return _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,)).cycle(_visitor("no")).error
 
 
-def refused_while_it_waits(release: Release) -> object:
+def refused_while_it_waits(release):
     """The error of a pod that is rejected while it waits on Permit."""
     run = _configured(release, _AT_THE_DOOR, node("n"), plugins=(Doorman,))
     visitor = _visitor("60")
@@ -201,7 +190,7 @@ def refused_while_it_waits(release: Release) -> object:
     return failure and failure.text
 
 
-def seen_by_another_profile(release: Release) -> object:
+def seen_by_another_profile(release):
     """The pods that a profile sees waiting while one of another profile does."""
     other = {"schedulerName": "other", "plugins": {}}
     document = {**_AT_THE_DOOR, "profiles": [*_AT_THE_DOOR["profiles"], other]}
@@ -210,7 +199,7 @@ def seen_by_another_profile(release: Release) -> object:
     return names(run.engine.flow.profiles["other"].waiting_pods)
 
 
-def affinity_to_no_label(release: Release) -> object:
+def affinity_to_no_label(release):
     """A profile that filters by ServiceAffinity without labels, and without its PreFilter."""
     args = {"ServiceAffinity": {"antiAffinityLabelsPreference": ["region"]}}
     return (
@@ -220,7 +209,7 @@ def affinity_to_no_label(release: Release) -> object:
     )
 
 
-def missing_claim(release: Release) -> object:
+def missing_claim(release):
     """What the binder of volumes says of a claim that is not there. A pod is refused for that before it is
     asked."""
     try:
@@ -229,22 +218,22 @@ def missing_claim(release: Release) -> object:
         return str(error)
 
 
-def without_a_filter(release: Release) -> object:
+def without_a_filter(release):
     """A pod, and a cordoned node, under a profile that disables the plugin against these."""
     document = profile("v1alpha2", filter=disabled("NodeUnschedulable"))
     cordoned = {**node("n"), "spec": {"unschedulable": True}}
     return _configured(release, document, cordoned).cycle(obj(pod("web"))).host
 
 
-def policy_in_yaml(release: Release) -> object:
+def policy_in_yaml(release):
     """What is said of a Policy that is YAML."""
     return list(faults_of_form(WrittenPolicy(is_yaml=True), release))
 
 
-def naming_a_plugin(point: str) -> Trial:
+def naming_a_plugin(point):
     """What is said of a configuration that names a plugin at an extension point."""
 
-    def refused(release: Release) -> object:
+    def refused(release):
         config = AlgorithmConfiguration(plugins={point: ("Mine",)})
         return (
             refusal_text(PolicyError, config.validate, release) if point in release.missing_plugins else None
@@ -253,7 +242,7 @@ def naming_a_plugin(point: str) -> Trial:
     return refused
 
 
-TRIALS: Mapping[str, Trial] = {
+TRIALS = {
     "profiles-disable-plugins": without_a_filter,
     "policies-in-yaml": policy_in_yaml,
     "plugins-refused": naming_a_plugin("reserve"),

@@ -45,74 +45,76 @@ def told(found, subject):
     return " ".join(note.text for note in found.notes if note.subject == subject)
 
 
-class TestProfiles:
-    @pytest.mark.parametrize("target", [name for name in FRAMEWORK_RELEASES if name >= "1.23"])
-    @pytest.mark.parametrize("release", ["1.17", "1.20", "1.22"])
-    def test_each_release_takes_the_defaults(self, release, target):
-        """A Policy without lists becomes a profile that every later release accepts."""
-        found = migrated(release, target)
-        assert weights(found)["NodeResourcesFit"] == 1
-        assert "left out" in told(found, "NodePreferAvoidPods")
+@pytest.mark.parametrize("target", [name for name in FRAMEWORK_RELEASES if name >= "1.23"])
+@pytest.mark.parametrize("release", ["1.17", "1.20", "1.22"])
+def test_each_release_takes_the_defaults(release, target):
+    """A Policy without lists becomes a profile that every later release accepts."""
+    found = migrated(release, target)
+    assert weights(found)["NodeResourcesFit"] == 1
+    assert "left out" in told(found, "NodePreferAvoidPods")
 
-    @pytest.mark.parametrize(
-        "priority, strategy",
-        [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")],
+
+@pytest.mark.parametrize(
+    "priority, strategy",
+    [("MostRequestedPriority", "MostAllocated"), ("LeastRequestedPriority", "LeastAllocated")],
+)
+def test_plugins_become_strategies(priority, strategy):
+    """A plugin that scores allocation is a strategy of NodeResourcesFit, with its weight."""
+    found = migrated(priorities=[{"name": priority, "weight": 4}])
+    assert weights(found) == {"NodeResourcesFit": 4}
+    assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == strategy
+
+
+def test_shapes_are_kept():
+    """RequestedToCapacityRatio keeps its line; a second strategy has no place."""
+    ratio = {
+        "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}],
+        "resources": [{"name": "cpu", "weight": 3}],
+    }
+    rules = [
+        {"name": "R", "weight": 2, "argument": {"requestedToCapacityRatioArguments": ratio}},
+        {"name": "LeastRequestedPriority", "weight": 1},
+    ]
+    found = migrated(priorities=rules[:1])
+    strategy = args(found, "NodeResourcesFit")["scoringStrategy"]
+    assert strategy["requestedToCapacityRatio"]["shape"] == ratio["shape"]
+    assert strategy["resources"] == ratio["resources"]
+    assert "one scoring strategy" in told(migrated(priorities=rules), "RequestedToCapacityRatio")
+
+
+def test_labels_become_added_affinity():
+    """NodeLabel's filter is required node affinity of all pods; services are left to pods themselves."""
+    rules = [
+        {"name": "disk", "argument": LABELS},
+        {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}},
+    ]
+    found = migrated(predicates=rules)
+    required = args(found, "NodeAffinity")["addedAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert required == yaml.safe_load(
+        "{nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}"
     )
-    def test_plugins_become_strategies(self, priority, strategy):
-        """A plugin that scores allocation is a strategy of NodeResourcesFit, with its weight."""
-        found = migrated(priorities=[{"name": priority, "weight": 4}])
-        assert weights(found) == {"NodeResourcesFit": 4}
-        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == strategy
+    assert "required podAffinity" in told(found, "ServiceAffinity")
 
-    def test_shapes_are_kept(self):
-        """RequestedToCapacityRatio keeps its line; a second strategy has no place."""
-        ratio = {
-            "shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 7}],
-            "resources": [{"name": "cpu", "weight": 3}],
-        }
-        rules = [
-            {"name": "R", "weight": 2, "argument": {"requestedToCapacityRatioArguments": ratio}},
-            {"name": "LeastRequestedPriority", "weight": 1},
-        ]
-        found = migrated(priorities=rules[:1])
-        strategy = args(found, "NodeResourcesFit")["scoringStrategy"]
-        assert strategy["requestedToCapacityRatio"]["shape"] == ratio["shape"]
-        assert strategy["resources"] == ratio["resources"]
-        assert "one scoring strategy" in told(migrated(priorities=rules), "RequestedToCapacityRatio")
 
-    def test_labels_become_added_affinity(self):
-        """NodeLabel's filter is required node affinity of all pods; services are left to pods themselves."""
-        rules = [
-            {"name": "disk", "argument": LABELS},
-            {"name": "zone", "argument": {"serviceAffinity": {"labels": ["zone"]}}},
-        ]
-        found = migrated(predicates=rules)
-        required = args(found, "NodeAffinity")["addedAffinity"][
-            "requiredDuringSchedulingIgnoredDuringExecution"
-        ]
-        assert required == yaml.safe_load(
-            "{nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: Exists}]}]}"
-        )
-        assert "required podAffinity" in told(found, "ServiceAffinity")
+@pytest.mark.parametrize(
+    "release, plugin", [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
+)
+def test_old_spreading(release, plugin):
+    """It becomes the constraints of the system, and its weight that of PodTopologySpread."""
+    found = migrated(release, priorities=[{"name": "SelectorSpreadPriority", "weight": 5}])
+    assert weights(found) == {"PodTopologySpread": 5}
+    assert "another formula" in told(found, plugin)
 
-    @pytest.mark.parametrize(
-        "release, plugin", [("1.19", "SelectorSpread"), ("1.18", "DefaultPodTopologySpread")]
+
+def test_what_else_is_told():
+    """Reasons of all plugins, preemption that was not there, and the weight of required affinity."""
+    rules = [{"name": "InterPodAffinityPriority", "weight": 1}]
+    found = migrated(
+        "1.19", alwaysCheckAllPredicates=True, hardPodAffinitySymmetricWeight=7, priorities=rules
     )
-    def test_old_spreading(self, release, plugin):
-        """It becomes the constraints of the system, and its weight that of PodTopologySpread."""
-        found = migrated(release, priorities=[{"name": "SelectorSpreadPriority", "weight": 5}])
-        assert weights(found) == {"PodTopologySpread": 5}
-        assert "another formula" in told(found, plugin)
-
-    def test_what_else_is_told(self):
-        """Reasons of all plugins, preemption that was not there, and the weight of required affinity."""
-        rules = [{"name": "InterPodAffinityPriority", "weight": 1}]
-        found = migrated(
-            "1.19", alwaysCheckAllPredicates=True, hardPodAffinitySymmetricWeight=7, priorities=rules
-        )
-        assert "left out" in told(found, "alwaysCheckAllPredicates")
-        assert "does not preempt under a Policy" in told(found, "DefaultPreemption")
-        assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 7}
+    assert "left out" in told(found, "alwaysCheckAllPredicates")
+    assert "does not preempt under a Policy" in told(found, "DefaultPreemption")
+    assert args(found, "InterPodAffinity") == {"hardPodAffinityWeight": 7}
 
 
 def test_the_question_takes_these_releases():

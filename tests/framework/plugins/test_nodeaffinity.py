@@ -114,29 +114,30 @@ def test_an_empty_list_is_scored(release):
     assert judge.pre_score(bare.template, Batch(bare.table), bare) == (SKIP if release == "1.30" else None)
 
 
-class TestFaults:
-    def test_an_empty_list_is_not_an_absent_one(self):
-        """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label
-        selector is."""
-        asked = {"key": "a", "operator": "In"}
-        text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
-        assert faults({**asked, "values": []}) == [text.format("[]string{}")]
-        assert faults({**asked, "values": None}) == faults(asked) == [text.format("[]string(nil)")]
-        expressions = (Requirement(key="a", operator="In", given_values=()),)
-        assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))
+def test_an_empty_list_is_not_an_absent_one():
+    """The original prints the Go value: an empty list of the manifest is not nil, but its copy in a label
+    selector is."""
+    asked = {"key": "a", "operator": "In"}
+    text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
+    assert faults({**asked, "values": []}) == [text.format("[]string{}")]
+    assert faults({**asked, "values": None}) == faults(asked) == [text.format("[]string(nil)")]
+    expressions = (Requirement(key="a", operator="In", given_values=()),)
+    assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))
 
-    def test_lists_as_json(self):
-        """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
-        cells = FrameworkCells(faults_as_json=True)
-        shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
-        assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
-        assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
-        assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith(
-            "[" + shown.format('["1","\\u003c2"]')
-        )
 
-    def test_an_unknown_operator(self):
-        """The fault of an unknown operator lists the known ones since 1.28."""
-        (older,) = faults({"key": "a", "operator": "Is"})
-        (newer,) = faults({"key": "a", "operator": "Is"}, FrameworkCells(faults_list_operators=True))
-        assert newer == f'{older}: supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'
+def test_lists_as_json():
+    """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
+    cells = FrameworkCells(faults_as_json=True)
+    shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
+    assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
+    assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
+    assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith(
+        "[" + shown.format('["1","\\u003c2"]')
+    )
+
+
+def test_an_unknown_operator():
+    """The fault of an unknown operator lists the known ones since 1.28."""
+    (older,) = faults({"key": "a", "operator": "Is"})
+    (newer,) = faults({"key": "a", "operator": "Is"}, FrameworkCells(faults_list_operators=True))
+    assert newer == f'{older}: supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'

@@ -38,39 +38,41 @@ def reasons(new, *objects, by=None):
     return [reason.text for reason in (failures.reasons(cycle.table.row_of["n"]) if failures else ())]
 
 
-class TestFilter:
-    def test_a_request_is_held_against_what_is_left(self):
-        """The original compares with allocatable minus requested, which does not wrap around where the sum of
-        two requests does."""
-        objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
-        assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
-        assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
+def test_a_request_is_held_against_what_is_left():
+    """The original compares with allocatable minus requested, which does not wrap around where the sum of
+    two requests does."""
+    objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
+    assert reasons(pod("new", requests={"memory": "6Ei"}), *objects) == ["Insufficient memory"]
+    assert reasons(pod("new", requests={"memory": "1Ei"}), *objects) == []
 
-    def test_a_scalar_of_zero_is_not_looked_at(self):
-        """A node that is overcommitted in a scalar takes a pod that asks for 0 of it."""
-        objects = [node("n"), pod("old", on="n", requests={GPU: "1"})]
-        assert reasons(pod("new", requests={GPU: "0"}), *objects) == []
 
-    @pytest.mark.parametrize(
-        "args, names",
-        [
-            ({"ignoredResources": [GPU]}, [TPU]),
-            ({"ignoredResourceGroups": ["example.com"]}, []),
-            ({"ignoredResources": ["hugepages-2Mi"]}, [GPU, TPU]),
-        ],
-    )
-    def test_extended_resources_can_be_ignored(self, args, names):
-        """Resources are ignored by name or by the part before the slash; others never are."""
-        assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [
-            f"Insufficient {name}" for name in names
-        ]
+def test_a_scalar_of_zero_is_not_looked_at():
+    """A node that is overcommitted in a scalar takes a pod that asks for 0 of it."""
+    objects = [node("n"), pod("old", on="n", requests={GPU: "1"})]
+    assert reasons(pod("new", requests={GPU: "0"}), *objects) == []
 
-    def test_huge_pages_cannot_be_ignored(self):
-        """Only extended resources can be ignored."""
-        args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
-        assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == [
-            "Insufficient hugepages-2Mi"
-        ]
+
+@pytest.mark.parametrize(
+    "args, names",
+    [
+        ({"ignoredResources": [GPU]}, [TPU]),
+        ({"ignoredResourceGroups": ["example.com"]}, []),
+        ({"ignoredResources": ["hugepages-2Mi"]}, [GPU, TPU]),
+    ],
+)
+def test_extended_resources_can_be_ignored(args, names):
+    """Resources are ignored by name or by the part before the slash; others never are."""
+    assert reasons(pod("new", requests={GPU: "1", TPU: "1"}), node("n"), by=fit(**args)) == [
+        f"Insufficient {name}" for name in names
+    ]
+
+
+def test_huge_pages_cannot_be_ignored():
+    """Only extended resources can be ignored."""
+    args = {"ignoredResources": ["hugepages-2Mi"], "ignoredResourceGroups": ["hugepages-2Mi"]}
+    assert reasons(pod("new", requests={"hugepages-2Mi": "2Mi"}), node("n"), by=fit(**args)) == [
+        "Insufficient hugepages-2Mi"
+    ]
 
 
 def raw(plugin, new, *objects):

@@ -49,36 +49,34 @@ def test_it_does_without_pre_filter():
     assert found_by(PLUGIN, cycle, Batch(cycle.table)) == dict.fromkeys(("old", "new", "bare"), text)
 
 
-class TestPreFilter:
-    def test_it_skips_pods_whose_volumes_are_everywhere(self):
-        """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not
-        limit the nodes."""
-        assert before(volume("v"), bound("c", "v")) is SKIP
-        assert before(in_zone(**{BETA_ZONE: "a__"}), bound("c", "v")) is SKIP
-        assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
-        assert before(in_zone(**{BETA_ZONE: "a"}), bound("c", "v")) is None
+def test_it_skips_pods_whose_volumes_are_everywhere():
+    """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not
+    limit the nodes."""
+    assert before(volume("v"), bound("c", "v")) is SKIP
+    assert before(in_zone(**{BETA_ZONE: "a__"}), bound("c", "v")) is SKIP
+    assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
+    assert before(in_zone(**{BETA_ZONE: "a"}), bound("c", "v")) is None
 
-    @pytest.mark.parametrize(
-        "objects, text",
-        [
-            ([], 'persistentvolumeclaim "c" not found'),
-            ([bound("c", "gone")], 'persistentvolume "gone" not found'),
-            ([claim("c", None)], "PersistentVolumeClaim had no pv name and storageClass name"),
-            ([claim("c", "gone")], 'storageclass.storage.k8s.io "gone" not found'),
-            (
-                [claim("c", "unset"), storage_class("unset")],
-                'VolumeBindingMode not set for StorageClass "unset"',
-            ),
-            (
-                [claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")],
-                "PersistentVolume had no name",
-            ),
-        ],
-    )
-    def test_a_claim_that_leads_nowhere_ends_the_cycle(self, objects, text):
-        """PreFilter rejects the pod, and removing pods cannot help."""
-        assert before(*objects) == unresolvable(text)
 
-    def test_a_claim_without_a_name_ends_it_too(self):
-        """A claim without a name rejects the pod."""
-        assert before(volumes=("",)) == unresolvable("PersistentVolumeClaim had no name")
+@pytest.mark.parametrize(
+    "objects, text",
+    [
+        ([], 'persistentvolumeclaim "c" not found'),
+        ([bound("c", "gone")], 'persistentvolume "gone" not found'),
+        ([claim("c", None)], "PersistentVolumeClaim had no pv name and storageClass name"),
+        ([claim("c", "gone")], 'storageclass.storage.k8s.io "gone" not found'),
+        ([claim("c", "unset"), storage_class("unset")], 'VolumeBindingMode not set for StorageClass "unset"'),
+        (
+            [claim("c", "now"), storage_class("now", volumeBindingMode="Immediate")],
+            "PersistentVolume had no name",
+        ),
+    ],
+)
+def test_a_claim_that_leads_nowhere_ends_the_cycle(objects, text):
+    """PreFilter rejects the pod, and removing pods cannot help."""
+    assert before(*objects) == unresolvable(text)
+
+
+def test_a_claim_without_a_name_ends_it_too():
+    """A claim without a name rejects the pod."""
+    assert before(volumes=("",)) == unresolvable("PersistentVolumeClaim had no name")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 import pytest
@@ -33,12 +32,12 @@ from tests.support.virtualtime import run_virtually
 Outcome = Response | TransportError
 
 
-def ok(**fields: object) -> Response:
+def ok(**fields):
     """A good answer."""
     return Response(200, json.dumps(fields).encode())
 
 
-def failure(status: int, reason: str = "", retry_after: str | None = None, **more: object) -> Response:
+def failure(status, reason="", retry_after=None, **more):
     """An answer with a Status."""
     body = {
         "kind": "Status",
@@ -61,7 +60,7 @@ class Script:
     asked: list[Request] = attrs.field(factory=list)
     times: list[float] = attrs.field(factory=list)
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         """The next outcome."""
         self.asked.append(request)
         self.times.append(asyncio.get_running_loop().time())
@@ -71,22 +70,22 @@ class Script:
         return outcome
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """The next outcome; the lines of its body are the frames."""
         answer = await self.send(request)
         yield Stream(answer.status, answer.headers, _lines(answer.body))
 
 
-async def _lines(body: bytes) -> AsyncIterator[bytes]:
+async def _lines(body):
     for line in body.splitlines():
         yield line
 
 
-def play(work: Callable[[Api], object], *outcomes: Outcome, **retries: Any) -> tuple[Script, object]:
+def play(work, *outcomes, **retries):
     """The script after *work* on it, and what that gave or raised."""
     script = Script(outcomes)
 
-    async def whole() -> object:
+    async def whole():
         try:
             return await work(Api(script, **retries))  # type: ignore[misc]  # each work is a coroutine
         except (ApiError, TransportError) as error:
@@ -98,7 +97,7 @@ def play(work: Callable[[Api], object], *outcomes: Outcome, **retries: Any) -> t
 class TestRequests:
     """What is asked."""
 
-    def test_names_are_encoded(self) -> None:
+    def test_names_are_encoded(self):
         """A name cannot leave its place in the path."""
         assert resource("Lease", "coordination.k8s.io/v1").path("a/b", "c?d") == (
             "/apis/coordination.k8s.io/v1/namespaces/a%2Fb/leases/c%3Fd"
@@ -108,7 +107,7 @@ class TestRequests:
 class TestLists:
     """Pages, and lists that expire between them."""
 
-    def test_an_expired_page(self) -> None:
+    def test_an_expired_page(self):
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
         whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
@@ -124,12 +123,12 @@ class TestLists:
 OLD = Retries(attempts=10, after_closed=False, watches=False)
 
 
-async def read(api: Api) -> object:
+async def read(api):
     """A read."""
     return await api.ask("GET", PODS, "a", "w")
 
 
-async def write(api: Api) -> object:
+async def write(api):
     """A write."""
     return await api.ask("POST", PODS, "a", "w", "binding", {})
 
@@ -139,7 +138,7 @@ class TestRetries:
 
     @pytest.mark.parametrize("work", [read, write])
     @pytest.mark.parametrize("status", [429, 500, 503])
-    def test_a_time_to_wait_is_kept(self, work: Callable[[Api], object], status: int) -> None:
+    def test_a_time_to_wait_is_kept(self, work, status):
         """An answer that names a time to wait is followed, for writes too."""
         script, found = play(work, failure(status, retry_after="7"), ok(done=1))
         assert (script.times, found) == ([0.0, 7.0], {"done": 1})
@@ -148,12 +147,12 @@ class TestRetries:
         "answer",
         [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")],
     )
-    def test_without_a_time_it_is_an_error(self, answer: Response) -> None:
+    def test_without_a_time_it_is_an_error(self, answer):
         """Without a number of seconds, or with a status of another kind, nothing is sent again."""
         assert len(play(read, answer)[0].asked) == 1
 
     @pytest.mark.parametrize("retries, attempts", [(OLD, 10), (Retries(), 11)])
-    def test_it_ends(self, retries: Retries, attempts: int) -> None:
+    def test_it_ends(self, retries, attempts):
         """After ten or eleven attempts the last answer counts."""
         script, error = play(read, *[failure(429, retry_after="1")] * 99, retries=retries)
         assert (len(script.asked), getattr(error, "status", None)) == (attempts, 429)
@@ -168,19 +167,19 @@ class TestRetries:
             (Retries(), TIMEOUT, False),
         ],
     )
-    def test_reads_after_no_answer(self, retries: Retries, cause: str, again: bool) -> None:
+    def test_reads_after_no_answer(self, retries, cause, again):
         """A read is sent again a second after its connection was reset, or in newer releases closed."""
         script, found = play(read, TransportError("x", cause), ok(), retries=retries)
         assert script.times == ([0.0, 1.0] if again else [0.0])
         assert isinstance(found, TransportError) is not again
 
     @pytest.mark.parametrize("cause", [CLOSED, RESET, REFUSED, TIMEOUT, OTHER])
-    def test_writes_after_no_answer(self, cause: str) -> None:
+    def test_writes_after_no_answer(self, cause):
         """A write without an answer is never sent again: it may have been carried out."""
         assert len(play(write, TransportError("x", cause), ok())[0].asked) == 1
 
 
-async def events(api: Api) -> list[str]:
+async def events(api):
     """The types of all events of a watch."""
     async with api.watch(NODES, "5", 300) as found:
         return [event.type async for event in found]
@@ -189,14 +188,14 @@ async def events(api: Api) -> list[str]:
 class TestWatches:
     """The frames of a watch."""
 
-    def test_an_error_event(self) -> None:
+    def test_an_error_event(self):
         """An ERROR event is raised with what its Status says."""
         status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
         _, error = play(events, Response(200, json.dumps({"type": "ERROR", "object": status}).encode()))
         assert isinstance(error, ApiError)
         assert error.is_expired
 
-    def test_it_is_sent_again(self) -> None:
+    def test_it_is_sent_again(self):
         """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader
         to do."""
         outcomes = (TransportError("x", TIMEOUT), failure(429, retry_after="2"), Response(200, b""))

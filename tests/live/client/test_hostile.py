@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 import pytest
@@ -15,7 +13,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.core.release import Release
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client import api as api_module
@@ -40,13 +37,13 @@ from tests.support.examples import examples
 from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
 
-RELEASE: Release = find_any_release("1.27")
+RELEASE = find_any_release("1.27")
 GOOD = json.dumps(
     {"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}
 ).encode()
 EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
 DEEP = b"[" * 100_000
-FRAMES: dict[str, Any] = yaml.safe_load(f"""
+FRAMES = yaml.safe_load(f"""
 a code that is text: {{type: ERROR, object: {{kind: Status, code: x}}}}
 a code that is an object: {{type: ERROR, object: {{kind: Status, code: {{}}}}}}
 a code that is a list: {{type: ERROR, object: {{kind: Status, code: []}}}}
@@ -106,32 +103,32 @@ class Scripted:
     asked: int = 0
     watches: int = 0
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         """The list."""
         self.asked += 1
         is_first = self.asked == 1 or self.is_endless
         return Response(self.status, self.listed) if is_first else Response(200, GOOD)
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """The watch."""
         self.watches += 1
         yield Stream(200, {}, _frames({1: self.watched, 2: EXPIRED}.get(self.watches)))
 
 
-async def _frames(line: bytes | None) -> AsyncIterator[bytes]:
+async def _frames(line):
     if line is None:
         await asyncio.Event().wait()
     else:
         yield line
 
 
-def followed(server: Scripted) -> list[str]:
+def followed(server):
     """What a reflector of *server* reports; it has to know the node in the end."""
     reports = list[str]()
     seen = Followed()
 
-    async def work() -> None:
+    async def work():
         store = Store("Node", seen, reports.append)
         api = Api(server, retries_of(RELEASE.client))
         task = asyncio.create_task(
@@ -150,13 +147,13 @@ def followed(server: Scripted) -> list[str]:
 @pytest.mark.parametrize(
     "frame", [*(json.dumps(frame).encode() for frame in FRAMES.values()), *RAW.values()], ids=[*FRAMES, *RAW]
 )
-def test_a_frame_of_a_watch(frame: bytes) -> None:
+def test_a_frame_of_a_watch(frame):
     """A reflector takes a frame of any shape, and goes on."""
     followed(Scripted(watched=frame))
 
 
 @pytest.mark.parametrize("body", LISTS.values(), ids=LISTS)
-def test_a_list(body: bytes) -> None:
+def test_a_list(body):
     """A reflector takes a list of any shape, and goes on."""
     followed(Scripted(listed=body))
 
@@ -168,13 +165,13 @@ def test_a_list(body: bytes) -> None:
         {"type": st.sampled_from(["ADDED", "ERROR", "DELETED"]), "object": OBJECTS}
     ),
 )
-def test_any_shape(listed: dict[str, Any], watched: dict[str, Any]) -> None:
+def test_any_shape(listed, watched):
     """Any JSON in any place of a list, of a refusal and of a frame."""
     followed(Scripted(listed=json.dumps(listed).encode(), watched=json.dumps(watched).encode()))
     followed(Scripted(listed=json.dumps({"kind": "Status", **listed}).encode(), status=503))
 
 
-async def test_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_without_an_end(monkeypatch):
     """A list that always says that there is more is an error after so many pages."""
     monkeypatch.setattr(api_module, "MOST_PAGES", 7)
     body = b'{"kind":"NodeList","metadata":{"resourceVersion":"1","continue":"x"},"items":[]}'
@@ -185,12 +182,12 @@ async def test_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("header", ["9" * 400, "²", "-1", "1.5", ""])
-def test_a_wait_that_is_no_number(header: str) -> None:
+def test_a_wait_that_is_no_number(header):
     """A Retry-After that Go would not read is none."""
     assert error_of(Response(503, b"", {"retry-after": header})).retry_after is None
 
 
-def test_json_that_is_none() -> None:
+def test_json_that_is_none():
     """NaN, an endless number and text that is no UTF-8 are no objects."""
     assert [
         read_object(body) for body in (b'{"a":NaN}', b'{"a":1e400}', b'{"a":"\xff"}', b"[]", b"", DEEP)
@@ -200,10 +197,10 @@ def test_json_that_is_none() -> None:
 # --- over HTTP ----------------------------------------------------------------------------------------------
 
 
-def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, object]]) -> object:
+def answered(answer, ask):
     """What *ask* gives, or the error, at a server that answers every request with these bytes and closes."""
 
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader, writer):
         try:
             await reader.readuntil(b"\r\n\r\n")
             writer.write(answer)
@@ -212,7 +209,7 @@ def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, o
             pass
         writer.close()
 
-    async def work() -> object:
+    async def work():
         server = await asyncio.start_server(talk, "127.0.0.1", 0)
         async with (
             server,
@@ -228,11 +225,11 @@ def answered(answer: bytes, ask: Callable[[HttpTransport], Coroutine[Any, Any, o
     return asyncio.run(work())
 
 
-async def _sent(transport: HttpTransport) -> object:
+async def _sent(transport):
     return (await transport.send(Request("GET", "/"))).status
 
 
-async def _lines(transport: HttpTransport) -> object:
+async def _lines(transport):
     async with transport.stream(Request("GET", "/")) as stream:
         return [line async for line in stream.lines]
 
@@ -255,12 +252,12 @@ HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
         b"HTTP/1.1 200 OK\r\na: " + b"b" * 1_000_000 + b"\r\n\r\n",
     ],
 )
-def test_bytes_that_are_no_answer(answer: bytes) -> None:
+def test_bytes_that_are_no_answer(answer):
     """Broken HTTP is a failed connection."""
     assert isinstance(answered(answer, _sent), TransportError)
 
 
-def test_a_redirect_is_not_followed() -> None:
+def test_a_redirect_is_not_followed():
     """Credentials do not go to another place."""
     assert (
         answered(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", _sent)
@@ -268,7 +265,7 @@ def test_a_redirect_is_not_followed() -> None:
     )
 
 
-def test_a_frame_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_that_is_too_long(monkeypatch):
     """A line beyond the limit breaks the watch; one below it does not."""
     monkeypatch.setattr(http_module, "LONGEST_LINE", 100_000)
     assert answered(HEAD + b"x" * 90_000 + b"\n" + b"y" * 90_000, _lines) == [b"x" * 90_000, b"y" * 90_000]
@@ -278,7 +275,7 @@ def test_a_frame_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a line of more than 100,000 bytes" in str(found)
 
 
-def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_too_long(monkeypatch):
     """An answer beyond the limit is an error."""
     monkeypatch.setattr(http_module, "LONGEST_ANSWER", 100_000)
     found = answered(HEAD + b"x" * 400_000, _sent)
@@ -291,13 +288,13 @@ def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @examples(4)
 @given(found=OBJECTS, spec=Json)
-def test_a_lock_of_any_shape(found: dict[str, Any], spec: Any) -> None:
+def test_a_lock_of_any_shape(found, spec):
     """A lock that cannot be read, or written again, is a failed try."""
     for body in (found, {"spec": spec}, {"metadata": spec}):
         server = Scripted(listed=json.dumps(body).encode())
         lock = LeaseLock(server, "kube-system", "kube-scheduler", 5.0)
 
-        async def work(lock: Any = lock) -> None:
+        async def work(lock=lock):
             try:
                 record = await lock.read()
                 await lock.update(record)

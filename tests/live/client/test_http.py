@@ -1,7 +1,5 @@
 """Requests over real HTTP: credentials, TLS, streams, and why there is no answer."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil
@@ -9,9 +7,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,21 +25,19 @@ from tests.support.kubeconfigs import kubeconfig
 NODES = Request("GET", "/api/v1/nodes")
 
 
-def send(
-    access: Access, request: Request = NODES, times: int = 1, clock: Callable[[], float] = time.time
-) -> list[int]:
+def send(access, request=NODES, times=1, clock=time.time):
     """The statuses of the same request, sent *times* times over one transport."""
 
-    async def work() -> list[int]:
+    async def work():
         async with HttpTransport(access, wall_clock=clock) as transport:
             return [(await transport.send(request)).status for _ in range(times)]
 
     return asyncio.run(work())
 
 
-def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str, str]]:
+def seen_by(work, wanted=""):
     """The headers that a server sees while *work* is done with its address; with a token it refuses others."""
-    seen: list[Mapping[str, str]] = []
+    seen = []
     with serving(make_app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
         work(address)
     return seen
@@ -53,14 +46,14 @@ def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str
 class TestRenewal:
     """Credentials that change while we run."""
 
-    def test_a_token_file_after_a_refusal(self, tmp_path: Path) -> None:
+    def test_a_token_file_after_a_refusal(self, tmp_path):
         """After a 401 the file is read again, and the request is sent once more."""
         file = tmp_path / "token"
         file.write_text("old\n")
         credentials = TokenFile(file)
         asyncio.run(credentials.grant(0.0))
         file.write_text("new\n")
-        statuses: list[int] = []
+        statuses = []
         # The clock stands still, so that only the refusal makes it read the file.
         access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
         seen = seen_by(
@@ -71,13 +64,13 @@ class TestRenewal:
             ["Bearer old", "Bearer new"],
         )
 
-    def test_a_token_file_after_a_minute(self, tmp_path: Path) -> None:
+    def test_a_token_file_after_a_minute(self, tmp_path):
         """A file is read again every minute, and if it is gone the last token stays."""
         file = tmp_path / "token"
         file.write_text("one")
         credentials = TokenFile(file)
 
-        async def tokens() -> list[str]:
+        async def tokens():
             found = [(await credentials.grant(0.0)).headers["Authorization"]]
             file.write_text("two")
             found += [(await credentials.grant(moment)).headers["Authorization"] for moment in (59.0, 60.0)]
@@ -98,7 +91,7 @@ print(json.dumps({{"kind": "ExecCredential", "apiVersion": info["apiVersion"], "
 """
 
 
-def plugin(folder: Path, expires: str | None = None) -> dict[str, Any]:
+def plugin(folder, expires=None):
     """An exec entry whose program counts how often it runs."""
     program = folder / "plugin"
     program.write_text(PLUGIN.format(python=sys.executable, count=str(folder / "count"), expires=expires))
@@ -111,7 +104,7 @@ def plugin(folder: Path, expires: str | None = None) -> dict[str, Any]:
     }
 
 
-def plugged(folder: Path, **more: Any) -> Access:
+def plugged(folder, **more):
     """The access of a kubeconfig with such a plugin, in which *more* is said otherwise; no server is there."""
     return read_kubeconfig(
         kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}})
@@ -130,14 +123,12 @@ class TestPlugins:
         ],
         ids=["once", "expired", "refused"],
     )
-    def test_when_it_runs(
-        self, tmp_path: Path, expires: str | None, wanted: str, times: int, shown: list[str]
-    ) -> None:
+    def test_when_it_runs(self, tmp_path, expires, wanted, times, shown):
         """A plugin runs once for many requests, with its environment; it runs again for the next one when its
         credential has expired, of which the first was fetched before any; and after a 401, when the request
         is sent once more."""
 
-        def ask(address: str) -> Any:
+        def ask(address):
             user = {"exec": plugin(tmp_path, expires)}
             return send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, user)), times=times)
 
@@ -161,7 +152,7 @@ class TestPlugins:
             ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
         ],
     )
-    def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:
+    def test_a_plugin_that_fails(self, tmp_path, code, words):
         """The error names the file, the user and the program, and says what it did; one that prints or runs
         for ever is ended."""
         access = plugged(tmp_path, command=sys.executable, args=["-c", code])
@@ -172,11 +163,11 @@ class TestPlugins:
             send(access)
         assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
 
-    def test_a_failure_is_shared(self, tmp_path: Path) -> None:
+    def test_a_failure_is_shared(self, tmp_path):
         """Many requests at once have one run of a plugin that fails, and one error; it ends at once."""
         access = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; exit 1"])
 
-        async def work() -> list[object]:
+        async def work():
             transport = HttpTransport(access)
             return list(
                 await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True)
@@ -186,18 +177,18 @@ class TestPlugins:
         assert (tmp_path / "runs").read_text() == "x\n"
 
     @pytest.mark.whole
-    def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
+    def test_one_that_goes_leaves_the_run_to_others(self, tmp_path):
         """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run
         of their own."""
         credentials = plugged(
             tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]
         ).credentials
 
-        async def runs(count: int) -> None:
+        async def runs(count):
             while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
                 await asyncio.sleep(0.01)
 
-        async def work() -> None:
+        async def work():
             first, second = (asyncio.ensure_future(credentials.grant(0.0)) for _ in range(2))
             await runs(1)
             first.cancel()
@@ -215,11 +206,11 @@ class TestPlugins:
         asyncio.run(work())
         assert (tmp_path / "runs").read_text() == "x\n" * 3
 
-    def test_many_refusals_at_once(self, tmp_path: Path) -> None:
+    def test_many_refusals_at_once(self, tmp_path):
         """Requests that are refused together have one more run of the plugin together."""
         access = plugged(tmp_path)
 
-        async def work() -> list[str]:
+        async def work():
             shown = []
             for refusals in (0, 5):
                 assert all(access.credentials.refused() for _ in range(refusals))
@@ -229,18 +220,18 @@ class TestPlugins:
 
         assert asyncio.run(work()) == ["Bearer t-1"] * 3 + ["Bearer t-2"] * 3
 
-    def test_it_ends_with_us(self, tmp_path: Path) -> None:
+    def test_it_ends_with_us(self, tmp_path):
         """Where it is not needed any more the program is ended, and so does what waits for it."""
         access = plugged(tmp_path, command=sys.executable, args=["-c", "import time; time.sleep(600)"])
 
-        async def work() -> None:
+        async def work():
             async with asyncio.timeout(0.5):
                 await access.credentials.grant(0.0)
 
         with pytest.raises(TimeoutError):
             asyncio.run(work())
 
-    def test_a_plugin_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_a_plugin_that_is_not_there(self, tmp_path):
         """A missing program is an error with the hint of the kubeconfig."""
         access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
         with pytest.raises(
@@ -253,7 +244,7 @@ class TestPlugins:
 class TestNoAnswer:
     """Each way not to get an answer has its cause, and a text with the address."""
 
-    def test_refused_in_words(self) -> None:
+    def test_refused_in_words(self):
         """The text names the address that refused, and asks about the API server, or about the proxy where
         there is one."""
         proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
@@ -266,10 +257,10 @@ class TestNoAnswer:
 class TestStreams:
     """Watches over HTTP."""
 
-    def test_pieces_are_put_together(self) -> None:
+    def test_pieces_are_put_together(self):
         """Lines may be cut anywhere on the way, and the last one needs no end."""
 
-        async def pieces(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def pieces(reader, writer):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
             for piece in (b"on", b"e\ntw", b"o\n\nthr", b"ee"):
@@ -278,7 +269,7 @@ class TestStreams:
                 await asyncio.sleep(0.005)
             writer.close()
 
-        async def work() -> list[bytes]:
+        async def work():
             server = await asyncio.start_server(pieces, "127.0.0.1", 0)
             address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             async with (
@@ -291,7 +282,7 @@ class TestStreams:
         assert asyncio.run(work()) == [b"one", b"two", b"", b"three"]
 
 
-def certificates(folder: Path) -> tuple[Path, Path]:
+def certificates(folder):
     """A certificate for ``api.example`` that signs itself, and its key."""
     certificate = folder / "certificate.pem"
     key = folder / "key.pem"
@@ -315,7 +306,7 @@ def certificates(folder: Path) -> tuple[Path, Path]:
 class TestTls:
     """Certificates of the server and of the client."""
 
-    def test_trust(self, tmp_path: Path) -> None:
+    def test_trust(self, tmp_path):
         """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or
         unseen if it says so."""
         certificate, key = certificates(tmp_path)
@@ -328,7 +319,7 @@ class TestTls:
             outcomes = [outcome(access) for access in accesses]
         assert outcomes == [200, OTHER, OTHER, 200]
 
-    def test_a_client_certificate(self, tmp_path: Path) -> None:
+    def test_a_client_certificate(self, tmp_path):
         """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
         certificate, key = certificates(tmp_path)
         options = {
@@ -346,7 +337,7 @@ class TestTls:
         assert with_one == 200
         assert without != 200
 
-    def test_a_client_certificate_that_is_renewed(self, tmp_path: Path) -> None:
+    def test_a_client_certificate_that_is_renewed(self, tmp_path):
         """Files of a certificate are read again after a minute; while one of them is new alone, the pair
         before is shown."""
         folders = [tmp_path / name for name in ("old", "new")]
@@ -359,13 +350,13 @@ class TestTls:
         now = [0.0]
         found = list[object]()
 
-        async def sent(transport: HttpTransport) -> object:
+        async def sent(transport):
             try:
                 return (await transport.send(NODES)).status
             except TransportError:
                 return None
 
-        async def work(access: Access) -> None:
+        async def work(access):
             async with HttpTransport(access, wall_clock=lambda: now[0]) as transport:
                 for source, target in ((None, None), (new, shown), (new_key, key)):
                     if source is not None:
@@ -384,13 +375,13 @@ class TestTls:
             )
         assert found == [None, None, 200]
 
-    def test_a_key_of_another_certificate(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_key_of_another_certificate(self, tmp_path, monkeypatch):
         """A pair that does not fit together is told for each request, and tried once."""
         folders = [tmp_path / name for name in ("one", "other")]
         for folder in folders:
             folder.mkdir()
         (certificate, _), (_, key) = map(certificates, folders)
-        made: list[object] = []
+        made = []
         monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
         access = Access(
             server="https://api.invalid",
@@ -398,7 +389,7 @@ class TestTls:
             certificate=(certificate.read_bytes(), key.read_bytes()),
         )
 
-        async def work() -> None:
+        async def work():
             async with HttpTransport(access) as transport:
                 for _ in range(3):
                     with pytest.raises(KubeclassicError, match="expected a certificate and its key"):
@@ -408,7 +399,7 @@ class TestTls:
         assert len(made) == 1
 
 
-def outcome(access: Access) -> object:
+def outcome(access):
     """The status of an answer, or why there is none."""
     try:
         return send(access)[0]
@@ -429,20 +420,18 @@ class TestProxies:
             ({}, "{}", True),
         ],
     )
-    def test_who_is_asked(
-        self, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str], named: str, is_used: bool
-    ) -> None:
+    def test_who_is_asked(self, monkeypatch, environment, named, is_used):
         """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless
         NO_PROXY has the server."""
-        lines: list[bytes] = []
+        lines = []
 
-        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def answer(reader, writer):
             lines.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
             await writer.drain()
             writer.close()
 
-        async def work() -> object:
+        async def work():
             server = await asyncio.start_server(answer, "127.0.0.1", 0)
             place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):

@@ -1,13 +1,9 @@
 """Kubeconfigs, right and wrong, and the service account of a pod."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -22,7 +18,7 @@ CORPUS = ROOT / "tests/fuzz/corpus"
 SERVER = {"server": "https://10.0.0.1:6443"}
 
 
-def header(credentials: Any) -> str | None:
+def header(credentials):
     """What credentials show."""
     return asyncio.run(credentials.grant(0.0)).headers.get("Authorization")
 
@@ -30,7 +26,7 @@ def header(credentials: Any) -> str | None:
 class TestRight:
     """What is read."""
 
-    def test_everything(self, tmp_path: Path) -> None:
+    def test_everything(self, tmp_path):
         """Address, name, proxy, authority, certificate and user come from the context; relative files lie
         beside it."""
         (tmp_path / "ca.pem").write_bytes(b"CA")
@@ -57,7 +53,7 @@ class TestRight:
         assert access.certificate == (b"client-certificate-data", b"client-key-data")
         assert (header(access.credentials), access.headers) == ("Bearer t", {"Impersonate-User": "someone"})
 
-    def test_another_context(self, tmp_path: Path) -> None:
+    def test_another_context(self, tmp_path):
         """A context may be named; the current one need not be there then."""
         contexts = [
             {"name": name, "context": {"cluster": cluster}} for name, cluster in (("a", "gone"), ("b", "c"))
@@ -66,11 +62,11 @@ class TestRight:
         assert read_kubeconfig(path, "b").server == SERVER["server"]
 
     @pytest.mark.parametrize("user, wanted", [({}, None), ({"username": "u", "password": "p"}, "Basic dTpw")])
-    def test_users(self, tmp_path: Path, user: dict[str, str], wanted: str | None) -> None:
+    def test_users(self, tmp_path, user, wanted):
         """A user may have nothing, or a password."""
         assert header(read_kubeconfig(kubeconfig(tmp_path, SERVER, user)).credentials) == wanted
 
-    def test_a_token_file_wins(self, tmp_path: Path) -> None:
+    def test_a_token_file_wins(self, tmp_path):
         """A token's file counts before a token."""
         (tmp_path / "t").write_text("file")
         assert (
@@ -81,7 +77,7 @@ class TestRight:
         )
 
 
-def parts(folder: Path, name: str, **content: Any) -> Path:
+def parts(folder, name, **content):
     """A kubeconfig with some sections alone, in a folder of its own."""
     path = folder / name / "config"
     path.parent.mkdir()
@@ -92,7 +88,7 @@ def parts(folder: Path, name: str, **content: Any) -> Path:
 class TestVariable:
     """KUBECONFIG, which may name several files."""
 
-    def test_they_are_merged(self, tmp_path: Path) -> None:
+    def test_they_are_merged(self, tmp_path):
         """Entries of all files count together; missing and empty files, and empty names, are left out."""
         first = parts(
             tmp_path, "first", contexts=[{"name": "there", "context": {"cluster": "c", "user": "u"}}]
@@ -111,7 +107,7 @@ class TestVariable:
         access = access_to(None, "there", {"KUBECONFIG": named})
         assert (access.server, header(access.credentials)) == (SERVER["server"], "Bearer t")
 
-    def test_the_first_wins(self, tmp_path: Path) -> None:
+    def test_the_first_wins(self, tmp_path):
         """Of two entries of one name the first counts whole, and so does the first current-context; the
         second file's others count."""
         first = parts(
@@ -143,7 +139,7 @@ class TestVariable:
         assert access.server == SERVER["server"]
         assert header(access.credentials) == "Basic bWU6cA=="
 
-    def test_paths_are_relative_to_their_file(self, tmp_path: Path) -> None:
+    def test_paths_are_relative_to_their_file(self, tmp_path):
         """Each file's paths lie beside it, whichever file has the context."""
         first = parts(
             tmp_path, "first", users=[{"name": "u", "user": {"tokenFile": "t"}}], current_context="there"
@@ -156,7 +152,7 @@ class TestVariable:
         access = access_to(None, None, {"KUBECONFIG": f"{first}{os.pathsep}{second}"})
         assert (access.ca, header(access.credentials)) == (b"beside the second", "Bearer beside the first")
 
-    def test_a_file_that_is_named_counts_alone(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_named_counts_alone(self, tmp_path):
         """With --kubeconfig the variable has no effect."""
         assert (
             access_to(kubeconfig(tmp_path, SERVER), None, {"KUBECONFIG": "/missing"}).server
@@ -173,7 +169,7 @@ class TestVariable:
             ("", "there", "--context: expected --kubeconfig FILE, or the variable KUBECONFIG, too"),
         ],
     )
-    def test_wrong(self, tmp_path: Path, named: str, context: str | None, wanted: str) -> None:
+    def test_wrong(self, tmp_path, named, context, wanted):
         """Files of which none is there or has a cluster, and a context without a file, are named."""
         (tmp_path / "empty").touch()
         (tmp_path / "list").write_text("[]")
@@ -183,7 +179,7 @@ class TestVariable:
 
 
 EXEC = {"apiVersion": "client.authentication.k8s.io/v1", "command": "c"}
-WRONG: dict[str, dict[str, Any]] = yaml.safe_load("""
+WRONG = yaml.safe_load("""
 "cluster: server: expected https://HOST:PORT, got nothing": {cluster: {server: null}}
 "cluster: server: expected https://HOST:PORT, got ftp://a": {cluster: {server: ftp://a}}
 "cluster: server: expected https://HOST:PORT, got https://[::1": {cluster: {server: "https://[::1"}}
@@ -212,7 +208,7 @@ class TestWrong:
     """Each wrong kubeconfig gives one line: where, what was expected, what came."""
 
     @pytest.mark.parametrize("text, change", WRONG.items(), ids=[text[:40] for text in WRONG])
-    def test_fields(self, tmp_path: Path, text: str, change: dict[str, Any]) -> None:
+    def test_fields(self, tmp_path, text, change):
         """A wrong field is named."""
         path = kubeconfig(
             tmp_path,
@@ -226,7 +222,7 @@ class TestWrong:
         assert "\n" not in told
 
     @pytest.mark.parametrize("file", sorted(CORPUS.glob("kubeconfig-*")), ids=lambda file: file.stem)
-    def test_found_by_fuzzing(self, file: Path) -> None:
+    def test_found_by_fuzzing(self, file):
         """What once ended in a traceback or hung is an access, or one line without a secret."""
         try:
             access = read_kubeconfig(file)
@@ -247,7 +243,7 @@ class TestWrong:
             (b"kind: Pod", "expected a kubeconfig"),
         ],
     )
-    def test_files(self, tmp_path: Path, content: bytes | None, text: str) -> None:
+    def test_files(self, tmp_path, content, text):
         """A file that is missing, broken or something else is told."""
         path = tmp_path / "config"
         if content is not None:
@@ -270,7 +266,7 @@ class TestSafety:
             ("http://localhost.example", None),
         ],
     )
-    def test_no_credentials_in_the_clear(self, server: str, wanted: str | None, tmp_path: Path) -> None:
+    def test_no_credentials_in_the_clear(self, server, wanted, tmp_path):
         """A server without TLS gets none, as with clientcmd, unless it is on this machine."""
         assert (
             header(read_kubeconfig(kubeconfig(tmp_path, {"server": server}, {"token": "t"})).credentials)
@@ -278,15 +274,13 @@ class TestSafety:
         )
 
     @pytest.mark.parametrize("user, wanted", [({}, "Basic dTpw"), ({"token": "t"}, "Bearer t")])
-    def test_a_user_in_the_address(self, user: dict[str, str], wanted: str, tmp_path: Path) -> None:
+    def test_a_user_in_the_address(self, user, wanted, tmp_path):
         """User and password of the address are shown where there is nothing else, and are not a part of the
         address."""
         access = read_kubeconfig(kubeconfig(tmp_path, {"server": "https://u:p@10.0.0.1:6443/x/"}, user))
         assert (access.server, header(access.credentials)) == ("https://10.0.0.1:6443/x", wanted)
 
-    def test_a_plugin_beside_a_relative_kubeconfig(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_plugin_beside_a_relative_kubeconfig(self, tmp_path, monkeypatch):
         """``./plugin`` is the one beside the file, also where the file is named without a folder."""
         path = kubeconfig(tmp_path, SERVER, {"exec": {**EXEC, "command": "./plugin"}})
         monkeypatch.chdir(tmp_path)
@@ -298,7 +292,7 @@ class TestSafety:
 class TestPods:
     """The service account of a pod."""
 
-    def test_in_a_cluster(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_in_a_cluster(self, tmp_path, monkeypatch):
         """Address from the environment; authority and token from the files."""
         for name in ("ca.crt", "token"):
             (tmp_path / name).write_text(name)
@@ -307,14 +301,14 @@ class TestPods:
         assert (access.server, access.ca) == ("https://[fd00::1]:443", b"ca.crt")
         assert header(access.credentials) == "Bearer token"
 
-    def test_elsewhere(self) -> None:
+    def test_elsewhere(self):
         """Outside of a cluster a kubeconfig is wanted."""
         with pytest.raises(KubeconfigError, match="expected --kubeconfig FILE"):
             in_cluster({})
 
 
 @pytest.mark.parametrize("field", ["apiVersion", "expirationTimestamp"])
-def test_a_plugin_that_nests_its_token(tmp_path: Path, field: str) -> None:
+def test_a_plugin_that_nests_its_token(tmp_path, field):
     """Where a text is wanted and the plugin prints a mapping, the message does not have what is in it."""
     inner = {"token": "s3cr3t"}
     document = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import asynccontextmanager, suppress
 from random import Random
-from typing import Any
 
 import attrs
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.api import Request, Stream
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
@@ -80,14 +78,14 @@ class Trouble:
     is_dark: bool = False
     """The link is down."""
 
-    def __call__(self, request: Request) -> Fault:
+    def __call__(self, request):
         """The next fault; none when it is over."""
         if self.is_over:
             return NO_FAULT
         return Fault(is_dropped=True) if self.is_dark else next(self.faults, NO_FAULT)
 
 
-def happen(store: Store, step: Step) -> None:
+def happen(store, step):
     """Do what *step* says; what is not possible is refused by the server, and nothing happens."""
     user = User(store)
     with suppress(Refused):
@@ -108,9 +106,9 @@ def happen(store: Store, step: Step) -> None:
             user.delete(step.kind, step.name, grace=0)
 
 
-def there(store: Store, informers: Informers) -> dict[tuple[str, str], str]:
+def there(store, informers):
     """What the server has of the kinds that are followed, with versions."""
-    found: dict[tuple[str, str], str] = {}
+    found = {}
     for kind, reflector in informers.reflectors.items():
         query = (
             "fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded" if kind == "Pod" else ""
@@ -139,9 +137,7 @@ BLIND = [
     faults=st.lists(FAULTS, max_size=120),
     seed=st.integers(0, 99),
 )
-def test_informers_end_up_with_the_objects_of_the_server(
-    release: str, steps: list[Step], faults: list[Fault], seed: int
-) -> None:
+def test_informers_end_up_with_the_objects_of_the_server(release, steps, faults, seed):
     """After any changes and faults, and a quiet while, what was told is what the server has, version by
     version."""
     store = Store(NEW_SERVER if "PodDisruptionBudget" in v1_kinds(release) else OLD_SERVER)
@@ -155,7 +151,7 @@ def test_informers_end_up_with_the_objects_of_the_server(
         random=Random(seed).random,
     )
 
-    async def play() -> None:
+    async def play():
         following = asyncio.create_task(informers.run())
         for step in steps:
             await asyncio.sleep(step.wait)
@@ -177,7 +173,7 @@ def test_informers_end_up_with_the_objects_of_the_server(
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
 
 
-def v1_kinds(release: str) -> set[str]:
+def v1_kinds(release):
     """The kinds that a release reads in a version ``v1`` of their group."""
     return {
         kind for kind, version in ALL_RELEASES[release].client.resources.items() if version.endswith("v1")
@@ -191,12 +187,12 @@ class Silent(StoreTransport):
     since: float = float("inf")
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """The watch, as long as anything comes."""
         async with StoreTransport.stream(self, request) as found:
             yield attrs.evolve(found, lines=self._heard(found.lines))
 
-    async def _heard(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _heard(self, lines):
         async for line in lines:
             if asyncio.get_running_loop().time() >= self.since:
                 await asyncio.Event().wait()
@@ -206,7 +202,7 @@ class Silent(StoreTransport):
 @pytest.mark.parametrize(
     "release, flavour, is_noticed", [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)]
 )
-async def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
+async def test_a_server_that_is_silent_on_open_watches(release, flavour, is_noticed):
     """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is
     no absence."""
     transport = Silent(Store(flavour))

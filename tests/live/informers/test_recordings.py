@@ -1,17 +1,14 @@
 """What informers ask, held to the recorded requests of the originals: a start, watches that are cut, expire,
 end or are refused."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.informers.informers import Informers
 from tests.support.followed import Followed
-from tests.support.recordings import Exchange, Player, exchanges, without_times
+from tests.support.recordings import Player, exchanges, without_times
 from tests.support.virtualtime import run_virtually
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -28,7 +25,7 @@ LATE = 0.35
 """Seconds by which a recorded request may be later than ours: the machine was busy."""
 
 
-def of_informers(version: str, scenario: str) -> list[Exchange]:
+def of_informers(version, scenario):
     """The lists and watches of a scenario's first scheduler."""
     found = [
         exchange
@@ -47,12 +44,12 @@ def of_informers(version: str, scenario: str) -> list[Exchange]:
     )
 
 
-def is_list(path: str) -> bool:
+def is_list(path):
     """Whether it is a path of all objects of a kind that a scheduler follows."""
     return path.startswith(OF_INFORMERS) and "/namespaces/" not in path and NOT_OURS not in path
 
 
-def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player, Followed]:
+def play(release, recorded, chance):
     """What informers of *release* ask and tell when they are answered as recorded."""
     player = Player(recorded)
     told = Followed()
@@ -69,14 +66,14 @@ def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player,
     return player, told
 
 
-def by_path(recorded: list[Exchange]) -> dict[str, list[Exchange]]:
+def by_path(recorded):
     """The exchanges of each path, in order."""
     return {
         path: [one for one in recorded if one.path == path] for path in sorted({one.path for one in recorded})
     }
 
 
-def unknown_to_the_server(recorded: list[Exchange]) -> list[str]:
+def unknown_to_the_server(recorded):
     """The paths that the server has never heard of."""
     return [path for path, found in by_path(recorded).items() if {one.status for one in found} <= {404, None}]
 
@@ -85,7 +82,7 @@ def unknown_to_the_server(recorded: list[Exchange]) -> list[str]:
 class TestRequests:
     """Each scenario of the recordings, played to informers."""
 
-    def test_they_are_the_originals(self, release: str, version: str, scenario: str) -> None:
+    def test_they_are_the_originals(self, release, version, scenario):
         """Paths, queries and their order for each kind are those of the original, but for random time-outs.
 
         A list that the server does not have is asked for once; then we look which versions there are, and the
@@ -104,9 +101,7 @@ class TestRequests:
             assert asked.pop(f"/apis/{path.split('/')[2]}/v1") == [""]
         assert asked == wanted
 
-    def test_new_timeouts_are_drawn_when_the_original_does(
-        self, release: str, version: str, scenario: str
-    ) -> None:
+    def test_new_timeouts_are_drawn_when_the_original_does(self, release, version, scenario):
         """A watch that is sent again as it was has its old time-out, and any other watch a new one."""
         recorded = of_informers(version, scenario)
         player = Player(recorded)
@@ -130,7 +125,7 @@ class TestRequests:
                 if failed.status is None:
                     assert (before == after) == (failed.query == next_one.query), path
 
-    def test_pauses_are_the_originals(self, release: str, version: str, scenario: str) -> None:
+    def test_pauses_are_the_originals(self, release, version, scenario):
         """The original's pauses lie between our shortest and our longest ones."""
         recorded = of_informers(version, scenario)
         shortest, longest = (gaps(play(release, recorded, chance)[0]) for chance in (0.0, 0.999999))
@@ -140,7 +135,7 @@ class TestRequests:
                 assert least - 0.02 <= pause <= most + LATE, (path, least, pause, most)
 
 
-def gaps(player: Player) -> dict[str, list[float]]:
+def gaps(player):
     """The pauses between an answer and the next request, for each path."""
     return {
         path: [begin - end for end, (begin, _) in zip(ended, player.asked[path][1:], strict=False)]
@@ -152,7 +147,7 @@ def gaps(player: Player) -> dict[str, list[float]]:
 class TestObjects:
     """What is told of a recorded cluster."""
 
-    def test_they_are_those_of_the_server(self, release: str, version: str, shared: Path) -> None:
+    def test_they_are_those_of_the_server(self, release, version, shared):
         """After a start with three pods and one that fits nowhere, those and the nodes are known, with what
         was received."""
         _, told = play(release, of_informers(version, "a1-startup"), 0.5)

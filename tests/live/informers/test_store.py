@@ -1,27 +1,24 @@
 """The objects of informers: what is told of lists and events, and of objects that cannot be decoded."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import Any
 
 from kubeclassic.live.informers.informers import Store
 from tests.support.followed import Followed
 
 
-def node(name: str, version: str = "1", **status: Any) -> dict[str, Any]:
+def node(name, version="1", **status):
     """The manifest of a node."""
     return {"metadata": {"name": name, "resourceVersion": version}, "status": status}
 
 
-def store() -> tuple[Store, Followed, list[str]]:
+def store():
     """An empty store of nodes, its handler and its reports."""
     log = Followed()
     reports = list[str]()
     return Store("Node", log, reports.append), log, reports
 
 
-def replace(found: Store, *manifests: dict[str, Any]) -> None:
+def replace(found, *manifests):
     """Take a list."""
     asyncio.run(found.replace(manifests))
 
@@ -32,7 +29,7 @@ BAD = {"allocatable": {"cpu": "many"}}
 class TestLists:
     """What a list changes."""
 
-    def test_a_second_list(self) -> None:
+    def test_a_second_list(self):
         """All listed objects are put, in the order of the list, then the others are deleted with their last
         state."""
         found, log, _ = store()
@@ -45,7 +42,7 @@ class TestLists:
 class TestEvents:
     """What an event changes."""
 
-    def test_a_deletion_has_the_last_state(self) -> None:
+    def test_a_deletion_has_the_last_state(self):
         """The handler gets the object as the event has it; an unknown object is ignored."""
         found, log, _ = store()
         found.put(node("a"))
@@ -54,7 +51,7 @@ class TestEvents:
         found.delete(node("b"))
         assert log.told == [("put", "a", "1"), ("delete", "a", "9")]
 
-    def test_what_was_received_is_kept(self) -> None:
+    def test_what_was_received_is_kept(self):
         """Objects have the manifest that they were read from."""
         found, _, _ = store()
         manifest = node("a", unknown=1)
@@ -65,7 +62,7 @@ class TestEvents:
 class TestUnreadable:
     """Objects that cannot be decoded."""
 
-    def test_it_is_told_once(self) -> None:
+    def test_it_is_told_once(self):
         """It is reported once in one line, not put, and reported again only after it was readable."""
         found, log, reports = store()
         found.put(node("a", "1", **BAD))
@@ -76,7 +73,7 @@ class TestUnreadable:
         found.put(node("a", "4", **BAD))
         assert (log.told, len(reports)) == ([("put", "a", "3")], 2)
 
-    def test_its_last_state_stays(self) -> None:
+    def test_its_last_state_stays(self):
         """An object that becomes unreadable is not deleted, also not by a list; when it goes, its last good
         state is told."""
         found, log, _ = store()
@@ -86,7 +83,7 @@ class TestUnreadable:
         found.delete(node("a", "4", **BAD))
         assert log.told == [("put", "a", "1"), ("delete", "a", "1")]
 
-    def test_one_without_a_name(self) -> None:
+    def test_one_without_a_name(self):
         """It is reported and ignored: a scheduler could only ask for it in vain, again and again."""
         found, log, reports = store()
         found.put({"metadata": {}, "status": {}})

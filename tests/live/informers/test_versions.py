@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import attrs
@@ -11,12 +10,11 @@ import pytest
 
 from kubeclassic.api.objects import PodDisruptionBudget
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.followed import Followed
 
 BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
@@ -57,16 +55,14 @@ class Following:
     told: Followed
     said: list[str]
 
-    def add_budget(self, name: str) -> None:
+    def add_budget(self, name):
         """A new budget that selects the pods of an app."""
         body = {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "x"}}}}
         User(self.store).create("poddisruptionbudgets", body)
 
 
 @asynccontextmanager
-async def following(
-    flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT
-) -> AsyncIterator[Following]:
+async def following(flavour, release, faults=lambda request: NO_FAULT):
     """Informers of *release* beside a server."""
     said = list[str]()
     told = Followed()
@@ -79,7 +75,7 @@ async def following(
 
 
 @pytest.mark.parametrize("flavour, release, said", SAID, ids=lambda value: getattr(value, "version", None))
-async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
+async def test_the_versions_that_the_server_has(flavour, release, said):
     """All lists are there within a second; budgets of before and after the list are known; one note names
     each other version."""
     async with following(flavour, release) as found:
@@ -93,12 +89,12 @@ async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, 
     assert {budget.name: budget.selector is not None for budget in budgets} == {"before": True, "after": True}
 
 
-async def test_a_server_that_is_upgraded() -> None:
+async def test_a_server_that_is_upgraded():
     """When the server loses the version in the middle, the other one is read from then on, and nothing is
     forgotten."""
     upgraded_at = 10.0
 
-    def upgraded(request: Request) -> Fault:
+    def upgraded(request):
         old = "policy/v1beta1" in request.path
         now = asyncio.get_running_loop().time()
         if old and now < upgraded_at:
@@ -116,11 +112,11 @@ async def test_a_server_that_is_upgraded() -> None:
     assert found.said[-1] == BUDGETS
 
 
-async def test_a_fault_is_no_lack() -> None:
+async def test_a_fault_is_no_lack():
     """A kind that was listed before is not taken for missing when the server answers 404 to everything for a
     while."""
 
-    def broken(request: Request) -> Fault:
+    def broken(request):
         now = asyncio.get_running_loop().time()
         if "policy" in request.path and now < 20:
             return refused(404) if now > 5 else Fault(cut_after=1)

@@ -1,21 +1,15 @@
 """Log lines: klog's form and JSON, their levels, their place, and the last one of a process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import signal
 import threading
 import time
-from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kubeclassic.live.client.api import Request, Response
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
 from tests.apiserver.app import make_app, serving, serving_store
 from tests.apiserver.cluster import User
@@ -35,15 +29,15 @@ QUICK = (
 QUIET = ("--port=0",)
 
 
-def log_of(lines: list[str], **settings: object) -> Log:
+def log_of(lines, **settings):
     """A log that writes to *lines*, at a certain time."""
     return Log(lines.append, LogSettings(**settings), wall=lambda: 1e9 + 0.25)  # type: ignore[arg-type]  # the tests give proper ones
 
 
 class TestLines:
-    def test_klogs_form(self) -> None:
+    def test_klogs_form(self):
         """Severity, month, day, time, process and the caller's place come before the text."""
-        lines: list[str] = []
+        lines = []
         log = log_of(lines)
         log.info("a")
         log.warning("b")
@@ -58,10 +52,10 @@ class TestLines:
         assert f" {os.getpid():7} " in lines[0]
         assert ".250000 " in lines[0]
 
-    def test_json(self) -> None:
+    def test_json(self):
         """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of
         what is no fault."""
-        lines: list[str] = []
+        lines = []
         log = log_of(lines, form=JSON_LINES, level=2)
         log.info("a", 2)
         log.warning("b\n\x1b[1m")
@@ -72,9 +66,9 @@ class TestLines:
         assert (second["severity"], second["msg"], "v" in second) == ("WARNING", "b\n\x1b[1m", False)
         assert all(line.isprintable() for line in lines)
 
-    def test_text_from_outside(self) -> None:
+    def test_text_from_outside(self):
         """What a terminal would obey, and line breaks, are escapes."""
-        lines: list[str] = []
+        lines = []
         log_of(lines).warning("a\x1b[1m\nW1124 forged")
         assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
 
@@ -95,7 +89,7 @@ class TestLines:
         ("6", ["POST /api/v1/namespaces/default/pods/small/binding 201 in 0 ms"]),
     ],
 )
-async def test_what_each_level_says(release: str, level: str, said: list[str]) -> None:
+async def test_what_each_level_says(release, level, said):
     """From level 2 on what became of each pod, from 3 on each attempt, from 6 on each request."""
     every = {"pod default/small: bound to node-0", "pod default/small: attempt 1"}
     async with at(release) as site:
@@ -114,9 +108,7 @@ async def test_what_each_level_says(release: str, level: str, said: list[str]) -
 class TestAsAProgram:
     @pytest.mark.parametrize("form", ["text", "json"])
     @pytest.mark.parametrize("number, status", [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-    def test_the_last_line_says_why(
-        self, tmp_path: Path, form: str, number: signal.Signals, status: int
-    ) -> None:
+    def test_the_last_line_says_why(self, tmp_path, form, number, status):
         """At a signal the last line names it, what was under way, the lease and the exit status; every line
         has the form asked for."""
         with serving_store(Store(NEW_SERVER)) as address:
@@ -128,7 +120,7 @@ class TestAsAProgram:
         assert "scheduling begins" in texts
 
     @pytest.mark.parametrize("number", [None, signal.SIGTERM])
-    def test_nothing_is_said_of_events_under_way(self, tmp_path: Path, number: signal.Signals | None) -> None:
+    def test_nothing_is_said_of_events_under_way(self, tmp_path, number):
         """Events that have no answer when the lease is lost, or at a signal, are dropped: the last line stays
         the last, with no word of another try."""
         store = Store(NEW_SERVER)
@@ -146,7 +138,7 @@ class TestAsAProgram:
         assert [text for text in texts if "may retry" in text] == []
         assert any("not sent: 2 seconds were over" in text for text in texts) == (number is not None)
 
-    def test_a_plugin_that_hangs(self, tmp_path: Path) -> None:
+    def test_a_plugin_that_hangs(self, tmp_path):
         """A line says which plugin is waited for; a signal in that time ends it, and the plugin, as at any
         other time."""
         plugin = tmp_path / "hang"
@@ -173,33 +165,26 @@ class TestAsAProgram:
 class Silent(StoreTransport):
     """An API server that does not answer to events."""
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request):
         if request.method == "POST" and request.path.endswith("/events"):
             await asyncio.sleep(60.0)
         return await super().send(request)
 
 
-def _steal(store: Store) -> None:
+def _steal(store):
     """Another one takes the lease."""
     User(store).patch(
         "leases", "kube-scheduler", {"spec": {"holderIdentity": "another"}}, namespace="kube-system"
     )
 
 
-def _text(line: str) -> str:
+def _text(line):
     found = LINE.fullmatch(line)
     assert found is not None, line
     return found["text"]
 
 
-def _run(
-    folder: Path,
-    address: str,
-    then: object,
-    *flags: str,
-    user: Mapping[str, Any] | None = None,
-    at: str = "scheduling begins",
-) -> tuple[list[str], int]:
+def _run(folder, address, then, *flags, user=None, at="scheduling begins"):
     """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a
     function."""
     file = kubeconfig(folder, {"server": address}, user or {})
@@ -208,7 +193,7 @@ def _run(
         limit = threading.Timer(60, process.kill)
         limit.start()
         assert process.stderr is not None
-        lines: list[str] = []
+        lines = []
         for line in process.stderr:
             lines.append(line.rstrip("\n"))
             if at in line and isinstance(then, signal.Signals):

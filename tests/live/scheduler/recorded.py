@@ -11,22 +11,16 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import attrs
 
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.preemption.victimchoice import pick_one_node
-from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api, Request, Transport
 from kubeclassic.live.informers.informers import Informers, retries_of
-from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi
@@ -46,7 +40,7 @@ EPOCH = 1_790_000_000.0
 """When a played scenario begins, in seconds since 1970."""
 
 
-def is_write(exchange: Mapping[str, Any]) -> bool:
+def is_write(exchange):
     """Whether it is one of the scheduler's writes about pods and volumes: not an event, a lock or a read."""
     path = exchange.get("path", "")
     return (
@@ -57,12 +51,12 @@ def is_write(exchange: Mapping[str, Any]) -> bool:
     )
 
 
-def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
+def hosts_in(recorded):
     """Pod -> the nodes that the original chose for it, in order: those of its claims' annotations, else those
     of its bindings."""
-    claims: dict[str, str] = {}
-    found: dict[str, list[str]] = {}
-    bound: dict[str, list[str]] = {}
+    claims = {}
+    found = {}
+    bound = {}
     for one in recorded:
         body = one.get("request_body") or {}
         if one.get("method") == "POST" and body.get("kind") == "Pod":
@@ -79,9 +73,9 @@ def hosts_in(recorded: list[Json]) -> dict[str, list[str]]:
     return bound | found
 
 
-def rooms_in(recorded: list[Json]) -> dict[str, list[str]]:
+def rooms_in(recorded):
     """Pod -> the nodes that the original nominated it to by writing its whole status, in order."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for one in recorded:
         if is_write(one) and one["method"] == "PUT" and one["path"].endswith("/status"):
             told = found.setdefault(one["request_body"]["metadata"]["name"], [""])
@@ -100,7 +94,7 @@ class Steered(LiveScheduler):
     """Where pods are nominated to."""
     details: bool = True
 
-    async def _decide(self, item: QueuedPod) -> Decision:
+    async def _decide(self, item):
         decision = await super()._decide(item)
         wanted = self.hosts.get(item.pod.name, [])
         if decision.host is not None and wanted:
@@ -118,10 +112,10 @@ class Steered(LiveScheduler):
             )
         return decision
 
-    def _later(self, ask: Callable[[Pod], Preemption]) -> Callable[[Pod], Preemption]:
+    def _later(self, ask):
         return lambda pod: self._room(pod, ask(pod))
 
-    def _room(self, pod: Pod, plan: Preemption) -> Preemption:
+    def _room(self, pod, plan):
         """The plan for the node that the original chose, if *plan* is for an equally good one."""
         wanted = self.rooms.get(pod.name)
         if not wanted or plan.node is None:
@@ -150,7 +144,7 @@ class Events:
 
     told: list[Event] = attrs.field(factory=list)
 
-    def event(self, about: About, type: str, reason: str, text: str) -> None:
+    def event(self, about, type, reason, text):
         """Keep an event."""
         self.told.append(Event(about.name, type, reason, text))
 
@@ -181,7 +175,7 @@ class Stage:
     hosts: dict[str, list[str]] = attrs.field(init=False)
     rooms: dict[str, list[str]] = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         loop = asyncio.get_running_loop()
         is_old = any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
         flavour = OLD_SERVER if is_old else NEW_SERVER
@@ -194,7 +188,7 @@ class Stage:
             self.extenders.store = store
             loop.set_default_executor(VirtualWorker(self.extenders.take_elapsed))
 
-    async def play(self) -> None:
+    async def play(self):
         """Play the scenario, with each life of the scheduler."""
         self.driver.before(self.begin)
         async with asyncio.TaskGroup() as group:
@@ -204,7 +198,7 @@ class Stage:
                 life.cancel()
         self.played.requests = list(self.transport.requests)
 
-    async def _life(self, begin: float, end: float) -> None:
+    async def _life(self, begin, end):
         """A scheduler that starts at *begin* and is killed at *end*."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(begin - self.begin - loop.time())
@@ -222,7 +216,7 @@ class Stage:
                 await informers.synced()
                 await live.run()
 
-    def _scheduler(self, engine: Engine) -> Steered:
+    def _scheduler(self, engine):
         """Our scheduler, in the original's place."""
         loop = asyncio.get_running_loop()
         release = engine.algorithm.release
@@ -236,7 +230,7 @@ class Stage:
         return Steered(state, hosts=self.hosts, rooms=self.rooms)
 
 
-def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
+def lives_in(recorded):
     """When the original started, and when it was killed or ended; the last one goes on until the end of the
     scenario."""
     stops = [
@@ -250,12 +244,12 @@ def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:
     return list(zip(begins, ends, strict=True))
 
 
-def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = None) -> Played:
+def play(file, make, extenders=None):
     """Play the scenario in *file* on virtual time with our scheduler in the place of the original; *make*
     makes its engine."""
     recorded = exchanges(file)
 
-    async def work() -> Played:
+    async def work():
         stage = Stage(recorded, make, extenders, lives_in(recorded)[0][0])
         await stage.play()
         return stage.played
@@ -265,8 +259,6 @@ def play(file: Path, make: MakeEngine, extenders: RecordedExtenders | None = Non
     return played
 
 
-Asked = tuple[str, str, Any]
-"""Method, path and body of a request."""
 IDENTITIES = ("uid", "resourceVersion", "selfLink", "managedFields", "creationTimestamp", "generateName")
 TIMES = (
     "lastTransitionTime",
@@ -282,12 +274,12 @@ OBJECT = re.compile(r"/apis?/.*/namespaces/[^/]+/|/api/v1/persistentvolumes/")
 PART = re.compile("/(status|binding)$")
 
 
-def comparable(value: Any) -> Any:
+def comparable(value):
     """A body without what differs from run to run, UIDs, versions, times, and as Go would decode it."""
     return as_decoded(_masked(value))
 
 
-def _masked(value: Any) -> Any:
+def _masked(value):
     if isinstance(value, str) and REPLY_FAULTS.match(value):
         return "a reply that cannot be read"
     if isinstance(value, dict):
@@ -298,7 +290,7 @@ def _masked(value: Any) -> Any:
     return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
-def asked_by(played: Played) -> list[Asked]:
+def asked_by(played):
     """Our requests about objects of namespaces, and our writes."""
     return [
         (one.method, one.path, comparable(json.loads(one.body) if one.body else None))
@@ -307,13 +299,13 @@ def asked_by(played: Played) -> list[Asked]:
     ]
 
 
-def recorded_asked(file: Path) -> list[Asked]:
+def recorded_asked(file):
     """The same of the original."""
     found = [one for one in exchanges(file) if one.get("who") == SCHEDULER and _counts(one.get("path", ""))]
     return [(one["method"], one["path"], comparable(one["request_body"])) for one in found]
 
 
-def _counts(path: str) -> bool:
+def _counts(path):
     """Whether a request is about a single object of the cluster: no list or watch, no lock, and no ConfigMap,
     which only 1.28.7 reads."""
     return (
@@ -321,23 +313,23 @@ def _counts(path: str) -> bool:
     )
 
 
-def writes(asked: Iterable[Asked]) -> dict[str, list[tuple[str, Any]]]:
+def writes(asked):
     """Object -> its writes in order; what concerns several objects is concurrent. Events are no writes of an
     object."""
-    found: dict[str, list[tuple[str, Any]]] = {}
+    found = {}
     for method, path, body in asked:
         if method != "GET" and "/events" not in path and not is_mark(method, body):
             found.setdefault(PART.sub("", path), []).append((method, body))
     return found
 
 
-def reads(asked: Iterable[Asked]) -> Counter[str]:
+def reads(asked):
     """How often each object was read: those of a release without profiles go on beside writes, in no fixed
     order."""
     return Counter(path for method, path, _ in asked if method == "GET")
 
 
-def told(file: Path) -> set[tuple[str, str, str]]:
+def told(file):
     """(object, reason, text) of the events that the original made about pods."""
     bodies = [
         one["request_body"]
@@ -356,7 +348,7 @@ def told(file: Path) -> set[tuple[str, str, str]]:
     }
 
 
-def is_mark(method: str, body: Any) -> bool:
+def is_mark(method, body):
     """Whether it is the patch that marks a victim as disrupted, in which we differ."""
     conditions = body.get("status", {}).get("conditions", ()) if method == "PATCH" else ()
     return any(one.get("type") == "DisruptionTarget" for one in conditions)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
 import attrs
 
-from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.extenders.overhttp import HEADER_TIMEOUT, Post, PostError, PostReply, http_post
+from kubeclassic.extenders.overhttp import HEADER_TIMEOUT, PostError, PostReply, http_post
 from tests.apiserver.store import Store
 
 Json = dict[str, Any]
@@ -20,7 +19,7 @@ UNREACHABLE = "http://127.0.0.1:9/"
 """There is no extender here; the connection is refused for real."""
 
 
-def pod_of(body: Json) -> str:
+def pod_of(body):
     """The pod that a call is about."""
     return str(body["PodName"] if "PodName" in body else body["Pod"]["metadata"]["name"])
 
@@ -39,20 +38,20 @@ class RecordedExtenders:
     _answered: dict[tuple[str, str], int] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, recorded: Sequence[Json]) -> RecordedExtenders:
+    def of(cls, recorded):
         """Those of a recording."""
         return cls([one for one in recorded if one.get("who") in ("kube-scheduler->extender", "extender")])
 
     @property
-    def calls(self) -> Iterator[tuple[str, Json]]:
+    def calls(self):
         """Path and body of each recorded call."""
         return ((one["path"], one["request_body"]) for one in self.recorded if one["who"] != "extender")
 
-    def open(self, config: ExtenderConfig) -> Post:
+    def open(self, config):
         """How the extender of *config* is reached."""
         return http_post(config) if config.url_prefix.startswith(UNREACHABLE) else self
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
+    def __call__(self, url, body, timeout):
         path = urlsplit(url).path
         sent = json.loads(body)
         self.asked.append((path, sent))
@@ -67,20 +66,20 @@ class RecordedExtenders:
             call["status"], _text(translated(call["response_body"], call["request_body"], sent)).encode()
         )
 
-    def take_elapsed(self) -> float:
+    def take_elapsed(self):
         """The seconds that calls took since the last time that this was asked."""
         took = self.elapsed
         self.elapsed = 0.0
         return took
 
-    def _next(self, path: str, pod: str) -> Json:
+    def _next(self, path, pod):
         same = [one for one in self.recorded if one["path"] == path and pod_of(one["request_body"]) == pod]
         assert same, f"{path}: expected none, got a call for {pod}"
         number = self._answered.get((path, pod), 0)
         self._answered[path, pod] = number + 1
         return same[min(number, len(same) - 1)]
 
-    def _bind(self, call: Json, sent: Json) -> None:
+    def _bind(self, call, sent):
         """What the extender itself asked of the API server during *call*."""
         assert self.store is not None
         own = [
@@ -100,12 +99,12 @@ class RecordedExtenders:
             assert answer.status == one["status"]
 
 
-def _text(body: Any) -> str:
+def _text(body):
     """A body as it was sent: what is no JSON was recorded as text."""
     return "" if body is None else body if isinstance(body, str) else json.dumps(body)
 
 
-def translated(answer: Any, recorded: Json, sent: Json) -> Any:
+def translated(answer, recorded, sent):
     """*answer* to the *recorded* call as one to the call that was *sent*: with its nodes, and the UIDs of its
     pods."""
     if not isinstance(answer, dict):
@@ -119,13 +118,13 @@ def translated(answer: Any, recorded: Json, sent: Json) -> Any:
     return answer
 
 
-def _with_uids(text: str, recorded: Json, sent: Json) -> str:
+def _with_uids(text, recorded, sent):
     for theirs, ours in zip(_victims(recorded), _victims(sent), strict=False):
         text = text.replace(theirs, ours)
     return text
 
 
-def _victims(body: Json) -> list[str]:
+def _victims(body):
     """The UIDs of all victims of a preempt call, by node."""
     whole = body.get("NodeNameToVictims") or {}
     meta = body.get("NodeNameToMetaVictims") or {}
@@ -137,13 +136,13 @@ class VirtualWorker(ThreadPoolExecutor):
     """Does work at once; its result comes when the calls that were made for it would have ended, on virtual
     time."""
 
-    def __init__(self, elapsed: Callable[[], float]) -> None:
+    def __init__(self, elapsed):
         super().__init__(1)
         self.elapsed = elapsed
 
-    def submit(self, work: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+    def submit(self, work, /, *args, **options):
         """The future result of *work*."""
-        future: Future[Any] = Future()
+        future = Future()
         try:
             found = work(*args, **options)
         except Exception as error:  # it belongs to the one who waits

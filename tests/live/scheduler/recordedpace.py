@@ -7,14 +7,13 @@ import asyncio
 import gzip
 import json
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import attrs
 
-from kubeclassic.live.client.api import Request, Stream
+from kubeclassic.live.client.api import Stream
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 
@@ -24,13 +23,13 @@ ABOUT = 1.0
 """Seconds by which ours may be sent at another time than the recorded request."""
 
 
-def exchanges(file: Path) -> list[Json]:
+def exchanges(file):
     """The exchanges of a recording, in order of time; remarks have no ``method``."""
     with gzip.open(file, "rt", encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
 
-def _as_made(one: Json) -> Fault:
+def _as_made(one):
     """The answer that the proxy of the recording made up, in place of the server's; it held other requests
     for 2 s."""
     if "held" in one["note"]:
@@ -58,15 +57,15 @@ class Pace:
     once: the times of answers and of watches are not exact enough to tell which came first."""
 
     @classmethod
-    def of(cls, recorded: list[Json], begin: float) -> Pace:
+    def of(cls, recorded, begin):
         """That of a recording."""
-        asked: dict[tuple[str, str], list[Json]] = {}
+        asked = {}
         for one in recorded:
             if one.get("who") == SCHEDULER and "method" in one and "watch=true" not in (one["query"] or ""):
                 asked.setdefault((one["method"], one["path"]), []).append(one)
         return cls(begin, asked, seen_in(recorded))
 
-    def __call__(self, request: Request) -> Fault:
+    def __call__(self, request):
         left = self.asked.get((request.method, request.path))
         if not left:
             return NO_FAULT
@@ -87,9 +86,9 @@ class Pace:
         return Fault(delay=max(0.0, changed - now), slow=max(0.0, end - max(changed, now)))
 
 
-def seen_in(recorded: list[Json]) -> dict[str, float]:
+def seen_in(recorded):
     """resourceVersion -> when a watch of the scheduler showed it."""
-    found: dict[str, float] = {}
+    found = {}
     for one in recorded:
         if (
             one.get("who") == SCHEDULER
@@ -102,7 +101,7 @@ def seen_in(recorded: list[Json]) -> dict[str, float]:
     return found
 
 
-def version_of(exchange: Json) -> str:
+def version_of(exchange):
     """The resourceVersion in an answer."""
     body = exchange["response_body"]
     return (
@@ -117,12 +116,12 @@ class PacedTransport(StoreTransport):
     pace: Pace = attrs.field(kw_only=True)
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+    async def stream(self, request):
         """A context with the answer to *request*, line by line."""
         async with StoreTransport.stream(self, request) as found:
             yield Stream(found.status, found.headers, self._paced(found.lines))
 
-    async def _paced(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _paced(self, lines):
         async for line in lines:
             name = json.loads(line)["object"]["metadata"].get("name", "")
             await asyncio.sleep(max(0.0, self.pace.unseen.pop(name, 0.0) - asyncio.get_running_loop().time()))
@@ -142,7 +141,7 @@ UNSEEN = {
 OTHERS = ("driver", "kube-controller-manager")
 
 
-def is_watch_of_pods(exchange: Mapping[str, Any]) -> bool:
+def is_watch_of_pods(exchange):
     """Whether it is a watch of all pods."""
     return exchange.get("path") == "/api/v1/pods" and "watch=true" in (exchange.get("query") or "")
 
@@ -157,7 +156,7 @@ class Driver:
     uids: dict[str, str] = attrs.field(factory=dict)
     """The UIDs of the recording -> those of the server."""
 
-    async def run(self, begin: float) -> None:
+    async def run(self, begin):
         """Send all, then wait a little."""
         loop = asyncio.get_running_loop()
         seen = seen_in(self.recorded)
@@ -167,7 +166,7 @@ class Driver:
                 self._send(one)
         await asyncio.sleep(5.0)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         """Add the deletions that only the scheduler's watch shows: the recording has no request for them."""
         asked = {one["path"] for one in self.recorded if one.get("method") == "DELETE"}
         for one in [one for one in self.recorded if one.get("who") == SCHEDULER and is_watch_of_pods(one)]:
@@ -179,17 +178,17 @@ class Driver:
                     self.recorded.append({**UNSEEN, "t": frame["t"], "path": path})
         self.recorded.sort(key=lambda one: one["t"])
 
-    def before(self, begin: float) -> None:
+    def before(self, begin):
         """Send what was sent before the scheduler began."""
         for one in self.recorded:
             if one["t"] < begin and self._is_ours(one):
                 self._send(one)
 
-    def _is_ours(self, one: Json) -> bool:
+    def _is_ours(self, one):
         is_user = one.get("who", "").startswith(OTHERS) and "/events" not in one.get("path", "")
         return is_user and one.get("method") in ("POST", "PUT", "PATCH", "DELETE")
 
-    def _send(self, one: Json) -> None:
+    def _send(self, one):
         headers = {"content-type": one["request_headers"].get("Content-Type", "application/json")}
         headers |= {name.lower(): value for name, value in one["request_headers"].items()}
         answer = self.store.handle(one["method"], one["path"], one["query"] or "", self._body(one), headers)
@@ -202,7 +201,7 @@ class Driver:
         if (uid := uid_of(one["response_body"])) and answer.status < 300:
             self.uids[uid] = uid_of(json.loads(answer.encoded()))
 
-    def _body(self, one: Json) -> bytes:
+    def _body(self, one):
         """The body to be sent; a whole object is sent in place of the one that is there."""
         if one["request_body"] is None:
             return b""
@@ -218,6 +217,6 @@ class Driver:
         return json.dumps(body).encode()
 
 
-def uid_of(body: Any) -> str:
+def uid_of(body):
     """The UID of an object that was answered; empty for what is none."""
     return str(((body or {}).get("metadata") or {}).get("uid", "")) if isinstance(body, dict) else ""

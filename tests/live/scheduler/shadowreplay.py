@@ -12,12 +12,11 @@ import asyncio
 import json
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -48,7 +47,7 @@ STALLS = 0.2
 """The share of the time in which it does."""
 
 
-def cluster(nodes: int, pods: int) -> tuple[list[Json], list[Json]]:
+def cluster(nodes, pods):
     """The nodes and the pods of the harness, in the order in which they were made."""
     rand = random.Random(3)
     return [_node(number, rand) for number in range(nodes)], [
@@ -56,7 +55,7 @@ def cluster(nodes: int, pods: int) -> tuple[list[Json], list[Json]]:
     ]
 
 
-def _node(number: int, rand: random.Random) -> Json:
+def _node(number, rand):
     name = f"n{number:03d}"
     zone = f"z{number % 3}"
     room = {
@@ -81,7 +80,7 @@ def _node(number: int, rand: random.Random) -> Json:
     }
 
 
-def _pod(number: int, pods: int, rand: random.Random) -> Json:
+def _pod(number, pods, rand):
     kind = rand.randrange(10)
     priority = rand.choice(["low", "low", "low", "mid", "high", None])
     cpu = rand.choice(["500m", "700m", "1"] if number > pods * 0.5 else ["200m", "300m", "500m"])
@@ -92,7 +91,7 @@ def _pod(number: int, pods: int, rand: random.Random) -> Json:
     }
     labels = {"app": "anti" if kind == 0 else f"a{kind}"}
     metadata = {"name": f"s{number:04d}", "namespace": "default", "uid": f"uid-{number}", "labels": labels}
-    spec: Json = {
+    spec = {
         "containers": [container],
         "priority": PRIORITIES[priority],
         "preemptionPolicy": "PreemptLowerPriority",
@@ -117,7 +116,7 @@ def _pod(number: int, pods: int, rand: random.Random) -> Json:
     }
 
 
-def _seconds(text: str) -> float:
+def _seconds(text):
     return datetime.fromisoformat(text).timestamp()
 
 
@@ -141,14 +140,14 @@ class ShadowReplay:
     """What the watch has, and the shadow was not told yet."""
     _until: float = 0.0
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         loop = asyncio.get_running_loop()
         state = LiveState(
             engine_for(self.release, self.config), DryApi(), Recorder(), lambda: EPOCH + loop.time()
         )
         self.shadow = Shadow(state, self.tell)
 
-    async def play(self) -> None:
+    async def play(self):
         """Play all of it, and 10 s more."""
         loop = asyncio.get_running_loop()
         (nodes, pods) = cluster(22, 400)
@@ -165,18 +164,18 @@ class ShadowReplay:
             async with asyncio.timeout(_seconds(self.writes[-1]["end"]) - begin + 10.0):
                 await self.shadow.run()
 
-    def _made(self, form: Json) -> KubeObject:
+    def _made(self, form):
         self._version += 1
         metadata = {**form["metadata"], "resourceVersion": str(self._version)}
         found = decode_kind(form["kind"], {**form, "metadata": metadata}, keeps_manifest=True)
         assert found is not None
         return found
 
-    def _put(self, name: str, form: Json) -> None:
+    def _put(self, name, form):
         self.pods[name] = form
         self._watched(self.shadow.put, self._made(form))
 
-    def _written(self, one: Json) -> None:
+    def _written(self, one):
         name = one["pod"]
         form = self.pods.get(one["pod"])
         if one["code"] >= 300 or form is None:
@@ -198,18 +197,18 @@ class ShadowReplay:
         else:
             self._put(name, {**form, "status": _patched(form["status"], one)})
 
-    def _runs(self, name: str) -> None:
+    def _runs(self, name):
         form = self.pods.get(name)
         if form is not None and form["status"].get("phase") == "Pending":
             started = datetime.fromtimestamp(1767225600 + int(name[1:])).strftime("%Y-%m-%dT%H:%M:%SZ")
             self._put(name, {**form, "status": {**form["status"], "phase": "Running", "startTime": started}})
 
-    def _ends(self, name: str) -> None:
+    def _ends(self, name):
         form = self.pods.pop(name, None)
         if form is not None:
             self._watched(self.shadow.delete, self._made(form))
 
-    def _watched(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
+    def _watched(self, tell, item):
         """The watch has an event; the shadow is told at once, or after a stall, always in order."""
         loop = asyncio.get_running_loop()
         self._seen.append((tell, item))
@@ -217,14 +216,14 @@ class ShadowReplay:
             self._until = loop.time() + self.rand.uniform(*STALL)
         loop.call_at(max(loop.time(), self._until), self._told)
 
-    def _told(self) -> None:
+    def _told(self):
         if asyncio.get_running_loop().time() >= self._until:
             while self._seen:
                 tell, item = self._seen.popleft()
                 tell(item)
 
 
-def _patched(status: Json, one: Json) -> Json:
+def _patched(status, one):
     """*status* after a write: a whole one, or a strategic merge patch."""
     if one["verb"] == "update":
         return json.loads(json.dumps(one["status"]))
@@ -243,7 +242,7 @@ def _patched(status: Json, one: Json) -> Json:
     }
 
 
-def _came(writes: list[Json]) -> Iterator[float]:
+def _came(writes):
     """When each pod was made, by its number."""
     first = dict[int, float]()
     victims = inf
@@ -272,16 +271,16 @@ def _came(writes: list[Json]) -> Iterator[float]:
         yield min(evenly, latest[number]) - 0.004 + number * 1e-6  # timers of one time have no order
 
 
-def writes_of(file: Path) -> list[Json]:
+def writes_of(file):
     """The writes of the scheduler in a recording, in order."""
     return [one for one in exchanges(file) if "verb" in one]
 
 
-def replayed(writes: list[Json], release: str, seed: int, config: Json | None = None) -> list[PodJudgement]:
+def replayed(writes, release, seed, config=None):
     """What a shadow with *config* tells of these writes."""
-    told: list[PodJudgement] = []
+    told = []
 
-    async def work() -> None:
+    async def work():
         await ShadowReplay(release, writes, told.append, random.Random(seed), config or {}).play()
 
     run_virtually(work())

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
 
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
-from kubeclassic.live.scheduler.events import About
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -27,7 +24,7 @@ class Told:
 
     texts: list[str] = attrs.field(factory=list)
 
-    def event(self, about: About, type: str, reason: str, text: str) -> None:
+    def event(self, about, type, reason, text):
         """Remember the text."""
         self.texts.append(text)
 
@@ -38,33 +35,31 @@ class Pair:
 
     store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
 
-    def replica(
-        self, name: str, faults: Callable[[Request], Fault] = lambda request: NO_FAULT, skew: float = 0
-    ) -> Elector:
+    def replica(self, name, faults=lambda request: NO_FAULT, skew=0):
         """A replica whose clock is *skew* seconds off."""
         lock = LeaseLock(StoreTransport(self.store, faults), "kube-system", "kube-scheduler", TIMES.request)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
         return Elector(lock, TIMES, name, Told(), wall=clock, dice=random.Random(name))
 
-    def holder(self) -> str:
+    def holder(self):
         """Whom the lock names."""
         item = User(self.store).get("leases", "kube-scheduler", namespace="kube-system")
         return str(item["spec"].get("holderIdentity", ""))
 
 
-async def forever() -> None:
+async def forever():
     """Work that does not end."""
     await asyncio.Event().wait()
 
 
-async def stop(task: asyncio.Task[None]) -> None:
+async def stop(task):
     """Cancel a task, as SIGTERM does."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
 class TestOneReplica:
-    async def test_sigterm_during_a_renewal(self) -> None:
+    async def test_sigterm_during_a_renewal(self):
         """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
         pair = Pair()
         slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
@@ -73,12 +68,12 @@ class TestOneReplica:
         await stop(task)
         assert pair.holder() == ""
 
-    async def test_work_is_over_before_the_lock_is_given_back(self) -> None:
+    async def test_work_is_over_before_the_lock_is_given_back(self):
         """Nobody else can lead while the work of a stopped leader still ends."""
         pair = Pair()
-        seen: list[str] = []
+        seen = []
 
-        async def work() -> None:
+        async def work():
             try:
                 await forever()
             finally:
@@ -91,7 +86,7 @@ class TestOneReplica:
         assert seen == ["a"]
         assert pair.holder() == ""
 
-    async def test_a_cut_link_ends_it_after_the_renew_deadline(self) -> None:
+    async def test_a_cut_link_ends_it_after_the_renew_deadline(self):
         """A leader that cannot renew ends with an error, not before the deadline and at most a retry period
         after it."""
         start = 21.0
@@ -113,7 +108,7 @@ class TestOneReplica:
             (0.01, 12, True),
         ],
     )
-    async def test_a_server_that_stands_still(self, after: float, seconds: float, is_lost: bool) -> None:
+    async def test_a_server_that_stands_still(self, after, seconds, is_lost):
         """A server that answers nothing for a while, and then everything, costs the lease if the renewal that
         comes next is too late.
 
@@ -122,7 +117,7 @@ class TestOneReplica:
         """
         begin = 20.0 + after
 
-        def stands(request: Request) -> Fault:
+        def stands(request):
             return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
 
         elector = Pair().replica("a", stands)
@@ -136,7 +131,7 @@ class TestOneReplica:
             await stop(task)
 
     @pytest.mark.parametrize("code", [403, 409, 500, 429])
-    async def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
+    async def test_a_refusal_is_only_a_failed_try(self, code):
         """Refused writes are tried again, and a leader goes on when they work before the deadline."""
         fault = refused(code, "Made", "up")
         elector = Pair().replica(
@@ -149,7 +144,7 @@ class TestOneReplica:
         assert elector.leads
         await stop(task)
 
-    async def test_a_stolen_lock_ends_it(self) -> None:
+    async def test_a_stolen_lock_ends_it(self):
         """A leader whose lock names another one ends after the deadline, and does not take the name out of
         it."""
         pair = Pair()
@@ -168,7 +163,7 @@ class TestOneReplica:
 
 class TestTwoReplicas:
     @pytest.mark.parametrize("skew", [0, -3600, 3600])
-    async def test_one_takes_over_after_a_kill(self, skew: float) -> None:
+    async def test_one_takes_over_after_a_kill(self, skew):
         """The second replica leads once the lease of a killed one is over, whatever their clocks say."""
         pair = Pair()
         first = pair.replica("a")
@@ -186,7 +181,7 @@ class TestTwoReplicas:
         assert second.leads
         await stop(two)
 
-    async def test_a_lock_that_is_given_back_is_free_at_once(self) -> None:
+    async def test_a_lock_that_is_given_back_is_free_at_once(self):
         """After SIGTERM the next replica waits for its next try only."""
         pair = Pair()
         one = asyncio.create_task(pair.replica("a").lead(forever))

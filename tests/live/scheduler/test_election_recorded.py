@@ -1,18 +1,14 @@
 """Each try of recorded replicas to get or renew their lock: the same requests, and the same decisions."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from kubeclassic.live.scheduler.election import Elector, LeaseLock, LeaseTimes
 from kubeclassic.simulation.conform import as_decoded
-from tests.support.recordings import Exchange, Script, recorded
+from tests.support.recordings import Script, recorded
 from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes(lease=6.0, renew=4.0, retry=1.0)
@@ -25,14 +21,14 @@ ENDS = {
 }
 
 
-def masked(body: Any) -> Any:
+def masked(body):
     """A body without times: those of a lock are the replica's own clock."""
     return None if body is None else as_decoded(json.loads(TIME.sub("TIME", json.dumps(body))))
 
 
-def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
+def lives(release, scenario):
     """The requests for the lock of each process that took part, in order."""
-    current: dict[str, list[Exchange]] = {who: [] for who in ENDS}
+    current = {who: [] for who in ENDS}
     for exchange in recorded(release, scenario):
         if not exchange.method:
             for who, pattern in ENDS.items():
@@ -44,13 +40,13 @@ def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
     yield from current.values()
 
 
-def is_about_a_lock(exchange: Exchange) -> bool:
+def is_about_a_lock(exchange):
     """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about
     authentication."""
     return "/leases" in exchange.path and "timeout=" in exchange.query and "watch=" not in exchange.query
 
 
-def holders(life: list[Exchange]) -> list[str]:
+def holders(life):
     """The identities that a process wrote, without the empty one of a lock that is given back."""
     written = [exchange.body["spec"] for exchange in life if exchange.body]
     return [spec["holderIdentity"] for spec in written if spec["holderIdentity"]]
@@ -67,7 +63,7 @@ LIVES = [
 
 @pytest.mark.parametrize("release, life", LIVES)
 class TestRecordedReplicas:
-    async def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
+    async def test_each_try_sends_what_was_sent(self, release, life):
         """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded
         requests."""
         is_fast = "timeout=4s" in life[0].query or "timeout=2s" in life[0].query
@@ -88,7 +84,7 @@ class TestRecordedReplicas:
         assert elector.has_lock == was_written(life)
 
 
-def was_written(life: list[Exchange]) -> bool:
+def was_written(life):
     """Whether the process had the lock at the end of its life: its last successful request was a write, and
     not one that gives back."""
     answered = [exchange for exchange in life if exchange.status is not None and exchange.status < 300]

@@ -1,16 +1,12 @@
 """Two replicas with failing links, kills and restarts: never do both hold a lease."""
 
-from __future__ import annotations
-
 import asyncio
 import random
-from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseLock, LeaseTimes
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -40,22 +36,22 @@ PATIENCE = 60.0
 class Replicas(RuleBasedStateMachine):
     """Two replicas over one store, on virtual time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.loop = VirtualLoop()
         self.faults = {"a": NO_FAULT, "b": NO_FAULT}
-        self.electors: dict[str, Elector] = {}
-        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.electors = {}
+        self.tasks = {}
         self.lives = 0
 
     @initialize()
-    def begin(self) -> None:
+    def begin(self):
         """Both start."""
         self.store = Store(NEW_SERVER)
         for name in ("a", "b"):
             self.start(name)
 
-    def start(self, name: str) -> None:
+    def start(self, name):
         """Start a replica as a new process."""
         self.lives += 1
         identity = f"{name}-{self.lives}"
@@ -66,35 +62,35 @@ class Replicas(RuleBasedStateMachine):
         )
         self.tasks[name] = self.loop.create_task(self.live(name))
 
-    def fault(self, name: str, request: Request) -> Fault:
+    def fault(self, name, request):
         """What goes wrong with a request now."""
         return self.faults[name]
 
-    async def live(self, name: str) -> None:
+    async def live(self, name):
         """A process: it leads, and starts again when it has lost its lease."""
         try:
             await self.electors[name].lead(forever)
         except LeaderLostError:
             self.start(name)
 
-    def pass_time(self, seconds: float) -> None:
+    def pass_time(self, seconds):
         """Let time pass, and look often."""
         for _ in range(round(seconds / STEP)):
             self.loop.run_until_complete(asyncio.sleep(STEP))
             self.at_most_one_holds_a_lease()
 
     @rule(seconds=st.floats(0.25, 40.0))
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds):
         """Nothing happens for a while."""
         self.pass_time(seconds)
 
     @rule(name=NAMES, fault=st.sampled_from(sorted(FAULTS)))
-    def change_link(self, name: str, fault: str) -> None:
+    def change_link(self, name, fault):
         """A link breaks, or works again."""
         self.faults[name] = FAULTS[fault]
 
     @rule(name=NAMES, is_kill=st.booleans())
-    def restart(self, name: str, is_kill: bool) -> None:
+    def restart(self, name, is_kill):
         """A replica is killed or told to stop, and starts again."""
         elector = self.electors[name]
         if is_kill:
@@ -102,21 +98,21 @@ class Replicas(RuleBasedStateMachine):
         self.stop(name)
         self.start(name)
 
-    def stop(self, name: str) -> None:
+    def stop(self, name):
         """End a process."""
         task = self.tasks[name]
         task.cancel()
         self.loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
 
     @rule()
-    def heal(self) -> None:
+    def heal(self):
         """With working links somebody leads after a while."""
         self.faults = {"a": NO_FAULT, "b": NO_FAULT}
         self.pass_time(PATIENCE)
         assert sum(elector.leads for elector in self.electors.values()) == 1
 
     @invariant()
-    def at_most_one_holds_a_lease(self) -> None:
+    def at_most_one_holds_a_lease(self):
         """Two leaders never hold a lease at the same time."""
         held = [
             name
@@ -125,22 +121,22 @@ class Replicas(RuleBasedStateMachine):
         ]
         assert len(held) <= 1
 
-    def teardown(self) -> None:
+    def teardown(self):
         """End everything."""
         for name in self.tasks:
             self.stop(name)
         self.loop.close()
 
 
-def holds(elector: Elector, time: float) -> bool:
+def holds(elector, time):
     """As ``holds_lease``, outside of the loop."""
     return time < elector._renewed_at + elector.times.lease
 
 
-async def forever() -> None:
+async def forever():
     """Work that does not end."""
     await asyncio.Event().wait()
 
 
-TestReplicas: Any = Replicas.TestCase
+TestReplicas = Replicas.TestCase
 TestReplicas.settings = examples(1.0, stateful_step_count=20)

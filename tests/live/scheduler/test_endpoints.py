@@ -1,11 +1,7 @@
 """What a scheduler answers over HTTP, on real sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import httpx
 import pytest
@@ -15,25 +11,21 @@ from kubeclassic.live.process.process import endpoints, serving
 from kubeclassic.live.scheduler.flags import LOOPBACK
 from kubeclassic.live.server.serving import Listening, PatientProtocol, ServeError
 
-Story = Callable[[str], Awaitable[None]]
 
-
-def well() -> str:
+def well():
     """A part that is well."""
     return ""
 
 
-def ill() -> str:
+def ill():
     """A part that is not."""
     return "a secret reason"
 
 
-def served(
-    story: Story, listener: Listening, leads: Callable[[], str] = well, listed: Callable[[], str] = well
-) -> None:
+def served(story, listener, leads=well, listed=well):
     """Run *story* with the URL of served endpoints."""
 
-    async def run() -> None:
+    async def run():
         app = endpoints(lambda: b"# HELP x y\n", {"leaderElection": leads}, {"informers": listed})
         async with serving(app, [listener]) as urls:
             await story(urls[0])
@@ -41,7 +33,7 @@ def served(
     asyncio.run(run())
 
 
-async def raw(url: str, text: bytes) -> bytes:
+async def raw(url, text):
     """What the server answers to bytes, until it closes."""
     reader, writer = await asyncio.open_connection(LOOPBACK, int(url.rpartition(":")[2]))
     writer.write(text)
@@ -58,10 +50,10 @@ PLAIN = Listening(port=0)
     "leads, listed, statuses",
     [(well, well, [200, 200, 200]), (ill, well, [503, 503, 503]), (well, ill, [200, 200, 503])],
 )
-def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: list[int]) -> None:
+def test_health(leads, listed, statuses):
     """A leader that could not end is ill; who has not listed all objects is not ready. Reasons are withheld."""
 
-    async def story(url: str) -> None:
+    async def story(url):
         async with httpx.AsyncClient(base_url=url, timeout=60) as client:
             found = [await client.get(path) for path in ("/healthz", "/livez", "/readyz")]
             assert [answer.status_code for answer in found] == statuses
@@ -70,13 +62,13 @@ def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: l
     served(story, PLAIN, leads, listed)
 
 
-def test_wrong_and_slow_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_and_slow_callers(monkeypatch):
     """What is no HTTP gets a 400, who does not send a whole request in time is cut off, and the server goes
     on."""
     monkeypatch.setattr("kubeclassic.live.server.serving.HEADER_SECONDS", 0.2)
     assert issubclass(PatientProtocol, asyncio.Protocol)
 
-    async def story(url: str) -> None:
+    async def story(url):
         assert (await raw(url, b"hello\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
         assert await raw(url, b"GET /healthz HTTP/1.1\r\n") == b""
         assert (await raw(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).endswith(
@@ -86,7 +78,7 @@ def test_wrong_and_slow_callers(monkeypatch: pytest.MonkeyPatch) -> None:
     served(story, PLAIN)
 
 
-def test_over_tls(tmp_path: Path) -> None:
+def test_over_tls(tmp_path):
     """With a certificate the endpoints are served over TLS; a wrong one is an error."""
     authority = trustme.CA()
     made = authority.issue_cert(LOOPBACK)
@@ -97,7 +89,7 @@ def test_over_tls(tmp_path: Path) -> None:
     context = ssl.create_default_context()
     authority.configure_trust(context)
 
-    async def story(url: str) -> None:
+    async def story(url):
         assert url.startswith("https://")
         async with httpx.AsyncClient(base_url=url, verify=context, timeout=60) as client:
             assert (await client.get("/healthz")).text == "ok"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -32,24 +29,24 @@ class World:
     said: list[str]
     dropped: list[None]
 
-    def tell(self, text: str = "no", name: str = "p") -> None:
+    def tell(self, text="no", name="p"):
         """Tell that a pod fits nowhere."""
         about = Reference(
             kind="Pod", api_version="v1", namespace="default", name=name, uid="u", resource_version=str(now())
         )
         self.events.event(about, "Warning", "FailedScheduling", text)
 
-    def there(self) -> list[dict[str, Any]]:
+    def there(self):
         """The events that the server has."""
         return list(self.store.storage.of("events").values())
 
-    def sent(self) -> list[str]:
+    def sent(self):
         """The methods of the requests so far."""
         return [request.method for request in self.link.requests]
 
 
 @asynccontextmanager
-async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT) -> AsyncIterator[World]:
+async def running(faults=lambda request: NO_FAULT):
     """A world in which events are sent."""
     store = Store(NEW_SERVER)
     said = list[str]()
@@ -62,7 +59,7 @@ async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT)
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_what_is_sent() -> None:
+async def test_what_is_sent():
     """An event is about the pod as it was told, by the scheduler's name."""
     async with running() as world:
         world.events.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
@@ -91,7 +88,7 @@ async def test_what_is_sent() -> None:
     assert world.there()
 
 
-async def test_equal_ones_are_counted() -> None:
+async def test_equal_ones_are_counted():
     """What is told again is the same event with a higher count, another text is another event; the pod's
     version does not matter."""
     async with running() as world:
@@ -108,7 +105,7 @@ async def test_equal_ones_are_counted() -> None:
 
 
 @pytest.mark.parametrize("until", [25.0, 1e9])
-async def test_a_broken_link_is_tried_again(until: float) -> None:
+async def test_a_broken_link_is_tried_again(until):
     """Without an answer an event is sent again every ten seconds, twelve times at most, and then a line says
     so."""
     begin = now()
@@ -122,7 +119,7 @@ async def test_a_broken_link_is_tried_again(until: float) -> None:
 
 
 @pytest.mark.parametrize("code", [400, 403, 409, 422, 500])
-async def test_a_refusal_is_final(code: int) -> None:
+async def test_a_refusal_is_final(code):
     """Any answer ends the tries, and a line says what it was."""
     async with running(lambda request: refused(code, "Made", "up")) as world:
         world.tell()
@@ -131,11 +128,11 @@ async def test_a_refusal_is_final(code: int) -> None:
     assert "will not retry" in world.said[0]
 
 
-async def test_one_at_a_time_and_no_more_than_wait() -> None:
+async def test_one_at_a_time_and_no_more_than_wait():
     """A slow server gets one event at a time; what does not find room is counted, and told once for a burst."""
     under_way = [0, 0]
 
-    def slow(request: Request) -> Fault:
+    def slow(request):
         under_way[1] = max(under_way[1], under_way[0] + 1)
         return Fault(slow=0.1)
 

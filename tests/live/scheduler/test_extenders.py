@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Coroutine
 
 import attrs
 import pytest
@@ -15,7 +14,6 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.simulation.conform import engine_for
 from tests.live.scheduler.worlds import World
 
@@ -34,7 +32,7 @@ class Extender:
     bound: list[str] = attrs.field(factory=list)
     fails: bool = False
 
-    def __call__(self, url: str, body: bytes, timeout: float) -> PostReply:
+    def __call__(self, url, body, timeout):
         self.asked.set()
         self.threads.add(threading.current_thread().name)
         if not self.going.wait(60):
@@ -44,23 +42,22 @@ class Extender:
         found = json.loads(body)
         if url.endswith("bind"):
             self.bound.append(f"{found['PodName']} {found['Node']}")
-            assert self.world is not None
             self.world.bind(found["PodName"], found["Node"])
             return PostReply(200, b"{}")
         return PostReply(200, json.dumps({"NodeNames": found["NodeNames"][-1:]}).encode())
 
 
-def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> LiveScheduler:
+def scheduler_of(world, extender, config):
     """Start a scheduler with an extender."""
     extender.world = world
     made = make_extenders([config], find_any_release(world.release), lambda config: extender)
     return world.schedule(engine=engine_for(world.release, {}, extenders=made))
 
 
-def played(release: str, play: Callable[[World], Coroutine[None, None, None]]) -> None:
+def played(release, play):
     """*play* in a world with the clock on the wall: an extender waits on a thread of its own."""
 
-    async def work() -> None:
+    async def work():
         world = World(release)
         await play(world)
         await world.stop()
@@ -68,18 +65,18 @@ def played(release: str, play: Callable[[World], Coroutine[None, None, None]]) -
     asyncio.run(asyncio.wait_for(work(), 60))
 
 
-async def until(is_so: Callable[[], bool]) -> None:
+async def until(is_so):
     """Wait until it is so."""
     while not is_so():
         await asyncio.sleep(0.005)
 
 
 @each_release
-def test_the_rest_goes_on_while_an_extender_thinks(release: str) -> None:
+def test_the_rest_goes_on_while_an_extender_thinks(release):
     """During the call informers see what happens; it counts after the decision, which is made on the state
     before."""
 
-    async def play(world: World) -> None:
+    async def play(world):
         world.add_node("node-0")
         world.add_node("node-1")
         extender = Extender()
@@ -106,10 +103,10 @@ def test_the_rest_goes_on_while_an_extender_thinks(release: str) -> None:
 
 @pytest.mark.whole
 @each_release
-def test_an_extender_that_fails(release: str) -> None:
+def test_an_extender_that_fails(release):
     """An error of an extender fails the attempt; the pod is told, and a later attempt succeeds."""
 
-    async def play(world: World) -> None:
+    async def play(world):
         world.add_node("node-0")
         world.add_node("node-1")
         extender = Extender(fails=True)
@@ -129,13 +126,13 @@ def test_an_extender_that_fails(release: str) -> None:
 
 
 @each_release
-def test_an_extender_binds(release: str) -> None:
+def test_an_extender_binds(release):
     """The extender with a bind verb binds the pods that it is interested in, and the API server the others."""
     config = ExtenderConfig(
         url_prefix="http://e", bind_verb="bind", managed_resources=(ManagedResource("example.com/gpu"),)
     )
 
-    async def play(world: World) -> None:
+    async def play(world):
         world.add_node("node-0")
         world.user.patch(
             "nodes", "node-0", {"status": {"allocatable": {"example.com/gpu": "2"}}}, part="status"

@@ -1,35 +1,19 @@
 """Scenarios with extenders: what extenders and the API server are asked is what the original asked."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.core.release import Release
 from kubeclassic.extenders.choice import make_extenders
-from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.profiles import GROUP
-from tests.live.scheduler.recorded import (
-    Asked,
-    Played,
-    asked_by,
-    comparable,
-    play,
-    reads,
-    recorded_asked,
-    writes,
-)
+from tests.live.scheduler.recorded import asked_by, comparable, play, reads, recorded_asked, writes
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
-from tests.live.scheduler.recordedpace import Json, exchanges
+from tests.live.scheduler.recordedpace import exchanges
 from tests.live.scheduler.test_recordings import making, scenario_file
 
 SCENARIOS = (
@@ -57,7 +41,7 @@ each_scenario = pytest.mark.parametrize(
 
 
 @cache
-def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
+def played(file, release):
     """The scenario in *file*, played once for all tests with its Policy or configuration; and its extenders,
     which answered as recorded."""
     recorded = exchanges(file)
@@ -69,13 +53,13 @@ def played(file: Path, release: str) -> tuple[Played, RecordedExtenders]:
     )
     asked = RecordedExtenders.of(recorded)
 
-    def made(configs: Sequence[ExtenderConfig], release: Release) -> list[HttpExtender]:
+    def made(configs, release):
         return make_extenders(configs, release, asked.open)
 
     return play(file, making(release, config, extenders=made), asked), asked
 
 
-def by_pod(calls: Iterable[tuple[str, Json]]) -> dict[str, list[tuple[str, Any]]]:
+def by_pod(calls):
     """Pod -> the calls about it, in order, without UIDs, versions and times.
 
     Nodes are searched at the same time, and so are extenders asked to prioritize: their order is chance.
@@ -93,16 +77,15 @@ def by_pod(calls: Iterable[tuple[str, Json]]) -> dict[str, list[tuple[str, Any]]
     }
 
 
-def _named(body: Json, names: Mapping[str, str]) -> Json:
+def _named(body, names):
     """*body* with the names of pods in place of their UIDs."""
     text = json.dumps(body)
     for uid, name in names.items():
         text = text.replace(uid, name)
-    found: Json = json.loads(text)
-    return found
+    return json.loads(text)
 
 
-def _in_order(body: Json) -> Json:
+def _in_order(body):
     """*body* with its nodes by name."""
     names = body.get("NodeNames")
     nodes = body.get("Nodes")
@@ -111,7 +94,7 @@ def _in_order(body: Json) -> Json:
     return {**body, **({"NodeNames": sorted(names)} if names else {}), **({"Nodes": nodes} if nodes else {})}
 
 
-def _runs(asked: list[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
+def _runs(asked):
     """The calls, those together that are made at the same time."""
     for is_prioritize, run in groupby(asked, lambda one: one[0].endswith("prioritize")):
         found = list(run)
@@ -119,16 +102,14 @@ def _runs(asked: list[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
 
 
 @each_scenario
-def test_our_calls_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
+def test_our_calls_are_the_originals(release, version, scenario, shared):
     """For each pod the same calls in the same order, with the same bodies but for UIDs, versions and times."""
     _, asked = played(scenario_file(shared, version, scenario), release)
     assert by_pod(asked.asked) == by_pod(asked.calls)
 
 
 @each_scenario
-def test_our_other_requests_are_the_originals(
-    release: str, version: str, scenario: str, shared: Path
-) -> None:
+def test_our_other_requests_are_the_originals(release, version, scenario, shared):
     """The same writes of each pod and reads, in the same order, with the same bodies but for UIDs, versions
     and times."""
     file = scenario_file(shared, version, scenario)
@@ -140,7 +121,7 @@ def test_our_other_requests_are_the_originals(
     assert reads(ours) == reads(theirs)
 
 
-def _seen(asked: list[Asked], version: str, scenario: str) -> list[Asked]:
+def _seen(asked, version, scenario):
     """*asked* without what is told of the pod at which the original crashed, or that a pod was taken from the
     queue just before it went."""
     if (version, scenario) == CRASH:

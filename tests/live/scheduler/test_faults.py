@@ -1,18 +1,15 @@
 """Whatever fails on the way to the API server: no pod is lost, none is bound twice, and no node has more than
 it can hold."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.live.client.api import Request
 from tests.apiserver.transport import NO_FAULT, Fault, refused, timed_out
 from tests.apiserver.watcher import Watcher
-from tests.live.scheduler.worlds import World, live, lived
+from tests.live.scheduler.worlds import live, lived
 from tests.support.examples import examples
 from tests.support.livefaults import Faults, wrongs
 
@@ -21,14 +18,12 @@ QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
 
 
-def outcome(
-    release: str, seed: int, share: float, *, restarts: bool, replicas: int = 1
-) -> tuple[World, Watcher]:
+def outcome(release, seed, share, *, restarts, replicas=1):
     """What became of forty pods on five nodes that can hold them all, with two pods that come and go."""
-    found: list[Watcher] = []
+    found = []
     faults = Faults(seed, share)
 
-    async def play(world: World) -> None:
+    async def play(world):
         found.append(Watcher(world.store.storage))
         asyncio.get_running_loop().call_at(QUIET_AFTER, faults.end)
         for number in range(5):
@@ -52,7 +47,7 @@ def outcome(
 @pytest.mark.parametrize("release", RELEASES)
 @examples(0.16)
 @given(seed=st.integers(0, 2**32), share=st.sampled_from([0.02, 0.1, 0.3]), restarts=st.booleans())
-def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, restarts: bool) -> None:
+def test_nothing_is_lost_or_doubled(release, seed, share, restarts):
     """With faults, and with a kill in the middle and a restart, every pod that can run gets one node, and no
     node gets too many."""
     world, watcher = outcome(release, seed, share, restarts=restarts)
@@ -62,7 +57,7 @@ def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, resta
 
 
 @pytest.mark.parametrize("release", ["1.15", "1.27", "1.36"])
-def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
+def test_two_schedulers_at_once_bind_no_pod_twice(release):
     """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and
     all pods get a node."""
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
@@ -70,7 +65,7 @@ def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     assert watcher.waiting() == []
 
 
-async def two_pods(world: World, seconds: float) -> Watcher:
+async def two_pods(world, seconds):
     """What was seen in so many seconds after two pods came for the room of one, and watches ended."""
     watcher = Watcher(world.store.storage)
     world.add_node("node", cpu="1")
@@ -87,7 +82,7 @@ DARK = (0.5, 20.0)
 """While it is dark only bindings come through, and their answers are lost."""
 
 
-def dark(request: Request) -> Fault:
+def dark(request):
     """The fault of a request while it is dark."""
     now = asyncio.get_running_loop().time()
     if not DARK[0] <= now < DARK[1]:
@@ -101,14 +96,14 @@ def dark(request: Request) -> Fault:
     [Fault(is_lost=True), timed_out(), timed_out(500, "InternalError", "etcdserver: leader changed")],
     ids=["none", "504", "500"],
 )
-async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault) -> None:
+async def test_a_binding_without_an_answer_keeps_its_place(release, answer):
     """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it.
 
     So it is where the server answers that it gave up waiting for its store: the store may have written the
     binding.
     """
 
-    def unanswered(request: Request) -> Fault:
+    def unanswered(request):
         return answer if (found := dark(request)).is_lost else found
 
     async with lived(release, unanswered) as world:
@@ -118,13 +113,13 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
 
 
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
-async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
+async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release):
     """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted
     for a pod that runs."""
     refusals = [refused(409, "Conflict")]
-    deleted: list[str] = []
+    deleted = []
 
-    def late(request: Request) -> Fault:
+    def late(request):
         if request.path.endswith("/pods/urgent/binding"):
             return refusals.pop() if refusals else NO_FAULT
         if request.method == "DELETE":

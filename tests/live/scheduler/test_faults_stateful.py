@@ -6,10 +6,7 @@ place pods on the same nodes do not know of each other's decisions in time, so n
 keep within what a node has.
 """
 
-from __future__ import annotations
-
 import asyncio
-from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -17,7 +14,6 @@ from hypothesis import HealthCheck
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.live.client.api import Request
 from tests.apiserver.cluster import Kubelets, User
 from tests.apiserver.transport import Fault
 from tests.apiserver.watcher import Watcher
@@ -41,7 +37,7 @@ PROMPT = Fault(slow=0.001)
 virtual time."""
 
 
-def config_of(release: str, name: str) -> dict[str, Any]:
+def config_of(release, name):
     """The configuration of a scheduler of that name; older releases have the name in a flag."""
     if release != "1.27":
         return {}
@@ -58,22 +54,22 @@ def config_of(release: str, name: str) -> dict[str, Any]:
 class Clusters(RuleBasedStateMachine):
     """A server with two schedulers, on virtual time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.loop = VirtualLoop()
-        self.pending: list[Fault] = []
-        self.bad_bindings: list[Fault] = []
+        self.pending = []
+        self.bad_bindings = []
         self.dark_until = 0.0
         self.count = 0
-        self.made: set[str] = set()
-        self.unwanted: set[str] = set()
+        self.made = set()
+        self.unwanted = set()
         """Deleted by the user, or as victims."""
 
     @initialize(release=st.sampled_from(["1.12", "1.15", "1.16", "1.27"]))
-    def begin(self, release: str) -> None:
+    def begin(self, release):
         """Everything starts, with a node for each scheduler."""
 
-        async def start() -> None:
+        async def start():
             self.world = World(release, self.fault)
             self.watcher = Watcher(self.world.store.storage)
             self.kubelets = asyncio.create_task(Kubelets(User(self.world.store)).run())
@@ -88,7 +84,7 @@ class Clusters(RuleBasedStateMachine):
         for owner in NAMES:
             self.add_node(owner)
 
-    def fault(self, request: Request) -> Fault:
+    def fault(self, request):
         """What goes wrong with a request: bindings have faults of their own, and come through while all is
         dark."""
         if request.method == "DELETE":
@@ -103,13 +99,13 @@ class Clusters(RuleBasedStateMachine):
     # --- users ----------------------------------------------------------------------------------------------
 
     @rule(owner=OWNERS)
-    def add_node(self, owner: str) -> None:
+    def add_node(self, owner):
         """A node comes, for the pods of one scheduler."""
         self.count += 1
         self.world.add_node(f"node-{self.count}", cpu="1", pods="3", owner=owner)
 
     @rule(owner=OWNERS, sizes=st.lists(SIZES, min_size=1, max_size=5), urgent=st.booleans())
-    def add_pods(self, owner: str, sizes: list[str], urgent: bool) -> None:
+    def add_pods(self, owner, sizes, urgent):
         """Pods come; urgent ones may preempt others."""
         more = {"priorityClassName": "system-node-critical"} if urgent else {}
         for size in sizes:
@@ -120,7 +116,7 @@ class Clusters(RuleBasedStateMachine):
             )
 
     @rule(chosen=st.integers(0, 1000))
-    def drop_pod(self, chosen: int) -> None:
+    def drop_pod(self, chosen):
         """A pod goes."""
         names = sorted(self.world.hosts)
         if names:
@@ -130,17 +126,17 @@ class Clusters(RuleBasedStateMachine):
     # --- what goes wrong ------------------------------------------------------------------------------------
 
     @rule(kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=8))
-    def fail_requests(self, kinds: list[str]) -> None:
+    def fail_requests(self, kinds):
         """The next requests fail."""
         self.pending += [KINDS[kind] for kind in kinds]
 
     @rule(kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4))
-    def fail_bindings(self, kinds: list[str]) -> None:
+    def fail_bindings(self, kinds):
         """The next bindings fail, or only their answers are lost."""
         self.bad_bindings += [KINDS[kind] for kind in kinds]
 
     @rule(forgets=st.booleans(), dark=st.sampled_from([0.0, 0.0, 5.0, 60.0]))
-    def cut_watches(self, forgets: bool, dark: float) -> None:
+    def cut_watches(self, forgets, dark):
         """All watches end; a server that *forgets* answers the next ones with 410. While it is *dark* only
         bindings come through."""
         self.dark_until = self.loop.time() + dark
@@ -149,30 +145,30 @@ class Clusters(RuleBasedStateMachine):
         self.world.store.storage.restart()
 
     @rule(owner=OWNERS, down=st.sampled_from([0.0, 0.5, 40.0]))
-    def kill(self, owner: str, down: float) -> None:
+    def kill(self, owner, down):
         """A scheduler is killed, and starts again after a while."""
         self.loop.run_until_complete(self.processes[owner].kill())
         self.wait(down)
         self.loop.run_until_complete(self.started(owner))
 
-    async def started(self, owner: str) -> None:
+    async def started(self, owner):
         """Start a scheduler; it needs a loop that runs."""
         self.processes[owner].start()
 
     @rule(seconds=st.sampled_from([0.0, 0.001, 1.0, 1.4, 10.0, 45.0]))
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds):
         """Time passes."""
         self.loop.run_until_complete(asyncio.sleep(seconds))
 
     # --- what must be ---------------------------------------------------------------------------------------
 
     @invariant()
-    def nothing_is_broken(self) -> None:
+    def nothing_is_broken(self):
         """No pod has been bound twice, and no node has more than it can hold."""
         if hasattr(self, "watcher"):
             assert wrongs(self.world, self.watcher) == []
 
-    def heal(self) -> None:
+    def heal(self):
         """Without faults every pod that fits gets a node."""
         self.pending = []
         self.bad_bindings = []
@@ -188,7 +184,7 @@ class Clusters(RuleBasedStateMachine):
         assert self.made - set(self.world.hosts) - self.unwanted == set()
         assert wrongs(self.world, self.watcher) == []
 
-    def teardown(self) -> None:
+    def teardown(self):
         """The end: faults stop, all is judged, and everything ends."""
         try:
             if hasattr(self, "processes"):
@@ -197,7 +193,7 @@ class Clusters(RuleBasedStateMachine):
             self.loop.run_until_complete(self.end())
             self.loop.close()
 
-    async def end(self) -> None:
+    async def end(self):
         """End everything; a defect that had ended a scheduler is raised."""
         if hasattr(self, "processes"):
             self.kubelets.cancel()
@@ -205,5 +201,5 @@ class Clusters(RuleBasedStateMachine):
                 await process.kill()
 
 
-TestClusters: Any = Clusters.TestCase
+TestClusters = Clusters.TestCase
 TestClusters.settings = examples(2.0, stateful_step_count=25, suppress_health_check=list(HealthCheck))

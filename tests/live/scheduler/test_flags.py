@@ -1,9 +1,5 @@
 """What ``kubeclassic run`` is started with: flags, a configuration, and how both are refused in one line."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
@@ -23,7 +19,7 @@ healthzBindAddress: 0.0.0.0:1234
 """
 
 
-def settings(config: Path | None = None, *, is_dry: bool = False, **flags: str) -> RunSettings:
+def settings(config=None, *, is_dry=False, **flags):
     """The settings of flags, with underscores for hyphens."""
     return read_settings(
         {name.replace("_", "-"): value for name, value in flags.items()}, config, is_dry=is_dry
@@ -31,7 +27,7 @@ def settings(config: Path | None = None, *, is_dry: bool = False, **flags: str) 
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
+def config(tmp_path):
     """A configuration that says much about what is not scheduling."""
     file = tmp_path / "config.yaml"
     file.write_text(CONFIG)
@@ -55,16 +51,15 @@ WRONG = {
 
 
 class TestFlags:
-    def test_defaults(self) -> None:
+    def test_defaults(self):
         """Without flags a Lease names the leader, and endpoints are on the loopback over HTTP."""
         found = settings()
-        assert found.election is not None
         assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
         assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
         assert found.listeners == (Listening("127.0.0.1", 10251, insecure=True),)
         assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
 
-    def test_leader_election(self) -> None:
+    def test_leader_election(self):
         """All of the lock can be set, and the lock left out."""
         times = {
             "leader_elect_lease_duration": "6s",
@@ -74,7 +69,6 @@ class TestFlags:
         found = settings(
             leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times
         ).election
-        assert found is not None
         assert (found.name, found.namespace, found.times) == ("x", "y", LeaseTimes(lease=6, renew=4, retry=1))
         assert settings(leader_elect="false").election is None
 
@@ -96,19 +90,19 @@ class TestFlags:
             ),
         ],
     )
-    def test_where_it_listens(self, flags: dict[str, str], places: list[tuple[str, int, str]]) -> None:
+    def test_where_it_listens(self, flags, places):
         """Plain HTTP where there is no certificate, else HTTPS; both where both are asked for."""
         assert [
             (one.address, one.port, one.certificate or "") for one in settings(**flags).listeners
         ] == places
 
-    def test_a_dry_run(self) -> None:
+    def test_a_dry_run(self):
         """It elects nobody, and listens where a flag says so."""
         assert settings(is_dry=True) == RunSettings()
         assert [one.port for one in settings(is_dry=True, port="7").listeners] == [7]
 
     @pytest.mark.parametrize("flag, said", WRONG.items())
-    def test_errors(self, flag: str, said: str) -> None:
+    def test_errors(self, flag, said):
         """A wrong flag is one line."""
         name, _, value = flag.partition("=")
         with pytest.raises(FlagError) as found:
@@ -116,7 +110,7 @@ class TestFlags:
         assert str(found.value).startswith(said)
 
     @pytest.mark.parametrize("name", REFUSED)
-    def test_flags_that_there_are_not(self, name: str) -> None:
+    def test_flags_that_there_are_not(self, name):
         """What kube-scheduler has and there is not here is refused with what to do instead."""
         found = inside("run", f"--{name}=x")
         assert found.returncode == 2
@@ -127,11 +121,10 @@ class TestFlags:
 
 
 class TestConfiguration:
-    def test_what_it_says(self, config: Path) -> None:
+    def test_what_it_says(self, config):
         """Client, lock and addresses come from the file."""
         found = settings(config)
         assert (found.kubeconfig, found.qps, found.burst) == ("/etc/there", 7, 9)
-        assert found.election is not None
         assert (found.election.namespace, found.election.name) == ("ours", "mine")
         assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
         assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
@@ -148,7 +141,7 @@ class TestConfiguration:
             (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
         ],
     )
-    def test_a_wrong_file_is_one_line(self, config: Path, change: tuple[str, str], said: str) -> None:
+    def test_a_wrong_file_is_one_line(self, config, change, said):
         """What is wrong is named with its path."""
         config.write_text(CONFIG.replace(*change))
         with pytest.raises(KubeclassicError) as found:
@@ -157,7 +150,7 @@ class TestConfiguration:
         assert "\n" not in str(found.value)
 
 
-def test_how_the_server_is_reached(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_the_server_is_reached(config, monkeypatch):
     """--master names it; without anything it is that of the pod, and outside of one a line says what is
     missing."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
 
 import attrs
 import pytest
@@ -18,7 +17,7 @@ from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, refused
+from tests.apiserver.transport import NO_FAULT, refused
 
 pytestmark = pytest.mark.whole
 
@@ -36,15 +35,15 @@ class Site:
     is_cut: bool = False
     """The server refuses everything."""
 
-    def faults(self) -> Fault:
+    def faults(self):
         """What goes wrong now."""
         return refused(500) if self.is_cut else NO_FAULT
 
-    def lead(self, work: Callable[[Elector], Awaitable[None]]) -> None:
+    def lead(self, work):
         """The life of a leader that does *work*."""
         self.store.storage.observers.append(self.renewals.append)
 
-        async def life(address: str) -> None:
+        async def life(address):
             async with LeaseThread(Access(server=address)) as thread:
                 lock = LeaseLock(thread.link, "kube-system", "kube-scheduler", 5.0)
                 elector = Elector(lock, TIMES, "a", apart=thread.run)
@@ -54,7 +53,7 @@ class Site:
         with serving_store(self.store, faults=lambda request: self.faults()) as address:
             asyncio.run(life(address))
 
-    def holder(self) -> str:
+    def holder(self):
         """Whom the lock names."""
         return str(
             User(self.store).get("leases", "kube-scheduler", namespace="kube-system")["spec"][
@@ -63,12 +62,12 @@ class Site:
         )
 
 
-def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:
+def test_it_renews_while_the_loop_of_the_work_is_blocked():
     """Work that never gives its loop a turn does not hold renewals up."""
     site = Site()
     during = list[int]()
 
-    async def work(elector: Elector) -> None:
+    async def work(elector):
         before = len(site.renewals)
         end = time.monotonic() + PATIENCE
         while len(site.renewals) < before + 5 and time.monotonic() < end:
@@ -80,12 +79,12 @@ def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:
     assert during[0] >= 5
 
 
-def test_a_lease_that_is_lost_ends_the_work() -> None:
+def test_a_lease_that_is_lost_ends_the_work():
     """When the thread cannot renew any more, the work is cancelled and the loss is raised."""
     site = Site()
     ended = list[bool]()
 
-    async def work(elector: Elector) -> None:
+    async def work(elector):
         site.is_cut = True
         try:
             await asyncio.Event().wait()
@@ -97,12 +96,12 @@ def test_a_lease_that_is_lost_ends_the_work() -> None:
     assert ended == [True]
 
 
-def test_the_lock_is_given_back_and_the_thread_ends() -> None:
+def test_the_lock_is_given_back_and_the_thread_ends():
     """When the work is over the lock is free again, and no thread is left."""
     site = Site()
     before = threading.active_count()
 
-    async def work(elector: Elector) -> None:
+    async def work(elector):
         assert site.holder() == "a"
 
     site.lead(work)

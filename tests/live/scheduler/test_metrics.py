@@ -1,7 +1,5 @@
 """What a process measures of cycles, bindings, its queue and its requests, as prometheus-client writes it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import get_args
@@ -11,21 +9,21 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kubeclassic.live.client.api import MeasuredRequest, Request
 from kubeclassic.live.process.metering import CLASSIC, NEWER, SHARED, Feed, SchedulerMetrics
-from tests.live.scheduler.worlds import Site, at, numbers
+from tests.live.scheduler.worlds import at, numbers
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
 LABELS = dict.fromkeys((label for metric in (*SHARED, *NEWER, *CLASSIC) for label in metric.labels), "x")
 
 
-def of(release: str) -> SchedulerMetrics:
+def of(release):
     """The metrics of a release, without those of this process."""
     return SchedulerMetrics(has_profiles=release not in CLASSICS)
 
 
 class TestTables:
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_everything_is_taken_and_shown(self, release: str) -> None:
+    def test_everything_is_taken_and_shown(self, release):
         """Each feed is taken by every release, and what prometheus-client writes can be parsed."""
         metrics = of(release)
         for feed in get_args(Feed):
@@ -35,7 +33,7 @@ class TestTables:
         assert named <= {family.name for family in families}
 
     @pytest.mark.parametrize("release, table", [("1.15", CLASSIC), ("1.27", NEWER)])
-    def test_names_are_the_recorded_ones(self, release: str, table: tuple[object, ...]) -> None:
+    def test_names_are_the_recorded_ones(self, release, table):
         """Most names that the original of a release shows are there, so that dashboards work."""
         text = str(
             next(
@@ -63,7 +61,7 @@ class TestTables:
 
 
 class TestNumbers:
-    def test_watches_are_counted_and_not_measured(self) -> None:
+    def test_watches_are_counted_and_not_measured(self):
         """A watch is a request without a time."""
         metrics = of("1.27")
         asked = Request("GET", "/api/v1/nodes")
@@ -82,7 +80,7 @@ PARTS = ("predicate_evaluation", "priority_evaluation", "preemption_evaluation",
 Numbers = Mapping[str, float]
 
 
-def counts(found: Numbers, name: str) -> dict[str, float]:
+def counts(found, name):
     """Labels -> the number of measurements of a histogram."""
     return {
         key.removeprefix(f"{name}_count"): value
@@ -91,7 +89,7 @@ def counts(found: Numbers, name: str) -> dict[str, float]:
     }
 
 
-async def scheduled(site: Site) -> Numbers:
+async def scheduled(site):
     """Metrics after four pods: two of one kind, one for which one node is feasible, one that fits nowhere and
     makes no room."""
     for number in range(3):
@@ -107,7 +105,7 @@ async def scheduled(site: Site) -> Numbers:
 
 
 @pytest.mark.parametrize("release", CLASSICS)
-async def test_parts_with_predicates(release: str) -> None:
+async def test_parts_with_predicates(release):
     """Predicates and priorities are measured for each pod that fits, preemption for the one that does not,
     bindings once a pod."""
     async with at(release) as site:
@@ -128,7 +126,7 @@ async def test_parts_with_predicates(release: str) -> None:
     }
 
 
-async def test_points_with_profiles() -> None:
+async def test_points_with_profiles():
     """Each extension point of a cycle is measured with its status and profile, and so are those of bindings."""
     async with at("1.27") as site:
         found = await scheduled(site)
@@ -159,10 +157,10 @@ async def test_points_with_profiles() -> None:
     }
 
 
-async def test_the_queue_with_profiles() -> None:
+async def test_the_queue_with_profiles():
     """Pods that come into parts of the queue, by event; pods by plugin that rejected them; attempts and time
     until a pod is bound."""
-    seen: list[Numbers] = []
+    seen = []
     async with at("1.27") as site:
         site.add_node("node-0", cpu="2")
         site.add_pod("big", cpu="8")

@@ -1,15 +1,13 @@
 """What releases apart from the first and 1.27 do as processes, and what they do at servers that are newer or
 older than they are."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
-from tests.live.scheduler.worlds import Json, Site, at
+from tests.live.scheduler.worlds import at
 
 RELEASES = list(FRAMEWORK_RELEASES)
 
@@ -29,13 +27,13 @@ CLAIM = {
 }
 
 
-def reasons(site: Site) -> set[str]:
+def reasons(site):
     """The reasons of all events."""
     return {event["reason"] for event in site.store.storage.of("events").values()}
 
 
 @pytest.mark.parametrize("release", RELEASES)
-async def test_a_node_comes_and_room_is_made(release: str) -> None:
+async def test_a_node_comes_and_room_is_made(release):
     """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others,
     which it was nominated to.
 
@@ -64,7 +62,7 @@ async def test_a_node_comes_and_room_is_made(release: str) -> None:
     assert {"Scheduled", "FailedScheduling", "Preempted"} <= reasons(site)
 
 
-async def test_a_claim_gets_a_device() -> None:
+async def test_a_claim_gets_a_device():
     """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the
     pod the node of the device."""
     async with at("1.34", NEWEST_SERVER) as site:
@@ -86,7 +84,7 @@ async def test_a_claim_gets_a_device() -> None:
     assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]
 
 
-def devices_at(site: Site, device: Json, spec: Json) -> None:
+def devices_at(site, device, spec):
     """Two nodes, of which the second has *device*, and a class with *spec*."""
     for number in (0, 1):
         site.add_node(f"node-{number}")
@@ -95,7 +93,7 @@ def devices_at(site: Site, device: Json, spec: Json) -> None:
         site.user.create(plural, form)
 
 
-async def test_a_claim_is_made_for_an_extended_resource() -> None:
+async def test_a_claim_is_made_for_an_extended_resource():
     """In 1.36 a pod that asks for a resource which a class gives gets a claim of its own; what the class says
     is for its request."""
     config = {"opaque": {"driver": "gpu.example.com", "parameters": {}}}
@@ -133,7 +131,7 @@ async def test_a_claim_is_made_for_an_extended_resource() -> None:
         ("", "", "device binding timeout"),
     ],
 )
-async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> None:
+async def test_a_pod_waits_for_its_device(kind, host, told):
     """In 1.36 a pod is bound once its device is ready; where it fails, or is not ready for ten minutes, the
     pod is tried again."""
     path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
@@ -164,7 +162,7 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
     assert site.hosts == {"p": host}
 
 
-async def test_budgets_count() -> None:
+async def test_budgets_count():
     """Of two victims that would do, the one that no budget protects goes: budgets are read in the version
     that the server has."""
     async with at("1.16", NEW_SERVER) as site:
@@ -182,7 +180,7 @@ async def test_budgets_count() -> None:
     assert site.hosts == {"kept": "node-0", "urgent": "node-1"}
 
 
-async def test_a_new_release_beside_an_old_server() -> None:
+async def test_a_new_release_beside_an_old_server():
     """1.27 schedules beside a server of 1.15, which lacks a kind that it reads."""
     async with at("1.27", OLD_SERVER) as site:
         site.add_node("node-0")

@@ -1,46 +1,43 @@
 """Pods that Permit plugins make wait, in the live scheduler: allowed, rejected, too late, deleted, preempted."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import Any
 
 from tests.apiserver.cluster import pod_manifest
-from tests.live.scheduler.worlds import World, lived
+from tests.live.scheduler.worlds import lived
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 
 
 class Waiting:
     """A scheduler with plugins that make pods wait for as long as their annotation says."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world):
         self.world, self.engine = world, waiting_scheduler()
         world.schedule(engine=self.engine)
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         """Who waits."""
         return names(waits_of(self.engine))
 
-    def allow(self, *plugins: str) -> None:
+    def allow(self, *plugins):
         """Plugins allow all pods that wait."""
         for one in waits_of(self.engine):
             for plugin in plugins:
                 one.allow(plugin)
 
-    def texts(self, pod: str) -> list[str]:
+    def texts(self, pod):
         """What was told of a pod."""
         return [one.text for one in self.world.events.told if one.name == pod]
 
 
-def add(world: World, name: str, seconds: str, cpu: str = "100m", **spec: Any) -> None:
+def add(world, name, seconds, cpu="100m", **spec):
     """A new pod that waits for Doorman so long."""
     form = pod_manifest(name, cpu=cpu, **spec)
     form["metadata"]["annotations"] = {"Doorman": seconds}
     world.user.create("pods", form)
 
 
-async def test_an_allowed_pod_is_bound() -> None:
+async def test_an_allowed_pod_is_bound():
     """A pod keeps its place while it waits, others are bound, and it is bound as soon as the plugin allows
     it."""
     async with lived("1.27") as world:
@@ -57,7 +54,7 @@ async def test_an_allowed_pod_is_bound() -> None:
         assert waiting.names == []
 
 
-async def test_a_pod_that_waits_too_long_is_rejected() -> None:
+async def test_a_pod_that_waits_too_long_is_rejected():
     """After the plugin's time the pod loses its place, is told why, and another one gets the place."""
     async with lived("1.27") as world:
         world.add_node("node-0", cpu="1")
@@ -72,7 +69,7 @@ async def test_a_pod_that_waits_too_long_is_rejected() -> None:
         assert world.hosts["second"] == "node-0"
 
 
-async def test_a_waiting_victim_is_rejected_not_deleted() -> None:
+async def test_a_waiting_victim_is_rejected_not_deleted():
     """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried
     again."""
     async with lived("1.27") as world:

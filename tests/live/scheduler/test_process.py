@@ -1,14 +1,11 @@
 """A whole process, from its start to its end; and a dry run, where decisions follow from each other and the
 cluster stays as it is."""
 
-from __future__ import annotations
-
 import asyncio
 
 import httpx
 import pytest
 
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.election import LeaderLostError
 from tests.apiserver.transport import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at, lived
@@ -19,7 +16,7 @@ each_release = pytest.mark.parametrize("release", RELEASES)
 each_electing = pytest.mark.parametrize("release", ELECTING)
 
 
-def attempts(release: str, result: str) -> str:
+def attempts(release, result):
     """The name of the metric that counts attempts."""
     profile = ',profile="default-scheduler"' if release == "1.27" else ""
     labels = f'{{profile="default-scheduler",result="{result}"}}' if profile else f'{{result="{result}"}}'
@@ -27,7 +24,7 @@ def attempts(release: str, result: str) -> str:
 
 
 @each_release
-async def test_it_schedules_with_and_without_an_election(release: str) -> None:
+async def test_it_schedules_with_and_without_an_election(release):
     """With the flags' defaults a process leads and binds pods; with --leader-elect=false it binds without a
     lock."""
     async with at(release) as site:
@@ -46,7 +43,7 @@ async def test_it_schedules_with_and_without_an_election(release: str) -> None:
 
 
 @each_electing
-async def test_one_of_two_schedules(release: str) -> None:
+async def test_one_of_two_schedules(release):
     """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is
     bound twice."""
     async with at(release) as site:
@@ -69,11 +66,11 @@ async def test_one_of_two_schedules(release: str) -> None:
 
 
 @pytest.mark.parametrize("release, holder", [("1.16", ""), ("1.27", "")])
-async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
+async def test_a_stop_lets_bindings_end(release, holder):
     """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release
     gives the lock back."""
 
-    def slow(request: Request) -> Fault:
+    def slow(request):
         return Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT
 
     async with at(release) as site:
@@ -93,13 +90,13 @@ async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
 
 
 @each_electing
-async def test_a_lost_lease_ends_it(release: str) -> None:
+async def test_a_lost_lease_ends_it(release):
     """A leader that cannot renew its lease ends with an error, and binds nothing once another one may lead."""
-    bound_at: list[float] = []
+    bound_at = []
     async with at(release) as site:
         loop = asyncio.get_running_loop()
 
-        def cut(request: Request) -> Fault:
+        def cut(request):
             if request.path.endswith("/binding"):
                 bound_at.append(loop.time())
             return Fault(delay=3600.0) if "leases" in request.path and loop.time() > 10.0 else NO_FAULT
@@ -118,7 +115,7 @@ async def test_a_lost_lease_ends_it(release: str) -> None:
 
 
 @each_release
-async def test_metrics(release: str) -> None:
+async def test_metrics(release):
     """Pods that were bound and that fit nowhere are counted by the release's names, as are answers of the API
     server."""
     async with at(release) as site:
@@ -139,10 +136,10 @@ async def test_metrics(release: str) -> None:
     "flags, tries",
     [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])],
 )
-async def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
+async def test_a_pod_that_fits_nowhere_is_tried_again(flags, tries):
     """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds
     apart."""
-    found: list[float] = []
+    found = []
     async with at("1.27") as site:
         loop = asyncio.get_running_loop()
         site.add_node("node-0", cpu="1")
@@ -154,12 +151,12 @@ async def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tri
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-async def test_a_dry_run_writes_nothing(release: str) -> None:
+async def test_a_dry_run_writes_nothing(release):
     """It needs no lease, sends reads only, and does not listen unless told to."""
     async with at(release) as site:
         site.add_node("node-0")
         site.add_pod("first")
-        hosts: list[str | None] = []
+        hosts = []
         replica = site.start(is_dry=True, v="3")
         replica.process.on_decision = lambda decision: hosts.append(decision.host)
         await asyncio.sleep(5.0)
@@ -176,10 +173,10 @@ async def test_a_dry_run_writes_nothing(release: str) -> None:
     assert site.hosts == {"first": ""}
 
 
-def test_the_endpoints_answer() -> None:
+def test_the_endpoints_answer():
     """On real sockets: health, readiness and metrics of a process that leads."""
 
-    async def play() -> None:
+    async def play():
         site = Site("1.16")
         site.add_node("node-0")
         replica = site.start(port="0")
@@ -200,7 +197,7 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
-def _free_port() -> int:
+def _free_port():
     import socket
 
     with socket.socket() as one:
@@ -212,9 +209,9 @@ each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.36"])
 
 
 @each_dry
-async def test_a_deleted_pod_gives_its_place_back(release: str) -> None:
+async def test_a_deleted_pod_gives_its_place_back(release):
     """When a pod goes that would have been bound, another one fits."""
-    hosts: list[tuple[str, str | None]] = []
+    hosts = []
     async with lived(release) as world:
         world.add_node("node-0", cpu="1")
         world.schedule(dry=True).on_decision = lambda decision: hosts.append(

@@ -1,25 +1,18 @@
 """Our requests are the original's: scenarios of the recordings, with our scheduler in the original's place,
 on virtual time."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.cli.console.output import BAD_INPUT, status_of
-from kubeclassic.core.engine import Engine
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.live.client.api import Transport
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import RunSettings, config_maps_of
@@ -27,18 +20,8 @@ from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
-from tests.live.scheduler.recorded import (
-    MakeEngine,
-    Played,
-    asked_by,
-    is_mark,
-    play,
-    reads,
-    recorded_asked,
-    told,
-    writes,
-)
-from tests.live.scheduler.recordedpace import SCHEDULER, Json, exchanges
+from tests.live.scheduler.recorded import asked_by, is_mark, play, reads, recorded_asked, told, writes
+from tests.live.scheduler.recordedpace import SCHEDULER, exchanges
 from tests.support.virtualtime import run_virtually
 
 PAIRS = (("1.15", "1.15.5"), ("1.28", "1.28.7"))
@@ -63,18 +46,18 @@ RETRIED = {("1.15.5", scenario) for scenario in ("c2-retries", "d-preemption", "
 each_pair = pytest.mark.parametrize("release, version", PAIRS)
 
 
-def scenario_file(shared: Path, version: str, scenario: str) -> Path:
+def scenario_file(shared, version, scenario):
     """The recording of a scenario."""
     return shared / "recordings" / version / f"{scenario}.jsonl.gz"
 
 
-def without_chance(value: Any, version: str, scenario: str) -> Any:
+def without_chance(value, version, scenario):
     """*value* with the same name for all that are chosen by chance, at whatever place."""
     names = BY_CHANCE.get((version, scenario))
     return json.loads(re.sub(names, "any", json.dumps(value))) if names else value
 
 
-def as_recorded(engine: Engine) -> Engine:
+def as_recorded(engine):
     """*engine* as 1.15.5: it forgets failures sooner than later releases of 1.15, for which ours stands."""
     release = engine.algorithm.release
     if release.version == "1.15":
@@ -83,24 +66,24 @@ def as_recorded(engine: Engine) -> Engine:
     return engine
 
 
-def making(release: str, config: Mapping[str, Any] | None = None, **options: Any) -> MakeEngine:
+def making(release, config=None, **options):
     """Makes a scheduler of *release* with the *config* of a conformance case."""
 
-    async def make(link: Transport) -> Engine:
+    async def make(link):
         return as_recorded(engine_for(release, config or {}, **options))
 
     return make
 
 
 @cache
-def played(file: Path, release: str) -> Played:
+def played(file, release):
     """The scenario in *file*, played once for all tests."""
     return play(file, making(release))
 
 
 @each_pair
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_our_writes_are_the_originals(release: str, version: str, scenario: str, shared: Path) -> None:
+def test_our_writes_are_the_originals(release, version, scenario, shared):
     """For each pod, volume and claim: the same requests in the same order, with the same bodies but for UIDs,
     versions and times."""
     file = scenario_file(shared, version, scenario)
@@ -110,9 +93,7 @@ def test_our_writes_are_the_originals(release: str, version: str, scenario: str,
 
 @each_pair
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_our_reads_and_events_are_the_originals(
-    release: str, version: str, scenario: str, shared: Path
-) -> None:
+def test_our_reads_and_events_are_the_originals(release, version, scenario, shared):
     """Pods are read as often as by the original, and events say the same of the same pods."""
     file = scenario_file(shared, version, scenario)
     ours = asked_by(played(file, release))
@@ -127,7 +108,7 @@ def test_our_reads_and_events_are_the_originals(
         assert reads(ours) == reads(theirs)
 
 
-def test_a_victim_keeps_its_status(shared: Path) -> None:
+def test_a_victim_keeps_its_status(shared):
     """The patch that marks a victim adds one condition, and removes nothing: there we differ from the
     original."""
     asked = asked_by(played(scenario_file(shared, "1.28.7", "d-preemption"), "1.28"))
@@ -142,19 +123,19 @@ def test_a_victim_keeps_its_status(shared: Path) -> None:
 MISSING = "g2-policy-configmap-missing"
 
 
-def asked_for_maps(recorded: list[Json]) -> list[tuple[str, str, str]]:
+def asked_for_maps(recorded):
     """The scheduler's requests about ConfigMaps."""
     found = (one for one in recorded if one.get("who") == SCHEDULER and "/configmaps" in one.get("path", ""))
     return [(one["method"], one["path"], one["query"] or "") for one in found]
 
 
-def test_it_is_read_once(shared: Path) -> None:
+def test_it_is_read_once(shared):
     """The Policy is read at the start with the recorded request; what becomes of the ConfigMap after that
     changes nothing."""
     file = scenario_file(shared, "1.15.5", "g-policy-configmap")
-    used: list[Engine] = []
+    used = []
 
-    async def make(link: Transport) -> Engine:
+    async def make(link):
         spec = SchedulerSpec.of(options_of({"release": "1.15", "policy_configmap": "scheduler-policy"}))
         used.append(spec.engine(await config_maps_of(spec, link)))
         return used[-1]
@@ -168,7 +149,7 @@ def test_it_is_read_once(shared: Path) -> None:
     assert [priority.name for priority, _ in used[0].algorithm.priorities] == ["LeastRequestedPriority"]
 
 
-def test_without_it_the_scheduler_ends(shared: Path) -> None:
+def test_without_it_the_scheduler_ends(shared):
     """It asks for the ConfigMap and nothing else, and ends with the original's message; the status is 2, as
     for all bad input."""
     recorded = exchanges(scenario_file(shared, "1.15.5", MISSING))
@@ -176,7 +157,7 @@ def test_without_it_the_scheduler_ends(shared: Path) -> None:
     options = options_of({"release": "1.15", "policy_configmap": "nosuch"})
     link = StoreTransport(Store(OLD_SERVER), records=True)
 
-    async def run() -> None:
+    async def run():
         await Process.of(SchedulerSpec.of(options), RunSettings(), Access(server="http://there"), link)
 
     with pytest.raises(PolicyError) as found:

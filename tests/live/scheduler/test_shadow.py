@@ -1,48 +1,44 @@
 """The shadow: which pod may be next, which rule refuses one, and how far it agrees with a scheduler that runs
 at the same time."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re
-from pathlib import Path
 
 import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
+from kubeclassic.live.scheduler.shadow.judging import refusing_rule
 from kubeclassic.live.scheduler.shadow.shadow import Backlog, UnjudgedPod
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, refused
-from tests.live.scheduler.worlds import World, live, lived
+from tests.live.scheduler.worlds import live, lived
 from tests.support.kubeconfigs import kubeconfig
 
 
-def backlog(*pods: tuple[str, int], reached: int = 0) -> Backlog:
+def backlog(*pods, reached=0):
     """Pods with their priorities, which came as events 1, 2 and so on."""
     waiting = {key: UnjudgedPod(key, priority, event) for event, (key, priority) in enumerate(pods, start=1)}
     return Backlog(reached=reached, waiting=waiting)
 
 
-def keys(found: Backlog) -> list[str]:
+def keys(found):
     """The candidates, the likeliest first."""
     return [each.key for each in found.candidates()]
 
 
-def test_the_highest_priority_of_those_that_were_known() -> None:
+def test_the_highest_priority_of_those_that_were_known():
     """Where all pods were known to the other scheduler there is one candidate: the first one of the highest
     priority."""
     assert keys(backlog(("a", 0), ("b", 5), ("c", 5), reached=3)) == ["b"]
 
 
-def test_a_decision_is_older_than_its_outcome() -> None:
+def test_a_decision_is_older_than_its_outcome():
     """A pod that came after an outcome was seen is not decided on before it."""
     found = backlog(("a", 0))
     found.waiting["a"].outcome = 2
@@ -67,7 +63,7 @@ MESSAGE = "0/3 nodes are available: 3 {}."
         ("a reason of one's own", None),
     ],
 )
-def test_each_reason_has_its_rule(reason: str, rule: str | None) -> None:
+def test_each_reason_has_its_rule(reason, rule):
     """The newest name of the rule is told; an unknown reason has none."""
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
 
@@ -82,14 +78,12 @@ MOST_ALLOCATED = {
 NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
 
 
-def shadowed(
-    release: str, other: str, config: dict[str, object], pods: int = 40
-) -> tuple[World, list[PodJudgement]]:
+def shadowed(release, other, config, pods=40):
     """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that
     fits nowhere."""
-    told: list[PodJudgement] = []
+    told = []
 
-    async def play(world: World) -> None:
+    async def play(world):
         for number in range(6):
             world.add_node(f"node-{number}", cpu="8" if number == 3 else "4")
         found = world.shadow(other, config)[1]
@@ -105,7 +99,7 @@ def shadowed(
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27", "1.36"])
-def test_a_scheduler_agrees_with_itself(release: str) -> None:
+def test_a_scheduler_agrees_with_itself(release):
     """Beside a scheduler of the same release and configuration no pod differs, not even by a tie-break, in a
     burst of bindings."""
     world, told = shadowed(release, release, {})
@@ -114,7 +108,7 @@ def test_a_scheduler_agrees_with_itself(release: str) -> None:
     assert all(host for name, host in world.hosts.items() if name != "big")
 
 
-def test_other_scores_are_found() -> None:
+def test_other_scores_are_found():
     """A scheduler that packs pods differs from one that spreads them, and the rule is named."""
     _, told = shadowed("1.16", "1.16", MOST_ALLOCATED)
     different = [one for one in told if one.differs and one.cluster]
@@ -123,21 +117,20 @@ def test_other_scores_are_found() -> None:
     assert "MostRequestedPriority: scores" in different[0].line()
 
 
-def test_other_predicates_are_found() -> None:
+def test_other_predicates_are_found():
     """A pod that fits nowhere for the cluster's scheduler, but fits for the shadow, differs; the cluster's
     message says why."""
     _, told = shadowed("1.16", "1.16", NO_PREDICATES)
     big = next(one for one in told if one.pod == "default/big")
     assert (big.verdict, big.cluster) == ("different", None)
     assert big.ours
-    assert big.cause is not None
     assert (big.cause.rule, big.cause.side) == ("NodeResourcesFit", "cluster")
     assert "NodeResourcesFit turns" in big.line()
     assert "Insufficient cpu" in big.line()
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
+async def test_a_difference_in_a_quiet_cluster(release):
     """Of pods that come one by one the order is known: one on a node that ours would not take is different,
     told within three seconds."""
     async with lived(release) as world:
@@ -157,7 +150,7 @@ async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
 class Slow(LiveScheduler):
     """A scheduler that needs some time for each decision."""
 
-    async def step(self) -> bool:
+    async def step(self):
         """One cycle."""
         await asyncio.sleep(0.03)
         return await super().step()
@@ -166,12 +159,12 @@ class Slow(LiveScheduler):
 @pytest.mark.whole
 @pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.36"])
 @pytest.mark.parametrize("seed", range(3))
-async def test_priorities_while_pods_come(release: str, seed: int) -> None:
+async def test_priorities_while_pods_come(release, seed):
     """Pods of four priorities come faster than they are decided on, and their bindings are written in any
     order: still nothing differs."""
     rand = random.Random(seed)
 
-    def slow_bindings(request: Request) -> Fault:
+    def slow_bindings(request):
         return Fault(delay=rand.uniform(0.0, 0.1)) if request.path.endswith("/binding") else NO_FAULT
 
     async with lived(release, slow_bindings) as world:
@@ -192,7 +185,7 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.36"])
-async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
+async def test_what_follows_a_decision_does_not_count_for_it(release):
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted
     nowhere first."""
     async with lived(release) as world:
@@ -212,21 +205,16 @@ async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> No
     ]
 
 
-class TestCommand:
-    """``kubeclassic shadow``."""
-
-    def test_a_cluster_that_is_never_seen(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """A shadow that got no list is bad input, not a scheduler that decides alike; the kinds are named."""
-        with serving_store(
-            Store(NEW_SERVER), faults=lambda request: refused(403, "Forbidden", "no")
-        ) as address:
-            status = run(
-                ["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]
-            )
-        captured = capsys.readouterr()
-        assert (status, captured.out) == (2, "")
-        assert re.search(
-            r"^kubeclassic: cluster: expected a whole list of .*\bPod\b.* before the end, got none$",
-            captured.err,
-            re.M,
+def test_a_cluster_that_is_never_seen(tmp_path, capsys):
+    """A shadow that got no list is bad input, not a scheduler that decides alike; the kinds are named."""
+    with serving_store(Store(NEW_SERVER), faults=lambda request: refused(403, "Forbidden", "no")) as address:
+        status = run(
+            ["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]
         )
+    captured = capsys.readouterr()
+    assert (status, captured.out) == (2, "")
+    assert re.search(
+        r"^kubeclassic: cluster: expected a whole list of .*\bPod\b.* before the end, got none$",
+        captured.err,
+        re.M,
+    )

@@ -1,10 +1,6 @@
 """The shadow beside real kube-schedulers that preempt much: recordings of their writes, played again."""
 
-from __future__ import annotations
-
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,10 +11,10 @@ from tests.live.scheduler.shadowreplay import replayed, writes_of
 pytestmark = pytest.mark.whole
 
 RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
-"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow compared.
-"""
+"""Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow
+compared."""
 STRATEGY = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
-PACKING: dict[str, Any] = {
+PACKING = {
     "profile": {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
@@ -28,14 +24,14 @@ PACKING: dict[str, Any] = {
 """It packs nodes, where the recorded schedulers spread pods."""
 
 
-def writes(shared: Path, version: str) -> list[dict[str, Any]]:
+def writes(shared, version):
     """The writes of the scheduler of this version."""
     return writes_of(shared / "recordings" / "live-3" / f"shadow-different-{version}.jsonl.gz")
 
 
 @pytest.mark.parametrize("version, release, decisions", RECORDED)
 @pytest.mark.parametrize("seed", range(2))
-def test_heavy_preemption(shared: Path, version: str, release: str, decisions: int, seed: int) -> None:
+def test_heavy_preemption(shared, version, release, decisions, seed):
     """However a busy machine delays what the shadow sees, none of the decisions is called different, and few
     of unknown order."""
     told = replayed(writes(shared, version), release, seed)
@@ -45,7 +41,7 @@ def test_heavy_preemption(shared: Path, version: str, release: str, decisions: i
     assert all(one.cause is not None and one.cause.rule for one in told if one.verdict == ORDER_UNKNOWN)
 
 
-def test_another_configuration(shared: Path) -> None:
+def test_another_configuration(shared):
     """A shadow that packs nodes differs from a scheduler that spreads pods, on a third of all pods and more;
     each cause names its rule."""
     version, release, decisions = RECORDED[1]
@@ -56,7 +52,7 @@ def test_another_configuration(shared: Path) -> None:
     assert all(one.cause is not None and one.cause.rule for one in told if one.differs)
 
 
-def test_pods_on_other_nodes(shared: Path) -> None:
+def test_pods_on_other_nodes(shared):
     """Where single bindings of the recording go to other nodes, none of these pods is the same, and half of
     them are surely different."""
     version, release, _ = RECORDED[0]

@@ -4,22 +4,17 @@ other, and what happens."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.process.metering import SchedulerMetrics
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import read_settings
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi
@@ -32,8 +27,6 @@ from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH, Events
 from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
-
-Json = dict[str, Any]
 
 
 @attrs.define(eq=False)
@@ -49,7 +42,7 @@ class World:
     reports: list[str] = attrs.field(factory=list)
     tasks: list[asyncio.Task[None]] = attrs.field(factory=list)
 
-    def __attrs_post_init__(self) -> None:
+    def __attrs_post_init__(self):
         loop = asyncio.get_running_loop()
         of_its_time = NEW_SERVER if engine_for(self.release, {}).flow.profiles else OLD_SERVER
         self.store = Store(self.flavour or of_its_time, Storage(clock=lambda: EPOCH + loop.time()))
@@ -57,30 +50,30 @@ class World:
     # --- what users do --------------------------------------------------------------------------------------
 
     @property
-    def user(self) -> User:
+    def user(self):
         """Who asks for what is not below."""
         return User(self.store)
 
-    def add_node(self, name: str, cpu: str = "4", pods: str = "110", **labels: str) -> None:
+    def add_node(self, name, cpu="4", pods="110", **labels):
         """A new node, ready, without the taint that admission adds."""
         form = node_manifest(name, cpu=cpu, pods=pods)
         form["metadata"]["labels"] |= labels
         self.user.add_node(form)
 
-    def add_pod(self, name: str, **form: Any) -> None:
+    def add_pod(self, name, **form):
         """A new pod."""
         self.user.create("pods", pod_manifest(name, **form))
 
-    def drop_pod(self, name: str) -> None:
+    def drop_pod(self, name):
         """Delete a pod at once."""
         self.user.delete("pods", name, grace=0)
 
-    def bind(self, name: str, node: str) -> None:
+    def bind(self, name, node):
         """Bind a pod as another scheduler does."""
         self.user.bind(name, node)
 
     @property
-    def hosts(self) -> dict[str, str]:
+    def hosts(self):
         """Pod -> its node; empty where it has none."""
         return {
             name: item["spec"].get("nodeName", "")
@@ -89,14 +82,7 @@ class World:
 
     # --- schedulers -----------------------------------------------------------------------------------------
 
-    def state(
-        self,
-        api: ClusterApi,
-        config: Mapping[str, Any] | None = None,
-        release: str = "",
-        scheduler_name: str = "default-scheduler",
-        engine: Engine | None = None,
-    ) -> LiveState:
+    def state(self, api, config=None, release="", scheduler_name="default-scheduler", engine=None):
         """The state of a scheduler, of *engine* or of one with *config*."""
         loop = asyncio.get_running_loop()
         engine = engine or engine_for(release or self.release, config or {})
@@ -104,14 +90,7 @@ class World:
             engine, api, self.events, lambda: EPOCH + loop.time(), scheduler_name, log=log_to(self.reports)
         )
 
-    def schedule(
-        self,
-        config: Mapping[str, Any] | None = None,
-        *,
-        dry: bool = False,
-        engine: Engine | None = None,
-        make: Callable[[LiveState], LiveScheduler] = LiveScheduler,
-    ) -> LiveScheduler:
+    def schedule(self, config=None, *, dry=False, engine=None, make=LiveScheduler):
         """Start a scheduler, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
         client = engine_for(self.release, {}).algorithm.release.client
@@ -126,23 +105,19 @@ class World:
         self.follow(transport, scheduler.state, scheduler.run)
         return scheduler
 
-    def shadow(
-        self, release: str, config: Mapping[str, Any] | None = None
-    ) -> tuple[Shadow, list[PodJudgement]]:
+    def shadow(self, release, config=None):
         """Start a shadow."""
-        told: list[PodJudgement] = []
+        told = []
         shadow = Shadow(self.state(DryApi(), config, release), told.append)
         self.follow(StoreTransport(self.store), shadow, shadow.run)
         return shadow, told
 
-    def follow(
-        self, transport: StoreTransport, handler: Any, run: Callable[[], Coroutine[Any, Any, None]]
-    ) -> None:
+    def follow(self, transport, handler, run):
         """Let informers tell *handler*, and *run* once all lists are there."""
         algorithm = engine_for(self.release, {}).algorithm
         informers = informers_of(algorithm.release, algorithm.gates, transport, handler, self.reports.append)
 
-        async def work() -> None:
+        async def work():
             async with asyncio.TaskGroup() as group:
                 group.create_task(informers.run())
                 await informers.synced()
@@ -150,7 +125,7 @@ class World:
 
         self.tasks.append(asyncio.get_running_loop().create_task(work()))
 
-    async def stop(self) -> None:
+    async def stop(self):
         """End all schedulers, as by kill -9; a defect of one of them is raised."""
         for task in self.tasks:
             task.cancel()
@@ -162,21 +137,17 @@ class World:
 
 
 @asynccontextmanager
-async def lived(release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[World]:
+async def lived(release, faults=lambda request: NO_FAULT):
     """A world, at whose end all its schedulers end."""
     world = World(release, faults)
     yield world
     await world.stop()
 
 
-def live(
-    release: str,
-    play: Callable[[World], Coroutine[Any, Any, None]],
-    faults: Decide = lambda request: NO_FAULT,
-) -> World:
+def live(release, play, faults=lambda request: NO_FAULT):
     """The world after *play* in it."""
 
-    async def work() -> World:
+    async def work():
         async with lived(release, faults) as world:
             await play(world)
         return world
@@ -186,7 +157,7 @@ def live(
     return found
 
 
-def numbers(metrics: SchedulerMetrics) -> dict[str, float]:
+def numbers(metrics):
     """Name with labels -> value."""
     lines = (line for line in metrics.text().decode().splitlines() if not line.startswith("#"))
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
@@ -203,16 +174,16 @@ class Replica:
     said: list[str]
     warned: list[str]
 
-    async def stop(self) -> None:
+    async def stop(self):
         """SIGTERM, and the end of the process."""
         self.end.set()
         await self.task
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self):
         """Its metrics: name with labels -> value."""
         return numbers(self.process.metrics)
 
-    def called(self, method: str, part: str) -> int:
+    def called(self, method, part):
         """How many requests of that method had *part* in their path."""
         return sum(one.method == method and part in one.path for one in self.transport.requests)
 
@@ -223,14 +194,7 @@ class Site(World):
 
     replicas: list[Replica] = attrs.field(factory=list)
 
-    def start(
-        self,
-        name: str = "a",
-        *,
-        is_dry: bool = False,
-        faults: Decide = lambda request: NO_FAULT,
-        **flags: str,
-    ) -> Replica:
+    def start(self, name="a", *, is_dry=False, faults=lambda request: NO_FAULT, **flags):
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
         loop = asyncio.get_running_loop()
         flags = {key.replace("_", "-"): value for key, value in ({"port": "0"} | flags).items()}
@@ -252,13 +216,13 @@ class Site(World):
         self.replicas.append(replica)
         return replica
 
-    def lock(self) -> dict[str, Any]:
+    def lock(self):
         """What the lock says."""
         return dict(self.user.get("leases", "kube-scheduler", namespace="kube-system")["spec"])
 
 
 @asynccontextmanager
-async def at(release: str, flavour: Flavour | None = None) -> AsyncIterator[Site]:
+async def at(release, flavour=None):
     """A site, at whose end all processes end that still run."""
     site = Site(release, flavour=flavour)
     yield site

@@ -1,11 +1,8 @@
 """The paths of the extender server: refusals, limits, the token, and what it says about itself."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
 import httpx
@@ -15,9 +12,9 @@ import yaml
 from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.serving import ServerLimits
 from tests.support.logs import LINE
-from tests.support.serverbuild import JSON, Caller, Json, pod_json, three_nodes
+from tests.support.serverbuild import JSON, Caller, pod_json, three_nodes
 
-ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
+ASK = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
 VERBS = ["/filter", "/prioritize", "/preemption", "/bind"]
 WRONG = yaml.safe_load("""
 - [{Pod: null}, Pod]
@@ -36,7 +33,7 @@ WRONG = yaml.safe_load("""
 
 
 @pytest.fixture
-def caller() -> Caller:
+def caller():
     """A caller of a server with three nodes."""
     return Caller.of(three_nodes())
 
@@ -61,9 +58,7 @@ class TestRefusals:
             (b"{}", 400, "body", "neither Nodes nor NodeNames", "one of them"),
         ],
     )
-    def test_bodies_that_are_none(
-        self, caller: Caller, body: bytes, status: int, where: str, got: str | None, wanted: str
-    ) -> None:
+    def test_bodies_that_are_none(self, caller, body, status, where, got, wanted):
         """What is no JSON object is refused, and the answer says where, what was expected and what came."""
         found = caller.post("/filter", body)
         record = found.json()
@@ -72,12 +67,12 @@ class TestRefusals:
         assert record["error"] == f"{where}: expected {wanted}, got {record['got']}"
 
     @pytest.mark.parametrize("change, where", WRONG)
-    def test_wrong_shapes(self, caller: Caller, change: Json, where: str) -> None:
+    def test_wrong_shapes(self, caller, change, where):
         """A field of the wrong form is named."""
         found = caller.post("/filter", {**ASK, **change})
         assert (found.status_code, found.json()["where"]) == (400, where)
 
-    def test_a_priority_class_that_is_not_there(self) -> None:
+    def test_a_priority_class_that_is_not_there(self):
         """A pod that an API server would refuse is refused where the server fills in defaults."""
         served = three_nodes()
         served.defaults = True
@@ -85,12 +80,10 @@ class TestRefusals:
         assert found.status_code == 422
         assert "no PriorityClass with name gone was found" in found.json()["got"]
 
-    def test_a_defect_is_no_traceback(
-        self, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_defect_is_no_traceback(self, caller, monkeypatch, capsys):
         """Where the server itself is at fault it answers 500, says one line, and goes on."""
 
-        def fail(*_: object) -> None:
+        def fail(*_):
             raise ZeroDivisionError("oh")
 
         with monkeypatch.context() as patched:
@@ -98,31 +91,30 @@ class TestRefusals:
             found = caller.post("/filter", ASK)
         assert (found.status_code, "Traceback" in found.text) == (500, False)
         line = LINE.fullmatch(capsys.readouterr().err.rstrip("\n"))
-        assert line is not None
         assert (line["severity"], line["text"]) == ("E", "a defect, at /filter: ZeroDivisionError: oh")
         assert caller.post("/filter", ASK).status_code == 200
 
 
 class TestLimits:
-    def test_a_large_body(self) -> None:
+    def test_a_large_body(self):
         """A body of more than the allowed size is refused, whether its header says so or not."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=1000))
         found = caller.post("/filter", b" " * 1001)
         assert found.status_code == 413
         assert found.json()["error"] == "body: expected at most 1000 bytes, got more"
 
-        async def parts() -> AsyncIterator[bytes]:
+        async def parts():
             for _ in range(4):
                 yield b" " * 400
 
         assert caller.call("POST", "/filter", content=parts(), headers=JSON).status_code == 413
         assert caller.post("/filter", ASK).status_code == 200
 
-    def test_a_slow_body(self) -> None:
+    def test_a_slow_body(self):
         """A body that does not arrive in time is refused."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05))
 
-        async def drops() -> AsyncIterator[bytes]:
+        async def drops():
             while True:
                 yield b" "
                 await asyncio.sleep(0.01)
@@ -131,7 +123,7 @@ class TestLimits:
         assert found.status_code == 408
         assert found.json()["where"] == "body"
 
-    def test_many_at_a_time(self) -> None:
+    def test_many_at_a_time(self):
         """Beyond the allowed number requests are refused at once, and the others are answered, as is one that
         comes later."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(requests=2))
@@ -139,7 +131,7 @@ class TestLimits:
         body = json.dumps(ASK).encode()
         caller.app.worker.submit(gate.wait, 60)
 
-        async def many() -> list[int]:
+        async def many():
             transport = httpx.ASGITransport(app=caller.app.gate)  # type: ignore[arg-type]  # httpx has types of its own
             async with httpx.AsyncClient(
                 transport=transport, base_url="http://localhost", headers=JSON
@@ -166,27 +158,27 @@ class TestToken:
         ],
     )
     @pytest.mark.parametrize("path", ["/metrics"])
-    def test_who_may_ask(self, path: str, header: str | None, status: int) -> None:
+    def test_who_may_ask(self, path, header, status):
         """With a token only who shows it gets answers."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         found = caller.get(path, headers={} if header is None else {"authorization": header})
         assert found.status_code == status
         assert found.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
 
-    def test_probes_need_none(self) -> None:
+    def test_probes_need_none(self):
         """A kubelet's probes have no token."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         assert [caller.get(path).status_code for path in ("/healthz", "/livez", "/readyz")] == [200] * 3
 
 
 class TestItself:
-    def test_not_ready(self) -> None:
+    def test_not_ready(self):
         """Until the cluster is complete the server is alive, not ready, and decides nothing."""
         caller = Caller.of(three_nodes(), is_ready=False)
         assert [caller.get(path).status_code for path in ("/livez", "/readyz")] == [200, 503]
         assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
 
-    def test_an_api_server_that_is_away(self) -> None:
+    def test_an_api_server_that_is_away(self):
         """After ten seconds without it every answer says for how long, and the server is alive and not ready."""
         behind = SimpleNamespace(seconds_behind=9.9)
         caller = Caller.of(three_nodes(), informers=behind)
@@ -203,7 +195,7 @@ class TestItself:
         assert (answer.status_code, answer.headers["x-seconds-behind"]) == (200, "37")
         assert "kubeclassic_extender_seconds_behind 37.5" in caller.get("/metrics").text
 
-    def test_metrics(self, caller: Caller) -> None:
+    def test_metrics(self, caller):
         """Requests are counted by path and status, in Prometheus' format."""
         caller.post("/filter", ASK)
         caller.post("/filter", b"{")
@@ -239,13 +231,13 @@ class TestCallers:
         ],
     )
     @pytest.mark.parametrize("path", ["/healthz", "/metrics"])
-    def test_other_hosts(self, path: str, host: str, status: int) -> None:
+    def test_other_hosts(self, path, host, status):
         """A request that calls the server by a name that is not its own is not answered, not even a probe."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=frozenset({"scheduler.example"})))
         assert caller.get(path, headers={"host": host}).status_code == status
 
     @pytest.mark.parametrize("path", VERBS)
-    def test_nothing_is_decided_for_them(self, path: str) -> None:
+    def test_nothing_is_decided_for_them(self, path):
         """No verb is answered, and the body is not read."""
         headers = {"host": "evil.example", "content-type": "application/json"}
         found = Caller.of(three_nodes()).call("POST", path, content=b"{", headers=headers)
@@ -265,14 +257,14 @@ class TestCallers:
         ],
     )
     @pytest.mark.parametrize("hosts", [frozenset(), None], ids=["unknown callers", "known callers"])
-    def test_other_pages(self, hosts: frozenset[str] | None, headers: dict[str, str], status: int) -> None:
+    def test_other_pages(self, hosts, headers, status):
         """A request that another page makes is refused, also where callers show who they are: browsers show
         certificates unasked."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=hosts))
         assert caller.get("/metrics", headers=headers).status_code == status
 
 
-def test_many_small_values() -> None:
+def test_many_small_values():
     """A body of few bytes for each value, which would take many times its size in memory, is refused before
     it is read."""
     body = b'{"Pod": {}, "NodeNames": [' + b"[]," * (MOST_VALUES // 2 + 1) + b"[]]}"

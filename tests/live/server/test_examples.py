@@ -1,7 +1,5 @@
 """The examples of `kubeclassic serve`, on its page and in its help, do what they say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 
@@ -18,14 +16,14 @@ pytestmark = pytest.mark.whole
 PORT = "8888"
 
 
-def lines_of(text: str) -> list[str]:
+def lines_of(text):
     """The examples in *text*: those that begin with `kubeclassic serve` or `curl`."""
     return [
         line.strip() for line in text.splitlines() if re.match(r" *(kubeclassic serve examples|curl )", line)
     ]
 
 
-def asked(url: str, line: str) -> httpx.Response:
+def asked(url, line):
     """What the server at *url* answers to a `curl` line."""
     words = shlex.split(line)[1:]
     address = words[-1]
@@ -39,7 +37,7 @@ def asked(url: str, line: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("place", ["page", "help"])
-def test_the_examples_run(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_run(place, monkeypatch):
     """The server starts as it stands there, on another port, and each call is answered."""
     monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]

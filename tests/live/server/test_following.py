@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
 
 import attrs
 import httpx
 import pytest
 
-from kubeclassic.live.client.api import Request
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.cluster import User
-from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.support.logs import log_to
-from tests.support.serverbuild import Json, node_json, pod_json
+from tests.support.serverbuild import node_json, pod_json
 
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
@@ -44,41 +40,39 @@ class There:
     said: list[str]
 
     @property
-    def user(self) -> User:
+    def user(self):
         """A user of the API server."""
         return User(self.transport.store)
 
-    def create(self, *manifests: Json) -> None:
+    def create(self, *manifests):
         """Create nodes and pods."""
         for manifest in manifests:
             self.user.create("pods" if "containers" in manifest["spec"] else "nodes", manifest)
 
-    async def ask(self, verb: str, body: Json) -> Any:
+    async def ask(self, verb, body):
         """What the server answers."""
         found = await self.client.post(f"/{verb}", json=body)
         assert found.status_code == 200, found.text
         return found.json()
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
+    async def until(self, is_so):
         """Wait until something is so in the server."""
         async with asyncio.timeout(60):
             while not is_so():
                 await asyncio.sleep(0.005)
 
-    def news(self) -> list[str]:
+    def news(self):
         """What it said of the API server."""
         return [line for line in self.said if line.startswith("the API server ")]
 
     @property
-    def pods(self) -> list[str]:
+    def pods(self):
         """The UIDs of the server's pods."""
         return [pod.uid for pod in self.app.cluster.router.pods.values()]
 
 
 @asynccontextmanager
-async def following(
-    flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT
-) -> AsyncIterator[There]:
+async def following(flavour, release, faults=lambda request: NO_FAULT):
     """A server of *release* beside an API server of version *flavour*."""
     transport = StoreTransport(Store(flavour), faults, records=True)
     said = list[str]()
@@ -95,11 +89,11 @@ async def following(
 
 
 @pytest.mark.parametrize("flavour, release", SERVERS, ids=lambda value: getattr(value, "version", value))
-def test_it_follows(flavour: Flavour, release: str) -> None:
+def test_it_follows(flavour, release):
     """Nodes and pods that come, change and go count, also where the API server is of another time than the
     release."""
 
-    async def work() -> None:
+    async def work():
         async with following(flavour, release) as there:
             await there.until(lambda: there.app.is_ready)
             there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
@@ -115,11 +109,11 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
     asyncio.run(work())
 
 
-def test_bindings_are_written() -> None:
+def test_bindings_are_written():
     """A bind call becomes a binding at the API server, and counts at once; a second one is the API server's
     refusal."""
 
-    async def work() -> None:
+    async def work():
         async with following(NEW_SERVER, "1.16") as there:
             there.create(
                 node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}}
@@ -141,14 +135,14 @@ def test_bindings_are_written() -> None:
     asyncio.run(work())
 
 
-def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_server_that_goes_away(monkeypatch):
     """From the first request that fails until lists and watches work again the server knows for how long that
     is, and says so."""
     is_away = False
     for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
         monkeypatch.setattr(f"kubeclassic.live.server.app.{name}", seconds)
 
-    def faults(request: Request) -> Fault:
+    def faults(request):
         return (
             Fault(is_dropped=True)
             if is_away
@@ -157,7 +151,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
             else NO_FAULT
         )
 
-    async def work() -> None:
+    async def work():
         nonlocal is_away
         async with following(NEW_SERVER, "1.27", faults) as there:
             await there.until(lambda: there.app.is_ready)
@@ -178,7 +172,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.whole
-def test_as_a_program(tmp_path: Path) -> None:
+def test_as_a_program(tmp_path):
     """`kubeclassic serve --kubeconfig` says that it listens once it knows the cluster."""
     from tests.apiserver.app import serving_store
     from tests.live.server.test_serving import serving_program

@@ -3,7 +3,6 @@ asks nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -13,13 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
-from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
-from kubeclassic.extenders.overhttp import PostReply, http_post
+from kubeclassic.extenders.overhttp import http_post
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.server.app import ExtenderApp, ServedCluster
 from kubeclassic.simulation.conform import (
@@ -33,7 +31,6 @@ from kubeclassic.simulation.conform import (
 )
 from tests.apiserver.app import serving
 from tests.conftest import ROOT
-from tests.support.serverbuild import Json
 
 RELEASES = ("1.12", "1.16", "1.27", "1.36")
 NAMES = (
@@ -72,7 +69,7 @@ class Served:
     statuses: dict[tuple[str, int], int] = attrs.field(factory=dict)
     """(verb, status) -> how many answers."""
 
-    def follow(self, decision: Decision) -> None:
+    def follow(self, decision):
         """Bind the pod by the extender, or let the server see what the API server would tell: who left, and
         who is nominated."""
         cluster = self.cluster
@@ -92,7 +89,7 @@ class Served:
 
 
 @contextmanager
-def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iterator[Served]:
+def joined_to(cluster, release, *, names_only):
     """A server of *cluster* on a free port."""
     app = ExtenderApp(cluster=cluster)
     statuses = dict[tuple[str, int], int]()
@@ -109,7 +106,7 @@ def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iter
         )
         post = http_post(config)
 
-        def noting(address: str, body: bytes, timeout: float) -> PostReply:
+        def noting(address, body, timeout):
             answer = post(address, body, timeout)
             key = address.rpartition("/")[2], answer.status
             statuses[key] = statuses.get(key, 0) + 1
@@ -121,23 +118,23 @@ def joined_to(cluster: ServedCluster, release: str, *, names_only: bool) -> Iter
     app.worker.close()
 
 
-def nominated(pod: Pod, name: str) -> Pod:
+def nominated(pod, name):
     """*pod*, waiting for a node."""
     return replace(pod, status=replace(pod.status, nominated_node_name=name))
 
 
-def record_of(decision: Decision) -> Json | None:
+def record_of(decision):
     """The plan of a preemption as plain data."""
     return None if decision.preemption is None else decision.preemption.record()
 
 
-def objects_of(case: Json) -> list[KubeObject]:
+def objects_of(case):
     """What the cluster of a case has."""
     items = (decode(form, strict=False, keeps_manifest=True) for form in case.get("objects", ()))
     return [item for item in items if item is not None]
 
 
-def without_budgets(case: Json) -> Json:
+def without_budgets(case):
     """The case as a client can play it. Upstream: up to 1.16 it drops how many budgets the victims of an
     extender's answer violate."""
     if find_any_release(case["version"]).extenders.keeps_violations:
@@ -148,14 +145,14 @@ def without_budgets(case: Json) -> Json:
     }
 
 
-def is_usable(case: Json) -> bool:
+def is_usable(case):
     """Whether a case is about decisions alone. Pods that have ended are no part of what a server knows."""
     if "events" in needs(case, None) or "extenders" in case:
         return False
     return not any(isinstance(item, Pod) and item.is_terminal for item in objects_of(case))
 
 
-def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
+def play(case, *, names_only):
     """Let a scheduler with the extender and one without decide on the pods of a case; answers which verbs
     were asked, with statuses."""
     pods = [item for _, item in read_items(case, keeps_manifests=True) if isinstance(item, Pod)][:PODS]
@@ -177,7 +174,7 @@ def play(case: Json, *, names_only: bool) -> set[tuple[str, int]]:
     return set(served.statuses)
 
 
-def same(wanted: Decision, found: Decision) -> Decision:
+def same(wanted, found):
     """Hold the two to each other, and answer the second."""
     assert (found.host, found.error, found.failed, found.feasible) == (
         wanted.host,
@@ -194,10 +191,10 @@ def same(wanted: Decision, found: Decision) -> Decision:
     WAYS,
     ids=lambda one: f"{one.release}-{one.name}" if isinstance(one, Family) else None,
 )
-def test_the_same_decisions(family: Family, names_only: bool) -> None:
+def test_the_same_decisions(family, names_only):
     """Hosts, reasons, messages and victims are the same, pod after pod, where all verbs go over a real
     connection."""
-    asked: set[tuple[str, int]] = set()
+    asked = set()
     for case in islice((case for case in read_cases(family.cases) if is_usable(case)), CASES):
         asked |= play(without_budgets(case), names_only=names_only)
     assert {status for _, status in asked} == {200}

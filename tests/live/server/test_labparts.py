@@ -25,20 +25,20 @@ class Caller:
     status: int = 0
     text: bytes = b""
 
-    async def ask(self) -> None:
+    async def ask(self):
         """Ask once."""
         app = lab_app()
         came = asyncio.Event()
         sent = [{"type": "http.request", "body": BODY, "more_body": False}]
         app.lab = self.lab or app.lab
 
-        async def receive() -> Any:
+        async def receive():
             if sent:
                 return sent.pop()
             await came.wait()
             return {"type": "http.disconnect"}
 
-        async def send(message: Any) -> None:
+        async def send(message):
             self.status = message.get("status", self.status)
             self.text += message.get("body", b"")
             if self.leaves and message.get("body"):
@@ -60,12 +60,12 @@ class Caller:
         app.worker.close()
 
     @property
-    def lines(self) -> list[Any]:
+    def lines(self):
         """What was answered."""
         return [json.loads(line) for line in self.text.splitlines()]
 
 
-def test_parts_come_first() -> None:
+def test_parts_come_first():
     """Each change that helps has a line of its own before the line of the whole answer, in which it is too."""
     caller = Caller()
     asyncio.run(caller.ask())
@@ -77,7 +77,7 @@ def test_parts_come_first() -> None:
     assert len(answer["told"]) == len(answer["suggestions"])
 
 
-def test_a_page_that_goes_away() -> None:
+def test_a_page_that_goes_away():
     """The search ends, and the worker is free."""
     searching = Searching()
     asyncio.run(Caller(searching, leaves=True).ask())
@@ -91,7 +91,7 @@ def test_a_page_that_goes_away() -> None:
         (ValueError("x"), "a defect of kubeclassic; its standard error says more"),
     ],
 )
-def test_what_fails_on_the_way(error: Exception, trouble: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_fails_on_the_way(error, trouble, capsys):
     """An error after the first part is the last line; a defect is told on standard error, too."""
     caller = Caller(Searching(error))
     asyncio.run(caller.ask())

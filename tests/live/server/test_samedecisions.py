@@ -1,16 +1,13 @@
 """The extender's answers are those of the engine asked directly, pod after pod of the conformance cases."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.live.server.app import ServedCluster
-from kubeclassic.simulation.conform import Family, needs, read_cases, read_items
-from tests.support.serverbuild import Json, first_and_last, mismatches, node_names, of_case
+from kubeclassic.simulation.conform import needs, read_cases, read_items
+from tests.support.serverbuild import first_and_last, mismatches, node_names, of_case
 
 FAMILIES = first_and_last(left_out=("queue", "extenders", "events", "ghosts", "policyevents"))
 """Those whose cases can be asked: the others have events, or no node."""
@@ -19,7 +16,7 @@ PODS = 12
 """Of each family."""
 
 
-def asked_pods(case: Json) -> dict[str, Json]:
+def asked_pods(case):
     """Key -> the JSON of each pod that waits in a case."""
     return {
         f"{pod['metadata'].get('namespace') or 'default'}/{pod['metadata']['name']}": pod
@@ -27,7 +24,7 @@ def asked_pods(case: Json) -> dict[str, Json]:
     }
 
 
-def nominated(served: ServedCluster, pod: Pod) -> str:
+def nominated(served, pod):
     """The node that *pod* waits for, of which its status tells."""
     nominations = served.engine.nominations
     return next(
@@ -35,7 +32,7 @@ def nominated(served: ServedCluster, pod: Pod) -> str:
     )
 
 
-def compared(case: Json) -> tuple[int, list[str]]:
+def compared(case):
     """How many pods of a case were compared, and where the answers differ."""
     served = of_case(case)
     run = Run(served.engine)
@@ -45,7 +42,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
     pods = [item for _, item in read_items(case) if isinstance(item, Pod)]
     for key, name in (case.get("nominated") or {}).items():
         run.nominate(next(pod for pod in pods if pod.key == key), name)
-    found: list[str] = []
+    found = []
     for pod in pods[:PODS]:
         current = replace(pod, status=replace(pod.status, nominated_node_name=nominated(served, pod)))
         with served.engine.preserving_state(current):
@@ -60,7 +57,7 @@ def compared(case: Json) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.release}-{family.name}")
-def test_filter_prioritize_and_preemption(family: Family) -> None:
+def test_filter_prioritize_and_preemption(family):
     """Fits, reasons, scores, victims and errors are the engine's, and asking changes no later decision."""
     read = (
         case

@@ -9,9 +9,7 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import attrs
 import httpx
@@ -50,15 +48,15 @@ class Running:
     url: str
 
     @property
-    def port(self) -> int:
+    def port(self):
         """Its port."""
         return int(self.url.rpartition(":")[2])
 
-    def connect(self) -> socket.socket:
+    def connect(self):
         """A connection to it."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
-    def stops_listening(self) -> bool:
+    def stops_listening(self):
         """Whether it takes no new connections within a minute."""
         for _ in range(6000):
             try:
@@ -68,7 +66,7 @@ class Running:
             time.sleep(0.01)
         return False
 
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+    def stop(self, number=signal.SIGTERM):
         """Send a signal; the exit status, and what is left of standard error."""
         self.process.send_signal(number)
         _, said = self.process.communicate(timeout=60)
@@ -76,7 +74,7 @@ class Running:
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Running]:
+def serving(folder, *options):
     """A server of a cluster with the node a, and the pod w that waits."""
     items = [{**node_json("a"), "kind": "Node"}, {**pod_json("w"), "kind": "Pod"}]
     (folder / "cluster.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
@@ -85,7 +83,7 @@ def serving(folder: Path, *options: str) -> Iterator[Running]:
 
 
 @contextmanager
-def serving_program(*arguments: str) -> Iterator[Running]:
+def serving_program(*arguments):
     """A server with these *arguments*, on a free port."""
     words = command("serve", *arguments, "--port", "0")
     with started(words, stdout=subprocess.PIPE) as process:
@@ -97,7 +95,7 @@ def serving_program(*arguments: str) -> Iterator[Running]:
         yield Running(process, said[-1].partition(READY)[2].strip())
 
 
-def read_all(connection: socket.socket) -> bytes:
+def read_all(connection):
     """Everything until the other side ends the connection."""
     found = b""
     while part := connection.recv(1 << 16):
@@ -105,7 +103,7 @@ def read_all(connection: socket.socket) -> bytes:
     return found
 
 
-def sent_until_cut_off(connection: socket.socket, part: bytes, most: int) -> int:
+def sent_until_cut_off(connection, part, most):
     """How often *part* was sent, *most* at most, until the other side ended the connection."""
     for count in range(most):
         try:
@@ -116,7 +114,7 @@ def sent_until_cut_off(connection: socket.socket, part: bytes, most: int) -> int
 
 
 class TestAsAProgram:
-    def test_an_answer_and_the_end(self, tmp_path: Path) -> None:
+    def test_an_answer_and_the_end(self, tmp_path):
         """It says where it listens, answers, and ends with status 0 on SIGTERM, which one line says; of what
         is no HTTP it says nothing."""
         with serving(tmp_path) as server:
@@ -130,7 +128,7 @@ class TestAsAProgram:
             assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
 
     @pytest.mark.whole
-    def test_what_runs_is_finished(self, tmp_path: Path) -> None:
+    def test_what_runs_is_finished(self, tmp_path):
         """A request whose body is on its way when SIGTERM comes is answered."""
         body = json.dumps(ASK).encode()
         with serving(tmp_path) as server, server.connect() as connection:
@@ -146,7 +144,7 @@ class TestAsAProgram:
             assert server.process.wait(timeout=60) == 0
 
     @pytest.mark.whole
-    def test_a_huge_body_is_cut_off(self, tmp_path: Path) -> None:
+    def test_a_huge_body_is_cut_off(self, tmp_path):
         """A streamed gigabyte is refused after its first megabyte, an announced one before any of it, and
         others are answered."""
         part = b"10000\r\n" + b" " * 65536 + b"\r\n"
@@ -165,7 +163,7 @@ class TestAsAProgram:
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
 
     @pytest.mark.whole
-    def test_slow_headers_are_cut_off(self, tmp_path: Path) -> None:
+    def test_slow_headers_are_cut_off(self, tmp_path):
         """Who sends headers drop by drop is cut off; others are answered all the time."""
         with serving(tmp_path) as server, server.connect() as slower, server.connect() as silent:
             slower.sendall(b"POST /filter HT")
@@ -174,7 +172,7 @@ class TestAsAProgram:
             assert read_all(silent) == b""
 
     @pytest.mark.whole
-    def test_tls_client_certificates_and_token(self, tmp_path: Path) -> None:
+    def test_tls_client_certificates_and_token(self, tmp_path):
         """With TLS, a client CA and a token only who has both a certificate and the token gets an answer."""
         ca = trustme.CA()
         ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
@@ -204,14 +202,14 @@ class TestAsAProgram:
 
 class TestOptions:
     @pytest.mark.parametrize("options, said", REFUSED.items())
-    def test_what_does_not_go(self, options: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_does_not_go(self, options, said, monkeypatch):
         """Options that do not go together end it with status 2 and one line."""
         monkeypatch.chdir(ROOT)
         *before, line = ran("serve", *options.split(), status=2).err.splitlines()
         assert line.startswith(f"kubeclassic: {said}")
         assert [one for one in before if not one.startswith("release ")] == []
 
-    def test_a_port_in_use(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_port_in_use(self, monkeypatch, capsys):
         """A port that another program has is told of."""
         monkeypatch.chdir(ROOT)
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -1,13 +1,9 @@
 """The verbs of the extender server: what it answers to a scheduler."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from kubeclassic.api.wire.ownfields import compact_json
-from tests.support.serverbuild import Caller, Json, as_pod, node_json, pod_json, three_nodes
+from tests.support.serverbuild import Caller, as_pod, node_json, pod_json, three_nodes
 
 RELEASES = ["1.12", "1.16", "1.27"]
 ALL = ["a", "b", "c"]
@@ -16,13 +12,13 @@ each_release = pytest.mark.parametrize("release", RELEASES)
 
 
 @pytest.fixture
-def caller() -> Caller:
+def caller():
     """A caller of a server with three nodes: a is empty, b has room for 1 core, c is full."""
     return Caller.of(three_nodes())
 
 
 class TestFilter:
-    def test_given_nodes_come_back_as_they_were(self, caller: Caller) -> None:
+    def test_given_nodes_come_back_as_they_were(self, caller):
         """In the form of objects the nodes that fit come back with all that they had."""
         nodes = [{**node_json(name), "extra": {"kept": name}} for name in ALL]
         found = caller.asked(
@@ -32,7 +28,7 @@ class TestFilter:
         assert found["Nodes"] == {"metadata": {}, "items": [nodes[0]]}
         assert found["NodeNames"] is None
 
-    def test_given_nodes_count_as_they_are(self, caller: Caller) -> None:
+    def test_given_nodes_count_as_they_are(self, caller):
         """A given node's labels, taints and room count instead of the server's own, for this question alone."""
         pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
         nodes = [
@@ -48,18 +44,18 @@ class TestFilter:
             == []
         )
 
-    def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
+    def test_given_nodes_follow_the_cluster(self, caller):
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
         served = caller.app.cluster
         nodes = {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
-        ask: Json = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
+        ask = {"Pod": pod_json("x", cpu="2"), "Nodes": nodes}
         assert len(caller.asked("/filter", ask)["Nodes"]["items"]) == 1
         served.put(as_pod(pod_json("more", cpu="3", on="a")))
         served.delete(as_pod(pod_json("low", on="b")))
         found = caller.asked("/filter", ask)
         assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["b"]
 
-    def test_a_pod_that_was_made_again(self, caller: Caller) -> None:
+    def test_a_pod_that_was_made_again(self, caller):
         """A pod of another UID on another node takes room there, and none any more where the one of its name
         was."""
         again = {
@@ -74,7 +70,7 @@ class TestFilter:
 
 class TestPreemption:
     @staticmethod
-    def ask(caller: Caller, priority: int, victims: Json, form: str = "NodeNameToMetaVictims") -> Json:
+    def ask(caller, priority, victims, form="NodeNameToMetaVictims"):
         """The answer for a pod of 2 cores: node -> UIDs."""
         found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
         return {
@@ -83,7 +79,7 @@ class TestPreemption:
         }
 
     @each_release
-    def test_given_victims_stay_victims(self, release: str) -> None:
+    def test_given_victims_stay_victims(self, release):
         """Who the scheduler wants gone leaves, though the server's own rules would let it stay."""
         served = three_nodes(release=release)
         served.put(as_pod(pod_json("tiny", cpu="100m", on="b", priority=0)))
@@ -91,13 +87,13 @@ class TestPreemption:
         assert self.ask(caller, 9, {"b": {"Pods": []}}) == {"b": ["uid-low"]}
         assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "uid-tiny"}]}}) == {"b": ["uid-low", "uid-tiny"]}
 
-    def test_a_victim_that_has_gone(self, caller: Caller) -> None:
+    def test_a_victim_that_has_gone(self, caller):
         """A victim that the server does not have stays in the answer: the scheduler may know more."""
         assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "gone"}]}}) == {"b": ["uid-low", "gone"]}
 
 
 class TestBind:
-    def test_a_pod_of_an_earlier_question(self, caller: Caller) -> None:
+    def test_a_pod_of_an_earlier_question(self, caller):
         """A pod that the server knows from a filter call can be bound."""
         caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
         assert caller.asked(
@@ -105,7 +101,7 @@ class TestBind:
         ) == {"Error": ""}
         assert caller.asked("/filter", {"Pod": pod_json("y", cpu="2"), "NodeNames": ["a"]})["NodeNames"] == []
 
-    def test_twice(self, caller: Caller) -> None:
+    def test_twice(self, caller):
         """A waiting pod gets its node, takes room there, and is not bound again: the answer's Error says so."""
         assert caller.asked("/bind", BIND) == {"Error": ""}
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
@@ -124,12 +120,12 @@ class TestBind:
             ({"Node": 3}, 400, "Node"),
         ],
     )
-    def test_what_is_not_there(self, caller: Caller, change: Json, status: int, where: str) -> None:
+    def test_what_is_not_there(self, caller, change, status, where):
         """An unknown pod or node, another UID and a wrong type are refused."""
         found = caller.post("/bind", {**BIND, **change})
         assert (found.status_code, found.json()["where"]) == (status, where)
 
-    def test_other_types_of_content(self, caller: Caller) -> None:
+    def test_other_types_of_content(self, caller):
         """A page in a browser, which may send plain text without asking, binds nothing."""
         body = compact_json(BIND)
         assert (
@@ -138,11 +134,11 @@ class TestBind:
         )
 
     @pytest.mark.parametrize("error", [None, "pods w is forbidden"])
-    def test_at_an_api_server(self, error: str | None) -> None:
+    def test_at_an_api_server(self, error):
         """With an API server the binding is written there first, and counts only if that went well."""
-        written: list[str] = []
+        written = []
 
-        async def write(wanted: Any) -> str | None:
+        async def write(wanted):
             written.append(f"{wanted.key} {wanted.uid} {wanted.node}")
             return error
 

@@ -36,42 +36,44 @@ def three(*more, cpu="4"):
 LABELS = "KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY"
 
 
-class TestWhatIsFound:
-    def test_the_least_used_go_first(self):
-        """Pods of the emptiest nodes move to the fullest, none of them twice."""
-        found = searched(
-            *three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m"))
-        )
-        assert found.can == ["c", "b"]
-        assert sorted((move.pod, move.to) for move in found.moves) == [("default/q", "a"), ("default/r", "a")]
+def test_the_least_used_go_first():
+    """Pods of the emptiest nodes move to the fullest, none of them twice."""
+    found = searched(
+        *three(owned("p", on="a", cpu="2"), owned("q", on="b", cpu="1"), owned("r", on="c", cpu="500m"))
+    )
+    assert found.can == ["c", "b"]
+    assert sorted((move.pod, move.to) for move in found.moves) == [("default/q", "a"), ("default/r", "a")]
 
-    def test_the_control_plane_stays(self):
-        """Nodes with the role's label, old or new, or with its taint alone, as some installers set it, are no
-        candidates."""
-        roles = [f"node-role.kubernetes.io/{role}" for role in ("master", "control-plane")]
-        taint = {"key": roles[1], "effect": "NoSchedule"}
-        found = searched(
-            node("a"), *(node(role[-5:], labels={role: ""}) for role in roles), node("t", taints=[taint])
-        )
-        assert (found.can, found.cannot) == (["a"], {})
 
-    def test_what_kubectl_refuses_stays(self):
-        """A node with a bare pod stays without --force."""
-        found = searched(*three(owned("p", "bare", on="a")), force=False)
-        assert set(found.can) == {"b", "c"}
-        assert found.cannot == {
-            "a": "cannot delete Pods declare no controller (use --force to override): default/p"
-        }
+def test_the_control_plane_stays():
+    """Nodes with the role's label, old or new, or with its taint alone, as some installers set it, are no
+    candidates."""
+    roles = [f"node-role.kubernetes.io/{role}" for role in ("master", "control-plane")]
+    taint = {"key": roles[1], "effect": "NoSchedule"}
+    found = searched(
+        node("a"), *(node(role[-5:], labels={role: ""}) for role in roles), node("t", taints=[taint])
+    )
+    assert (found.can, found.cannot) == (["a"], {})
 
-    def test_bare_pods_can_be_made_again(self):
-        """With recreate_bare a trace's bare pods move, under their own names."""
-        found = searched(
-            *three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")),
-            force=False,
-            recreate_bare=True,
-        )
-        assert set(found.can) == {"b", "c"}
-        assert found.moves == (DrainMove("default/q", "b", "a"),)
+
+def test_what_kubectl_refuses_stays():
+    """A node with a bare pod stays without --force."""
+    found = searched(*three(owned("p", "bare", on="a")), force=False)
+    assert set(found.can) == {"b", "c"}
+    assert found.cannot == {
+        "a": "cannot delete Pods declare no controller (use --force to override): default/p"
+    }
+
+
+def test_bare_pods_can_be_made_again():
+    """With recreate_bare a trace's bare pods move, under their own names."""
+    found = searched(
+        *three(owned("p", "bare", on="a", cpu="2"), owned("q", "bare", on="b", cpu="1")),
+        force=False,
+        recreate_bare=True,
+    )
+    assert set(found.can) == {"b", "c"}
+    assert found.moves == (DrainMove("default/q", "b", "a"),)
 
 
 def test_keep():

@@ -35,45 +35,46 @@ def left_on(pods, names):
     ]
 
 
-class TestCan:
-    @examples(0.6)
-    @given(
-        seed=SEEDS,
-        release=st.sampled_from(RELEASES),
-        flags=flags_by_lot,
-        names=st.sets(st.integers(0, 4), min_size=1),
-    )
-    def test_what_can_go_does_in_a_replay(self, seed, release, flags, names):
-        """The plan's steps lead to nodes without pods, on the hosts that a new scheduler chooses, with
-        budgets held in each round."""
-        objects = settled(cluster_of(seed), release, preemption=False)
-        record = asked(objects, [f"n{number}" for number in sorted(names)], release, **flags)
-        assert set(record["can"]) | set(record["cannot"]) == {f"n{number}" for number in names}
-        after = replayed(objects, release, record, asks_budgets=not flags["disable_eviction"])
-        assert left_on(list(after.pods), record["can"]) == []
+@examples(0.6)
+@given(
+    seed=SEEDS,
+    release=st.sampled_from(RELEASES),
+    flags=flags_by_lot,
+    names=st.sets(st.integers(0, 4), min_size=1),
+)
+def test_what_can_go_does_in_a_replay(seed, release, flags, names):
+    """The plan's steps lead to nodes without pods, on the hosts that a new scheduler chooses, with
+    budgets held in each round."""
+    objects = settled(cluster_of(seed), release, preemption=False)
+    record = asked(objects, [f"n{number}" for number in sorted(names)], release, **flags)
+    assert set(record["can"]) | set(record["cannot"]) == {f"n{number}" for number in names}
+    after = replayed(objects, release, record, asks_budgets=not flags["disable_eviction"])
+    assert left_on(list(after.pods), record["can"]) == []
 
-    @examples(0.4)
-    @given(seed=SEEDS, release=st.sampled_from(RELEASES))
-    def test_so_does_what_a_search_finds(self, seed, release):
-        """The set that --auto finds is proven in the same way."""
-        objects = settled(cluster_of(seed), release, preemption=False)
-        record = asked(objects, [], release, auto=True, **FLAGS)
-        after = replayed(objects, release, record)
-        assert left_on(list(after.pods), record["can"]) == []
 
-    @examples(0.2)
-    @given(seed=SEEDS, release=st.sampled_from(RELEASES))
-    def test_those_that_run_somewhere_still_do(self, seed, release):
-        """Each pod that ran before runs afterwards, or another in its place, but for bare pods of drained
-        nodes."""
-        objects = settled(cluster_of(seed), release, preemption=False)
-        record = asked(objects, ["n0", "n1"], release, **FLAGS)
-        gone = [found for found in record["evictions"] if found["to"] is None]
-        before = [item for item in objects if isinstance(item, Pod) and item.spec.node_name]
-        after = [pod for pod in replayed(objects, release, record).pods if pod.spec.node_name]
-        assert len(before) - len(gone) == len(after)
-        bare = {pod.key for pod in before if pod.metadata.controller is None}
-        assert {found["pod"] for found in gone} <= bare
+@examples(0.4)
+@given(seed=SEEDS, release=st.sampled_from(RELEASES))
+def test_so_does_what_a_search_finds(seed, release):
+    """The set that --auto finds is proven in the same way."""
+    objects = settled(cluster_of(seed), release, preemption=False)
+    record = asked(objects, [], release, auto=True, **FLAGS)
+    after = replayed(objects, release, record)
+    assert left_on(list(after.pods), record["can"]) == []
+
+
+@examples(0.2)
+@given(seed=SEEDS, release=st.sampled_from(RELEASES))
+def test_those_that_run_somewhere_still_do(seed, release):
+    """Each pod that ran before runs afterwards, or another in its place, but for bare pods of drained
+    nodes."""
+    objects = settled(cluster_of(seed), release, preemption=False)
+    record = asked(objects, ["n0", "n1"], release, **FLAGS)
+    gone = [found for found in record["evictions"] if found["to"] is None]
+    before = [item for item in objects if isinstance(item, Pod) and item.spec.node_name]
+    after = [pod for pod in replayed(objects, release, record).pods if pod.spec.node_name]
+    assert len(before) - len(gone) == len(after)
+    bare = {pod.key for pod in before if pod.metadata.controller is None}
+    assert {found["pod"] for found in gone} <= bare
 
 
 def tried_out(objects, name, release):

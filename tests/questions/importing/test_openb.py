@@ -43,11 +43,10 @@ def test_with_and_without_gpus(tmp_path):
     assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
 
 
-class TestPods:
-    def test_requests_are_limits(self, tmp_path):
-        """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
-        made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
-        assert made == yaml.safe_load("""
+def test_requests_are_limits(tmp_path):
+    """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
+    made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
+    assert made == yaml.safe_load("""
 apiVersion: v1
 kind: Pod
 metadata: {name: p, namespace: openb, annotations: {kubeclassic/creation-time: "3"}}
@@ -57,43 +56,48 @@ spec:
   - {name: main, resources: {requests: {cpu: 500m, memory: 1024Mi}, limits: {cpu: 500m, memory: 1024Mi}}}
 """)
 
-    @pytest.mark.parametrize(
-        "gpus, milli, wanted", [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")]
-    )
-    def test_gpus(self, tmp_path, gpus, milli, wanted):
-        """GPUs are asked for in thousandths, 1000 of each at most."""
-        made = pod(tmp_path, f"p,500,1024,{gpus},{milli},,LS,Running,3")
-        assert made["spec"]["containers"][0]["resources"]["requests"]["alibabacloud.com/gpu-milli"] == wanted
 
-    def test_models(self, tmp_path):
-        """Accepted models become required node affinity."""
-        made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
-        assert made["spec"]["affinity"] == yaml.safe_load("""
+@pytest.mark.parametrize(
+    "gpus, milli, wanted", [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")]
+)
+def test_gpus(tmp_path, gpus, milli, wanted):
+    """GPUs are asked for in thousandths, 1000 of each at most."""
+    made = pod(tmp_path, f"p,500,1024,{gpus},{milli},,LS,Running,3")
+    assert made["spec"]["containers"][0]["resources"]["requests"]["alibabacloud.com/gpu-milli"] == wanted
+
+
+def test_models(tmp_path):
+    """Accepted models become required node affinity."""
+    made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
+    assert made["spec"]["affinity"] == yaml.safe_load("""
 nodeAffinity:
   requiredDuringSchedulingIgnoredDuringExecution:
     nodeSelectorTerms:
     - matchExpressions: [{key: alibabacloud.com/gpu-card-model, operator: In, values: [T4, P100]}]
 """)
 
-    def test_order(self, tmp_path):
-        """Pods stand in order of creation, then of name."""
-        rows = "c,1,1,0,0,,LS,Running,9\nb,1,1,0,0,,LS,Running,10\na,1,1,0,0,,LS,Running,10\nd,1,1,0,0,,LS,Running,\n"
-        assert "".join(item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]) == "dcab"
 
-    @pytest.mark.parametrize("form", ["json", "jsonl", "yaml"])
-    def test_the_command(self, tmp_path, form):
-        """Manifests are written in each form; what they are is told beside."""
-        items = read(tmp_path, HEADER + "p,500,1024,0,0,,LS,Running,3\n")
-        found = ran("import", "openb", str(tmp_path / "nodes.csv"), str(tmp_path / "pods.csv"), "-o", form)
-        documents = list(yaml.safe_load_all(found.out.replace("\n{", "\n---\n{")))
-        assert (documents if form == "jsonl" else documents[0]["items"]) == items
-        assert found.err.splitlines()[-1] == "2 nodes, 1 pod"
+def test_order(tmp_path):
+    """Pods stand in order of creation, then of name."""
+    rows = "c,1,1,0,0,,LS,Running,9\nb,1,1,0,0,,LS,Running,10\na,1,1,0,0,,LS,Running,10\nd,1,1,0,0,,LS,Running,\n"
+    assert "".join(item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]) == "dcab"
 
-    def test_missing_columns(self, tmp_path):
-        """Columns may be missing at the end, in the header or in a row."""
-        short = read(tmp_path, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\nb,1,1,0,0\na,1,1,0,0\n")
-        assert [item["metadata"]["name"] for item in short[2:]] == ["a", "b"]
-        assert pod(tmp_path, "p,1,1,0,0")["metadata"]["name"] == "p"
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "yaml"])
+def test_the_command(tmp_path, form):
+    """Manifests are written in each form; what they are is told beside."""
+    items = read(tmp_path, HEADER + "p,500,1024,0,0,,LS,Running,3\n")
+    found = ran("import", "openb", str(tmp_path / "nodes.csv"), str(tmp_path / "pods.csv"), "-o", form)
+    documents = list(yaml.safe_load_all(found.out.replace("\n{", "\n---\n{")))
+    assert (documents if form == "jsonl" else documents[0]["items"]) == items
+    assert found.err.splitlines()[-1] == "2 nodes, 1 pod"
+
+
+def test_missing_columns(tmp_path):
+    """Columns may be missing at the end, in the header or in a row."""
+    short = read(tmp_path, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\nb,1,1,0,0\na,1,1,0,0\n")
+    assert [item["metadata"]["name"] for item in short[2:]] == ["a", "b"]
+    assert pod(tmp_path, "p,1,1,0,0")["metadata"]["name"] == "p"
 
 
 @pytest.mark.parametrize(

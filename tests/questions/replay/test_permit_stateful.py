@@ -85,7 +85,6 @@ class Waits(RuleBasedStateMachine):
         found = {}
         for life in [life for life in self.replay.pods.all.values() if life.waits]:
             unplaced = self.replay.cluster.pod(life.key)
-            assert unplaced is not None
             condition = scheduled_condition(unplaced)
             assert condition.reason == "Unschedulable"
             found[unplaced.name] = condition.message

@@ -28,58 +28,57 @@ def rows(every, until=None):
     return [dict(zip(names, row, strict=True)) for row in found]
 
 
-class TestSeries:
-    def test_one_row_an_instant(self):
-        """Without a period there is a row for each instant, with what is the case after it."""
-        found = rows(0)
-        told = [
-            (row["time"], row["pending"], row["running"], row["cpu.requested"], row["cpu.used"])
-            for row in found
-        ]
-        assert told == [
-            (0, 0, 0, 0, 0),
-            (2.5, 0, 1, 2000, 2000),
-            (5, 1, 1, 3000, 2000),
-            (12.5, 0, 1, 1000, 1000),
-            (22.5, 0, 0, 0, 0),
-        ]
-        assert {row["cpu.capacity"] for row in found} == {2000}
+def test_one_row_an_instant():
+    """Without a period there is a row for each instant, with what is the case after it."""
+    found = rows(0)
+    told = [
+        (row["time"], row["pending"], row["running"], row["cpu.requested"], row["cpu.used"]) for row in found
+    ]
+    assert told == [
+        (0, 0, 0, 0, 0),
+        (2.5, 0, 1, 2000, 2000),
+        (5, 1, 1, 3000, 2000),
+        (12.5, 0, 1, 1000, 1000),
+        (22.5, 0, 0, 0, 0),
+    ]
+    assert {row["cpu.capacity"] for row in found} == {2000}
 
-    def test_one_row_a_period(self):
-        """With a period there is a row at each multiple of it, with what is the case then."""
-        assert [(row["time"], row["pending"], row["cpu.used"]) for row in rows(5)] == [
-            (0, 0, 0),
-            (5, 1, 2000),
-            (10, 1, 2000),
-            (15, 0, 1000),
-            (20, 0, 1000),
-        ]
 
-    def test_up_to_the_end(self):
-        """A replay that is stopped at a time has rows up to it."""
-        assert [row["time"] for row in rows(5, until=11)] == [0, 5, 10]
+def test_one_row_a_period():
+    """With a period there is a row at each multiple of it, with what is the case then."""
+    assert [(row["time"], row["pending"], row["cpu.used"]) for row in rows(5)] == [
+        (0, 0, 0),
+        (5, 1, 2000),
+        (10, 1, 2000),
+        (15, 0, 1000),
+        (20, 0, 1000),
+    ]
 
-    def test_parquet(self, tmp_path):
-        """A table is written as Parquet, floats where any value of a column is one."""
-        parquet = pytest.importorskip("pyarrow.parquet")
-        recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
-        assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {
-            "time": [0.0, 2.5],
-            "pending": [1, 2],
-        }
 
-    def test_parquet_without_pyarrow(self, tmp_path, monkeypatch):
-        """Where pyarrow is missing the message says how to get it."""
+def test_up_to_the_end():
+    """A replay that is stopped at a time has rows up to it."""
+    assert [row["time"] for row in rows(5, until=11)] == [0, 5, 10]
 
-        def missing(name):
-            raise ImportError(name)
 
-        monkeypatch.setattr(recording, "import_module", missing)
-        with pytest.raises(
-            recording.ResultFileError,
-            match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'",
-        ):
-            recording.write_parquet(tmp_path / "a.parquet", [], [])
+def test_parquet(tmp_path):
+    """A table is written as Parquet, floats where any value of a column is one."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    recording.write_parquet(tmp_path / "a.parquet", ["time", "pending"], [[0, 1], [2.5, 2]])
+    assert parquet.read_table(tmp_path / "a.parquet").to_pydict() == {"time": [0.0, 2.5], "pending": [1, 2]}
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    """Where pyarrow is missing the message says how to get it."""
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(recording, "import_module", missing)
+    with pytest.raises(
+        recording.ResultFileError,
+        match=r"Parquet needs pyarrow, which is not installed: pip install 'kubeclassic\[parquet\]'",
+    ):
+        recording.write_parquet(tmp_path / "a.parquet", [], [])
 
 
 def naive(ledger, sample):

@@ -44,95 +44,96 @@ def single(row):
     }
 
 
-class TestRows:
-    @examples(0.4)
-    @given(st.fixed_dictionaries({}, optional=AXES))
-    def test_each_is_what_a_single_call_comes_to(self, grid):
-        """Each row has the placed pods, evictions and use that ``simulate`` has with the same options."""
-        objectives = ["placed", "evictions", "cpu used", "memory used"]
-        for row in kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": objectives}).rows:
-            assert row["error"] is None
-            assert {name: row[name] for name in objectives} == single(row)
+@examples(0.4)
+@given(st.fixed_dictionaries({}, optional=AXES))
+def test_each_is_what_a_single_call_comes_to(grid):
+    """Each row has the placed pods, evictions and use that ``simulate`` has with the same options."""
+    objectives = ["placed", "evictions", "cpu used", "memory used"]
+    for row in kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": objectives}).rows:
+        assert row["error"] is None
+        assert {name: row[name] for name in objectives} == single(row)
 
-    def test_the_last_key_changes_fastest(self):
-        """Rows come run by run, and then in the order of the grid."""
-        spec = {
-            "cluster": CLUSTER,
-            "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
-            "grid": {"release": ["1.16", "1.12"], "seed": [1, 2]},
-        }
-        rows = kubeclassic.sweep(spec).rows
-        seen = [(row["run"], row["name"], row["release"], row["seed"]) for row in rows]
-        wanted = [(name, release, seed) for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
-        assert seen == [(number, *point) for number, point in enumerate(wanted, 1)]
 
-    def test_shuffled_pods_follow_the_seed(self):
-        """Orders of arrival that are shuffled by another seed come to other results, by the same seed to the
-        same."""
-        grid = {"order": "shuffled", "seed": list(range(6))}
-        found = [kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows for _ in range(2)]
-        assert found[0] == found[1]
-        assert len({row["imbalance"] for row in found[0]}) > 1
+def test_the_last_key_changes_fastest():
+    """Rows come run by run, and then in the order of the grid."""
+    spec = {
+        "cluster": CLUSTER,
+        "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
+        "grid": {"release": ["1.16", "1.12"], "seed": [1, 2]},
+    }
+    rows = kubeclassic.sweep(spec).rows
+    seen = [(row["run"], row["name"], row["release"], row["seed"]) for row in rows]
+    wanted = [(name, release, seed) for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
+    assert seen == [(number, *point) for number, point in enumerate(wanted, 1)]
 
-    def test_weights_are_those_of_a_policy(self):
-        """Weights come to the same as a Policy that has them; 0 leaves a priority out, and one that was not
-        there is added."""
-        weights = {"LeastRequestedPriority": 0, "MostRequestedPriority": 7, "BalancedResourceAllocation": 2}
-        kept = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "SelectorSpread", "TaintToleration"]
-        listed = [
-            *({"name": f"{name}Priority", "weight": 1} for name in kept),
-            {"name": "NodePreferAvoidPodsPriority", "weight": 10000},
-        ]
-        listed += [{"name": name, "weight": weight} for name, weight in weights.items() if weight]
-        policy = {"apiVersion": "v1", "kind": "Policy", "priorities": listed}
-        grid = {"release": "1.16", **{f"weights.{name}": weight for name, weight in weights.items()}}
-        (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
-        (plain,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": "1.16"}}).rows
-        used = {
-            usage.resource: usage
-            for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources
-        }
-        deviations = [
-            round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"
-        ]
-        assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)
-        assert row["imbalance"] != plain["imbalance"]
 
-    def test_weights_are_those_of_a_profile(self):
-        """Weights of plugins come to the same as a profile that has them."""
-        enabled = [{"name": "NodeResourcesBalancedAllocation", "weight": 50}]
-        disabled = [{"name": "NodeResourcesFit"}]
-        plugins = {"score": {"enabled": enabled, "disabled": disabled}}
-        profile = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [{"plugins": plugins}],
-        }
-        grid = {
-            "release": "1.27",
-            "weights.NodeResourcesBalancedAllocation": 50,
-            "weights.NodeResourcesFit": 0,
-        }
-        (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["cpu imbalance"]}).rows
-        used = kubeclassic.simulate(
-            CLUSTER, scheduler=Framework(release="1.27", profile=profile)
-        ).summary.resources
-        assert row["cpu imbalance"] == round(used[0].imbalance.standard_deviation, 6)
+def test_shuffled_pods_follow_the_seed():
+    """Orders of arrival that are shuffled by another seed come to other results, by the same seed to the
+    same."""
+    grid = {"order": "shuffled", "seed": list(range(6))}
+    found = [kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows for _ in range(2)]
+    assert found[0] == found[1]
+    assert len({row["imbalance"] for row in found[0]}) > 1
 
-    def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused(self):
-        """A plugin that is gone in the release is no rule that scores there, and the one that took its place
-        is named."""
-        grid = {"release": ["1.21", "1.27"], "weights.NodeResourcesLeastAllocated": 3}
-        old, new = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
-        assert old["error"] is None
-        assert "release 1.27 has no rule by that name" in new["error"]
-        assert new["error"].endswith("NodeResourcesFit took its place")
 
-    def test_edits_count(self):
-        """Edits change objects before a run."""
-        grid = {"set": [None, "pod * requests.cpu=64"]}
-        rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["pods", "placed"]}).rows
-        assert [(row["pods"], row["placed"]) for row in rows] == [(22, 21), (22, 0)]
+def test_weights_are_those_of_a_policy():
+    """Weights come to the same as a Policy that has them; 0 leaves a priority out, and one that was not
+    there is added."""
+    weights = {"LeastRequestedPriority": 0, "MostRequestedPriority": 7, "BalancedResourceAllocation": 2}
+    kept = ["ImageLocality", "InterPodAffinity", "NodeAffinity", "SelectorSpread", "TaintToleration"]
+    listed = [
+        *({"name": f"{name}Priority", "weight": 1} for name in kept),
+        {"name": "NodePreferAvoidPodsPriority", "weight": 10000},
+    ]
+    listed += [{"name": name, "weight": weight} for name, weight in weights.items() if weight]
+    policy = {"apiVersion": "v1", "kind": "Policy", "priorities": listed}
+    grid = {"release": "1.16", **{f"weights.{name}": weight for name, weight in weights.items()}}
+    (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
+    (plain,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": "1.16"}}).rows
+    used = {
+        usage.resource: usage
+        for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources
+    }
+    deviations = [
+        round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"
+    ]
+    assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)
+    assert row["imbalance"] != plain["imbalance"]
+
+
+def test_weights_are_those_of_a_profile():
+    """Weights of plugins come to the same as a profile that has them."""
+    enabled = [{"name": "NodeResourcesBalancedAllocation", "weight": 50}]
+    disabled = [{"name": "NodeResourcesFit"}]
+    plugins = {"score": {"enabled": enabled, "disabled": disabled}}
+    profile = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": plugins}],
+    }
+    grid = {"release": "1.27", "weights.NodeResourcesBalancedAllocation": 50, "weights.NodeResourcesFit": 0}
+    (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["cpu imbalance"]}).rows
+    used = kubeclassic.simulate(
+        CLUSTER, scheduler=Framework(release="1.27", profile=profile)
+    ).summary.resources
+    assert row["cpu imbalance"] == round(used[0].imbalance.standard_deviation, 6)
+
+
+def test_a_weight_of_a_plugin_that_a_release_lacks_is_refused():
+    """A plugin that is gone in the release is no rule that scores there, and the one that took its place
+    is named."""
+    grid = {"release": ["1.21", "1.27"], "weights.NodeResourcesLeastAllocated": 3}
+    old, new = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
+    assert old["error"] is None
+    assert "release 1.27 has no rule by that name" in new["error"]
+    assert new["error"].endswith("NodeResourcesFit took its place")
+
+
+def test_edits_count():
+    """Edits change objects before a run."""
+    grid = {"set": [None, "pod * requests.cpu=64"]}
+    rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["pods", "placed"]}).rows
+    assert [(row["pods"], row["placed"]) for row in rows] == [(22, 21), (22, 0)]
 
 
 def test_a_run_that_fails_is_a_row():

@@ -1,14 +1,10 @@
 """Each stage of an upgrade decides as its release does by itself, whatever the cluster has, and each
 difference has a cause."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import attrs
 import pytest
@@ -21,20 +17,20 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade.ask import upgrade
 from kubeclassic.questions.upgrade.facts import UNKNOWN
 from kubeclassic.questions.upgrade.sides import specs_of
-from kubeclassic.questions.upgrade.upgrade import Upgrade, UpgradeDocument, upgraded
+from kubeclassic.questions.upgrade.upgrade import Upgrade, upgraded
 from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.sides import FREE
 from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
-from tests.framework.facts.forms import CLUSTERS, Json, node, pod
+from tests.framework.facts.forms import CLUSTERS, node, pod
 
 ALL = list(ALL_RELEASES)
 MOST_NODES = 10
 """Of a recorded case that is looked at here."""
 
 
-def check(cluster: list[Any], versions: list[str]) -> None:
+def check(cluster, versions):
     """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to steps that share
     nothing."""
     scenario = scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
@@ -56,31 +52,31 @@ def check(cluster: list[Any], versions: list[str]) -> None:
     assert unknown(free) == unknown(locked) == []
 
 
-def moves(found: UpgradeDocument) -> list[Any]:
+def moves(found):
     """What moves, without why."""
     return [(one.pod, one.retry, one.after, one.old, one.new) for one in found.moved]
 
 
-def unknown(found: UpgradeDocument) -> list[Any]:
+def unknown(found):
     """The decisions without a cause."""
     return [one for one in found.moved if one.effect == UNKNOWN]
 
 
 @pytest.mark.whole
-def test_many_searches_that_begin_elsewhere(tmp_path: Path) -> None:
+def test_many_searches_that_begin_elsewhere(tmp_path):
     """On a dump as of a real cluster, whose searches stop early, each difference has a cause, also where
     several facts make it."""
     RealDump(nodes=120, waiting=400, templates=40).write(tmp_path / "dump.json")
     assert unknown(upgrade(tmp_path / "dump.json", "1.17", "1.18").document) == []
 
 
-def test_a_search_that_begins_elsewhere() -> None:
+def test_a_search_that_begins_elsewhere():
     """An error ends a search by the newer release, so that the next one begins at another node than by the
     older: that has a cause, too."""
     check(json.loads((Path(__file__).parent / "error-before.json").read_text()), ["1.33", "1.34"])
 
 
-def readable(number: int) -> Iterator[list[Any]]:
+def readable(number):
     """The small clusters of recorded cases of a release, of another family first each time, as far as a dump
     of them can be read."""
     files = sorted((ROOT / "tests" / "conformance" / ALL[number]).glob("*.cases.jsonl.gz"))
@@ -97,7 +93,7 @@ def readable(number: int) -> Iterator[list[Any]]:
 
 
 @pytest.mark.parametrize("number", range(len(ALL)))
-def test_cases_of_neighbours(number: int) -> None:
+def test_cases_of_neighbours(number):
     """Hosts of every stage are those of its release, and no cause is unknown: recorded cases of a release, in
     it and its neighbours."""
     before = max(0, min(number - 1, len(ALL) - 3))
@@ -106,11 +102,7 @@ def test_cases_of_neighbours(number: int) -> None:
 
 
 EXEMPT = CLUSTERS["disrupted-pods-are-exempt"]
-PROXY: Json = {
-    "name": "proxy",
-    "restartPolicy": "Always",
-    "resources": {"requests": {"cpu": "1", "memory": "2Gi"}},
-}
+PROXY = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
 MISSED = {
     "sidecars-on-nodes-scored": [
         node("a"),
@@ -134,12 +126,12 @@ MISSED = {
         pod("new", requests={"memory": "1Gi"}, priority=0, preemptionPolicy="Never"),
     ],
 }
-"""Fact -> a cluster that does not seem to have what it needs, or where another fact seemed to be the cause.
-"""
+"""Fact -> a cluster that does not seem to have what it needs, or where another fact seemed to be the
+cause."""
 
 
 @pytest.mark.parametrize("fact", MISSED)
-def test_what_was_missed(fact: str) -> None:
+def test_what_was_missed(fact):
     """The release of a fact is run, and the fact is the cause."""
     release = BY_ID[fact].release
     found = upgrade(MISSED[fact], ALL[ALL.index(release) - 1], release).document
@@ -149,7 +141,7 @@ def test_what_was_missed(fact: str) -> None:
 @pytest.mark.parametrize(
     "start, said", [("1.29.12", ["release 1.29.12 is evaluated as 1.29.9"]), ("1.29.9", []), ("1.29", [])]
 )
-def test_as_which_patch_level(start: str, said: list[str]) -> None:
+def test_as_which_patch_level(start, said):
     """A release that is named by another patch level is judged as the known one, which is said by both
     questions."""
     cluster = [node("n"), pod("web")]

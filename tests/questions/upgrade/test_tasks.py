@@ -1,20 +1,16 @@
 """An upgrade in several processes, or on Dask: the answer is that of one process, byte by byte."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
 import kubeclassic
 from kubeclassic.questions.upgrade.sides import specs_of
 from kubeclassic.questions.upgrade.upgrade import Upgrade, _plain
-from kubeclassic.results import UpgradeResult
 from kubeclassic.simulation.input import SILENT
 from kubeclassic.simulation.scenario import Files
-from kubeclassic.simulation.sides import FREE, LOCKED, MODES, Mode
+from kubeclassic.simulation.sides import FREE, LOCKED, MODES
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
 from tests.support.program import inside
@@ -24,7 +20,7 @@ STEPS = ("1.12", "1.16", "1.17", "1.22", "1.29")
 POLICY = ROOT / "examples" / "policies" / "bin-packing.json"
 
 
-def upgraded(**asked: Any) -> UpgradeResult:
+def upgraded(**asked):
     """The example cluster through some releases."""
     return kubeclassic.upgrade(CLUSTER, "1.12", "1.29", steps=STEPS, **asked)
 
@@ -33,13 +29,13 @@ class TestTheAnswer:
     """What runs an upgrade does not change it."""
 
     @pytest.mark.parametrize("mode", MODES)
-    def test_by_an_executor(self, mode: Mode) -> None:
+    def test_by_an_executor(self, mode):
         """An executor comes to the answer of this process."""
         with ThreadPoolExecutor(1) as executor:
             assert upgraded(mode=mode, executor=executor).document == upgraded(mode=mode).document
 
     @pytest.mark.whole
-    def test_in_processes(self) -> None:
+    def test_in_processes(self):
         """Two processes print the bytes of one."""
         asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json", "--policy", str(POLICY))
         one, other = (inside(*asked, *more) for more in ((), ("--jobs", "2")))
@@ -48,7 +44,7 @@ class TestTheAnswer:
         assert (other.returncode, other.stdout) == (1, one.stdout)
 
     @pytest.mark.whole
-    def test_on_dask(self) -> None:
+    def test_on_dask(self):
         """Two workers of Dask print the bytes of one process."""
         asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json")
         with dask_cluster() as address:
@@ -58,16 +54,16 @@ class TestTheAnswer:
 class TestFailures:
     """What goes wrong in another process is said as if it had happened in this one."""
 
-    def test_an_error_of_the_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_error_of_the_input(self, monkeypatch):
         """What a release refuses is an error of the input, with its text."""
 
-        def refuse(asked: Upgrade) -> None:
+        def refuse(asked):
             raise kubeclassic.KubeclassicError("no such thing")
 
         monkeypatch.setattr(Upgrade, "led", refuse)
         assert repr(_asked(LOCKED).run(["steps", 1])) == "KubeclassicError('no such thing')"
 
-    def test_a_defect(self) -> None:
+    def test_a_defect(self):
         """A defect is none of the input."""
         with (
             ThreadPoolExecutor(1) as executor,
@@ -76,7 +72,7 @@ class TestFailures:
             list(_asked(FREE).results([["steps", 99]], executor, SILENT))
 
 
-def test_a_copy_comes_to_the_same() -> None:
+def test_a_copy_comes_to_the_same():
     """What another process gets is without decisions, and comes to the same."""
     asked = _asked(LOCKED)
     led = asked.steps(0)
@@ -86,6 +82,6 @@ def test_a_copy_comes_to_the_same() -> None:
     assert copy.run(["moved", 1, _plain(led, True), after]) == asked.moved(1, led, after) != ()
 
 
-def _asked(mode: Mode) -> Upgrade:
+def _asked(mode):
     """The example cluster through three releases."""
     return Upgrade(Files.read([CLUSTER]).scenario(), specs_of(["1.16", "1.17", "1.22"]), mode=mode)

@@ -1,8 +1,5 @@
 """An upgrade: each decision that a release changes is found, once, with the fact that changes it."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import pairwise, product
 
 import attrs
@@ -17,14 +14,14 @@ from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.upgrade import facts
-from kubeclassic.questions.upgrade.ask import UpgradeResult, upgrade
+from kubeclassic.questions.upgrade.ask import upgrade
 from kubeclassic.questions.upgrade.facts import UNKNOWN
 from kubeclassic.questions.upgrade.sides import specs_of, way_of
 from kubeclassic.questions.upgrade.traits import concerns, traits_of
-from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
+from kubeclassic.questions.upgrade.upgrade import MovedPod, Upgrade, upgraded
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Files, Scenario
-from kubeclassic.simulation.sides import LOCKED, MODES, Mode
+from kubeclassic.simulation.sides import LOCKED, MODES
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
@@ -35,20 +32,18 @@ CLUSTER = ROOT / "examples" / "cluster"
 ALL = list(ALL_RELEASES)
 
 
-def through(
-    scenario: Scenario, versions: list[str] = ALL, mode: Mode = LOCKED, *, shares: bool = True
-) -> UpgradeDocument:
+def through(scenario, versions=ALL, mode=LOCKED, *, shares=True):
     """*scenario* through *versions* with the default profile of each."""
     return upgraded(attrs.evolve(Upgrade(scenario, specs_of(versions), mode=mode), shares=shares))
 
 
-def moves(found: UpgradeDocument) -> list[tuple[str, str, str | None, str | None]]:
+def moves(found):
     """What moves, without why."""
     return [(one.pod, one.after, one.old, one.new) for one in found.moved]
 
 
 @pytest.fixture(scope="module")
-def example() -> UpgradeResult:
+def example():
     """The example cluster from the first release to the last."""
     return upgrade(CLUSTER, "1.12", "1.36")
 
@@ -56,7 +51,7 @@ def example() -> UpgradeResult:
 class TestExample:
     """The example cluster."""
 
-    def test_it_is_of_a_piece(self, example: UpgradeResult) -> None:
+    def test_it_is_of_a_piece(self, example):
         """The causes of a step add up to its decisions that differ, each by a fact of its release; ways are
         as the moves say."""
         document = example.document
@@ -71,7 +66,7 @@ class TestExample:
             steps = zip(document.stages[1:], pairwise(hosts), strict=True)
             assert all((pod, stage.release) in moved for stage, (one, other) in steps if one != other)
 
-    def test_the_status_is_that_of_the_pod_that_is_asked_about(self) -> None:
+    def test_the_status_is_that_of_the_pod_that_is_asked_about(self):
         """Other pods move, but not this one."""
         asked = {
             name: upgrade(CLUSTER, "1.16", "1.36", pod=name)
@@ -82,7 +77,7 @@ class TestExample:
             "shop/orders-0": False,
         }
 
-    def test_a_pod_may_have_to_make_room(self) -> None:
+    def test_a_pod_may_have_to_make_room(self):
         """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting
         it."""
         sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
@@ -106,15 +101,14 @@ class TestExample:
         assert "has to make room" in first_screen
         assert "no longer fits" not in first_screen
 
-    def test_the_first_step_of_a_pod(self, example: UpgradeResult) -> None:
+    def test_the_first_step_of_a_pod(self, example):
         """The release that moves a given pod first is found, with the fact in a sentence."""
         first = example.first_step("shop/orders-0")
-        assert first is not None
         assert first.after == "1.16"
         assert example.why(first).startswith("1.16: one of several best nodes is taken at random")
         assert example.first_step("shop/nothing") is None
 
-    def test_the_view(self, example: UpgradeResult) -> None:
+    def test_the_view(self, example):
         """The view has the steps, the causes and the decisions."""
         view = example.view()
         assert "7 of 22 pods go elsewhere in 1.36 than in 1.12" in str(view.verdict)
@@ -126,7 +120,7 @@ class TestExample:
 class TestPatchLevels:
     """Each stage says which patch level it is like."""
 
-    def test_a_policy_in_1_19(self) -> None:
+    def test_a_policy_in_1_19(self):
         """Text says that later patches of 1.19 preempt under a Policy, where one runs there, and not else."""
         policy = {"kind": "Policy", "apiVersion": "v1"}
         told = "1.19.8 and later let pods preempt others under a Policy, too."
@@ -144,7 +138,7 @@ class TestAgainstCompare:
         "before, after", [("1.15", "1.16"), ("1.16", "1.17"), ("1.21", "1.22"), ("1.28", "1.29")]
     )
     @pytest.mark.parametrize("seed", range(6))
-    def test_the_same_decisions_differ(self, before: str, after: str, seed: int) -> None:
+    def test_the_same_decisions_differ(self, before, after, seed):
         """In mode locked the same pods differ as compare says, at the first try."""
         scenario = drawn(seed)
         engines = {
@@ -161,7 +155,7 @@ class TestSharing:
 
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize("seed", range(7))
-    def test_nothing_is_missed(self, mode: str, seed: int) -> None:
+    def test_nothing_is_missed(self, mode, seed):
         """With and without sharing the same decisions differ, and each difference has a cause."""
         scenario = drawn(seed)
         shared = through(scenario, mode=mode)
@@ -191,9 +185,7 @@ class TestSharing:
             ("images-on-all-nodes", Files.read([CLUSTER]).scenario(), (), True),
         ],
     )
-    def test_what_concerns_a_cluster(
-        self, fact: str, scenario: Scenario, configuration: Sequence[str], wanted: bool
-    ) -> None:
+    def test_what_concerns_a_cluster(self, fact, scenario, configuration, wanted):
         """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may;
         amounts of 0; images."""
         assert concerns(BY_ID[fact], traits_of(scenario, configuration)) is wanted
@@ -202,7 +194,7 @@ class TestSharing:
 class TestPositions:
     """Where a search begins, in releases that share steps."""
 
-    def test_lists_of_nodes_that_are_read_otherwise(self) -> None:
+    def test_lists_of_nodes_that_are_read_otherwise(self):
         """A release that reads its list from the start takes over where one began that reads it on by a
         cursor."""
         nodes = tuple(node_form(number, 0) for number in range(4))
@@ -214,7 +206,7 @@ class TestPositions:
 class TestTrials:
     """A cause is tried: the newer release without the fact decides as the older one."""
 
-    def test_without_its_fact_a_release_decides_as_before(self) -> None:
+    def test_without_its_fact_a_release_decides_as_before(self):
         """Where a single fact moves pods, the release without it moves none of them for that reason."""
         tried = 0
         pairs = (("1.21", "1.22"), ("1.28", "1.29"), ("1.32", "1.33"))
@@ -231,7 +223,7 @@ class TestTrials:
 
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize("seed", range(4))
-    def test_looked_at_on_the_way(self, monkeypatch: pytest.MonkeyPatch, mode: Mode, seed: int) -> None:
+    def test_looked_at_on_the_way(self, monkeypatch, mode, seed):
         """Where decisions are looked at as they are taken, differences and causes are those of a look at each
         afterwards."""
         found = through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
@@ -239,7 +231,7 @@ class TestTrials:
         assert found == through(drawn(seed), ["1.15", "1.16", "1.17", "1.18"], mode)
 
     @pytest.mark.parametrize("seed", range(8))
-    def test_many_at_once(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    def test_many_at_once(self, monkeypatch, seed):
         """All steps without one fact find a cause for each difference, the likely facts first."""
         versions = ["1.19", "1.20", "1.21", "1.22", "1.23"]
         scenario = drawn(seed)
@@ -253,7 +245,7 @@ class TestTrials:
 class TestWay:
     """Which releases are on the way."""
 
-    def test_all_or_some(self) -> None:
+    def test_all_or_some(self):
         """The way has every release from the first to the last, or those that are named."""
         assert way_of("v1.20", "1.22.6") == ["1.20", "1.21", "1.22"]
         assert way_of("1.12", "1.36", ["1.16", "1.22", "1.27"]) == ["1.16", "1.22", "1.27"]
@@ -272,12 +264,12 @@ class TestWay:
             ("1.11", "1.36", (), 'release: expected 1.12 to 1.36, got "1.11"'),
         ],
     )
-    def test_refusals(self, start: str, end: str, steps: tuple[str, ...], said: str) -> None:
+    def test_refusals(self, start, end, steps, said):
         """A way that does not go forward is refused."""
         with pytest.raises(UnknownNameError, match=said):
             way_of(start, end, steps)
 
-    def test_a_policy_is_carried_over(self) -> None:
+    def test_a_policy_is_carried_over(self):
         """A Policy runs by each release that reads one, and is migrated for those after."""
         found = upgrade(
             CLUSTER, "1.16", "1.24", policy=ROOT / "examples" / "policies" / "kubernetes-classic.json"
@@ -285,7 +277,7 @@ class TestWay:
         runs = [stage.runs for stage in found.stages]
         assert runs == [*["the Policy"] * 7, *["the Policy, migrated to a profile"] * 2]
 
-    def test_a_profile_is_carried_over(self) -> None:
+    def test_a_profile_is_carried_over(self):
         """A profile runs as it is, in a version that the release reads, and is translated where its plugins
         are gone."""
         score = {
@@ -304,14 +296,14 @@ class TestWay:
         ]
         assert found.same
 
-    def test_no_pod_no_move(self) -> None:
+    def test_no_pod_no_move(self):
         """Without pods that wait no decision differs."""
         found = through(Scenario(tuple(item for item in drawn(1).objects if isinstance(item, Node)), ()))
         assert found.same
         assert (found.pods, found.moved) == (0, ())
 
 
-def test_a_sentence_says_the_points() -> None:
+def test_a_sentence_says_the_points():
     """A difference of scores says how many points the node gains."""
     result = upgrade(CLUSTER, "1.12", "1.13")
     fact = facts_of("1.29")[0]
@@ -335,7 +327,7 @@ def test_a_sentence_says_the_points() -> None:
     assert document.why(moved) == f"1.29: {fact.sentence}: n2 gains 12 points on n1"
 
 
-def _with(document: UpgradeDocument, name: str) -> UpgradeDocument:
+def _with(document, name):
     from msgspec.structs import replace
 
     from kubeclassic.framework.facts.facttable import ReleaseFact
@@ -362,20 +354,20 @@ class TestSmallClusters:
     """The clusters of the guide, each with one thing on which releases differ."""
 
     @pytest.mark.parametrize("name", SMALL)
-    def test_a_cluster_shows_its_fact(self, name: str) -> None:
+    def test_a_cluster_shows_its_fact(self, name):
         """From the release before its fact, the first decision that differs is by that fact."""
         wanted = SMALL[name]
         releases = [BY_ID[fact].release for fact in wanted]
         found = upgrade(ROOT / "examples" / "upgrade" / name, ALL[ALL.index(releases[0]) - 1], releases[-1])
         assert [one.fact for one in found.document.moved] == wanted
 
-    def test_a_policy_goes(self) -> None:
+    def test_a_policy_goes(self):
         """A Policy that keeps the pods of a service together is a profile without that from 1.23 on."""
         folder = ROOT / "examples" / "upgrade"
         found = upgrade(folder / "labels.yaml", "1.22", "1.23", policy=folder / "policy.json")
         assert [(one.old, one.new, one.fact) for one in found.document.moved] == [("b", "a", "policies-go")]
 
-    def test_plugins_of_a_policy_that_are_gone(self) -> None:
+    def test_plugins_of_a_policy_that_are_gone(self):
         """A fact that takes a plugin out of what becomes of a Policy is found: without the fact the Policy is
         migrated anew."""
         folder = ROOT / "examples" / "classic"
@@ -385,7 +377,7 @@ class TestSmallClusters:
             ("1.32", "cloud-disk-plugins-gone"),
         }
 
-    def test_a_step_over_several_releases(self) -> None:
+    def test_a_step_over_several_releases(self):
         """A fact is found although the release cannot run with all that the one before that fact has: a
         plugin is gone."""
         found = upgrade(ROOT / "examples" / "upgrade" / "zones.yaml", "1.16", "1.22", steps=("1.16", "1.22"))
@@ -396,7 +388,7 @@ class TestNodes:
     """The nodes that differ for one pod."""
 
     @pytest.mark.parametrize("mode", MODES)
-    def test_why_a_node_is_turned_down(self, mode: Mode) -> None:
+    def test_why_a_node_is_turned_down(self, mode):
         """Of the steps that move the pod: each node of which the releases say something else on the same
         state, before and then."""
         found = upgrade(CLUSTER, "1.28", "1.29", pod="shop/orders-1", mode=mode)
@@ -409,7 +401,7 @@ class TestNodes:
         assert (len(told), told["database-b1"]) == (8, (sidecars, "fits"))
         assert told["general-a1"] == (sidecars, "turned down: Insufficient cpu; Insufficient memory")
 
-    def test_points_by_the_rule_that_decides(self) -> None:
+    def test_points_by_the_rule_that_decides(self):
         """Where scores decide, the nodes whose points by that rule differ, in the points of both releases."""
         found = upgrade(ROOT / "examples" / "upgrade" / "weights.yaml", "1.22", "1.23", pod="web")
         assert found.document.nodes is not UNSET
@@ -417,7 +409,7 @@ class TestNodes:
             ("slow", "fits, 100 points by TaintToleration", "fits, 300 points by TaintToleration")
         ]
 
-    def test_a_pod_that_stays(self) -> None:
+    def test_a_pod_that_stays(self):
         """Where no step moves it there are none; without a pod the record has no such field."""
         found = upgrade(CLUSTER, "1.28", "1.29", pod="analytics/yearly-report")
         assert (found.document.nodes, found.view().table("nodes").rows) == ((), [])

@@ -42,54 +42,57 @@ def headline(html):
     return unescape(re.sub(r"<[^>]*>", "", re.findall('<h1 class="verdict">(.*?)</h1>', html)[0]))
 
 
-class TestPage:
-    def test_the_policy_and_the_profile(self, packing):
-        """Both stand in full, and can be read back as they were."""
-        record, html, _ = packing
-        policy, profile = (shown(html, name) for name in ("policy", "profile"))
-        assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == record["migration"]["policy"]
-        assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.json").read_text())
-        assert (
-            yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0])
-            == record["migration"]["profile"]
-        )
+def test_the_policy_and_the_profile(packing):
+    """Both stand in full, and can be read back as they were."""
+    record, html, _ = packing
+    policy, profile = (shown(html, name) for name in ("policy", "profile"))
+    assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == record["migration"]["policy"]
+    assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.json").read_text())
+    assert (
+        yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0])
+        == record["migration"]["profile"]
+    )
 
-    def test_all_notes(self, packing):
-        """Each note stands in the report, in text as in the page."""
-        record, html, text = packing
-        for note in record["migration"]["notes"]:
-            assert note["text"] in shown(html, "notes")
-            assert f"{note['subject']}: {note['text']}" in text
-            assert (note["upstream"] or "-") in shown(html, "notes")
-        assert any(note["upstream"] for note in record["migration"]["notes"])
 
-    def test_the_check(self, packing):
-        """The verdict counts what is different; the list has each such decision."""
-        _, html, _ = packing
-        assert headline(html) == "6 of 22 decisions are different with the profile: all by NodeResourcesFit"
-        assert sum("different" in row["outcome"] for row in table_of_page(html, "pods")) == 6
+def test_all_notes(packing):
+    """Each note stands in the report, in text as in the page."""
+    record, html, text = packing
+    for note in record["migration"]["notes"]:
+        assert note["text"] in shown(html, "notes")
+        assert f"{note['subject']}: {note['text']}" in text
+        assert (note["upstream"] or "-") in shown(html, "notes")
+    assert any(note["upstream"] for note in record["migration"]["notes"])
 
-    def test_what_to_do_next(self, packing):
-        """It says to look at what is different and at what was left out, and how to go on."""
-        _, html, _ = packing
-        steps = shown(html, "next")
-        accept = "Check whether each decision that differs is acceptable."
-        wanted = (accept, "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
-        assert all(step in steps for step in wanted)
 
-    def test_of_what_it_speaks(self, packing):
-        """Inputs, warnings, releases and the command stand in it."""
-        _, html, _ = packing
-        about = html[html.index('class="soft origin"') :]
-        for text in (
-            "bin-packing.json",
-            "11 nodes",
-            "1.16 (as 1.16.14)",
-            "1.27 (as 1.27.14)",
-            "warnings",
-            "Repeat it with",
-        ):
-            assert text in about
+def test_the_check(packing):
+    """The verdict counts what is different; the list has each such decision."""
+    _, html, _ = packing
+    assert headline(html) == "6 of 22 decisions are different with the profile: all by NodeResourcesFit"
+    assert sum("different" in row["outcome"] for row in table_of_page(html, "pods")) == 6
+
+
+def test_what_to_do_next(packing):
+    """It says to look at what is different and at what was left out, and how to go on."""
+    _, html, _ = packing
+    steps = shown(html, "next")
+    accept = "Check whether each decision that differs is acceptable."
+    wanted = (accept, "left out", "--newer-labels", "kubeclassic shadow", "kube-scheduler --config")
+    assert all(step in steps for step in wanted)
+
+
+def test_of_what_it_speaks(packing):
+    """Inputs, warnings, releases and the command stand in it."""
+    _, html, _ = packing
+    about = html[html.index('class="soft origin"') :]
+    for text in (
+        "bin-packing.json",
+        "11 nodes",
+        "1.16 (as 1.16.14)",
+        "1.27 (as 1.27.14)",
+        "warnings",
+        "Repeat it with",
+    ):
+        assert text in about
 
 
 def test_no_difference(tmp_path):
