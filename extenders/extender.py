@@ -10,6 +10,7 @@ pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
@@ -204,6 +205,7 @@ def _sent(item: Node | Pod) -> bytes:
 
 
 OK = 200
+_VERB = re.compile(r"%(?:%|[-+# 0]*[\d.]*(?P<letter>.?))", re.DOTALL)
 
 
 @attrs.define(eq=False)
@@ -250,7 +252,7 @@ class HttpExtender:
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
         reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
         if reply.error:
-            raise ExtenderError(reply.error)
+            raise ExtenderError(errorf(reply.error))
         failed = texts_of(reply.failednodes)
         unresolvable = (
             texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
@@ -323,7 +325,7 @@ class HttpExtender:
         """Bind *pod* to a node; only for an extender with a bind verb. Raises :class:`ExtenderError`."""
         reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
         if reply is not None and reply.error:
-            raise ExtenderError(reply.error)
+            raise ExtenderError(errorf(reply.error))
 
     # --- one request ----------------------------------------------------------------------------------------
 
@@ -347,3 +349,20 @@ def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | Non
 def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:
     """A map of texts of a reply, a null as an empty text."""
     return {name: text or "" for name, text in (given or {}).items()}
+
+
+def errorf(text: str) -> str:
+    """*text* as Go's ``fmt.Errorf`` writes it without arguments.
+
+    >>> errorf("disk 90% full"), errorf("100%"), errorf("50%%")
+    ('disk 90%!f(MISSING)ull', '100%!(NOVERB)', '50%')
+    """
+
+    def unformatted(found: re.Match[str]) -> str:
+        if found[0] == "%%":
+            return "%"
+        letter = found["letter"]
+        return f"%!{letter}(MISSING)" if letter else "%!(NOVERB)"
+
+    # Upstream: an extender's text is used as a format.
+    return _VERB.sub(unformatted, text)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -33,8 +34,58 @@ BODY_TIMEOUT = "context deadline exceeded (Client.Timeout or context cancellatio
 PORTS = {"http": 80, "https": 443}
 
 
+_CONNECT = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "connection timed out",
+    errno.EACCES: "permission denied",
+}
+_VERIFY = dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authority") | {
+    10: "certificate has expired or is not yet valid"
+}
+"""OpenSSL's codes for certificates that are refused."""
+
+
+def error_text(url: str, error: Exception) -> str:
+    """The text of Go's net/http for an *error* of httpx on a request to *url*.
+
+    It stands in conditions and events of pods.
+    """
+    if "Timeout" in type(error).__name__:
+        return HEADER_TIMEOUT
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            text = _VERIFY.get(cause.verify_code, cause.verify_message)
+            return f"tls: failed to verify certificate: x509: {text}"
+        if isinstance(cause, ssl.SSLError):
+            if cause.reason == "WRONG_VERSION_NUMBER":
+                return "http: server gave HTTP response to HTTPS client"
+            return f"tls: {(cause.reason or str(cause)).lower().replace('_', ' ')}"
+        if isinstance(cause, socket.gaierror):
+            return f"dial tcp: lookup {urlsplit(url).hostname}: no such host"
+        if isinstance(cause, OSError) and cause.errno in _CONNECT:
+            return f"dial tcp {_address(url)}: connect: {_CONNECT[cause.errno]}"
+        if isinstance(cause, ConnectionResetError):
+            return f"read tcp {_address(url)}: read: connection reset by peer"
+        cause = cause.__cause__ or cause.__context__
+    return "EOF" if "disconnected" in str(error) else str(error)
+
+
+def _address(url: str) -> str:
+    """The address that Go tries first, with its port."""
+    parts = urlsplit(url)
+    port = parts.port or PORTS[parts.scheme.lower()]
+    try:
+        host = str(socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        host = parts.hostname or ""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class PostError(ExtenderError):
-    """No answer."""
+    """No answer: the text is that of Go's net/http."""
 
 
 @attrs.frozen
@@ -103,19 +154,7 @@ class HttpPost:
                     raise PostError(BODY_TIMEOUT) from None
                 return PostReply(response.status_code, bytes(reply))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            # Where Go's net/http has words of its own, they are these: they stand in conditions and events of
-            # pods.
-            text = str(error)
-            cause = error.__context__
-            while cause is not None and not (isinstance(cause, OSError) and cause.strerror):
-                cause = cause.__context__
-            if isinstance(error, httpx.TimeoutException):
-                text = HEADER_TIMEOUT
-            elif isinstance(cause, OSError):
-                text = str(cause.strerror).lower()
-                if isinstance(error, httpx.ConnectError) and cause.errno in errno.errorcode:
-                    text = f"dial tcp {parts.hostname}:{parts.port or PORTS[parts.scheme.lower()]}: connect: {text}"
-            raise PostError(f"{where} {text}") from None
+            raise PostError(f"{where} {error_text(url, error)}") from None
 
     def close(self) -> None:
         """Close the connections; a later request makes new ones."""

@@ -12,7 +12,7 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.extender import Bodies, HttpExtender
+from kubeclassic.extenders.extender import Bodies, HttpExtender, errorf
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod
@@ -60,8 +60,8 @@ class TestFilter:
         "ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")]
     )
     def test_an_error_of_its_own(self, ask):
-        """The reply's Error is the text."""
-        with pytest.raises(ExtenderError, match="90%full"):
+        """The reply's Error is the text, which Go takes for a format."""
+        with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
             ask(extender(Scripted({"Error": "90%full"})))
 
 
@@ -120,3 +120,12 @@ def test_whom_it_is_interested_in(place, requests, limits, asked):
     assert isinstance(found, Pod)
     assert extender(Scripted(), managed_resources=(ManagedResource("a.b/c"),)).is_interested(found) is asked
     assert extender(Scripted()).is_interested(found)
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [("plain", "plain"), ("%", "%!(NOVERB)"), ("%d of %-5s", "%!d(MISSING) of %!s(MISSING)"), ("%%", "%")],
+)
+def test_texts_are_formats(text, wanted):
+    """Go writes a format without arguments with what is missing."""
+    assert errorf(text) == wanted

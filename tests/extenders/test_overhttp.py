@@ -130,13 +130,13 @@ class TestPlain:
                 0.05,
                 'Post "{}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
             ),
-            ("/gone", 60.0, 'Post "{}": Server disconnected without sending a response.'),
+            ("/gone", 60.0, 'Post "{}": EOF'),
             ("/large", 60.0, "expected a reply, got more than 3 MiB"),
         ],
     )
     def test_no_answer(self, path, timeout, text, monkeypatch):
-        """A slow answer has Go's text; a closed connection is told; one of more than the limit is an error at
-        once."""
+        """A slow answer, and a connection that is closed without one, have Go's text; one of more than the
+        limit is an error at once."""
         monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
         with serving() as port:
             url = f"http://127.0.0.1:{port}{path}"
@@ -207,10 +207,18 @@ class TestTls:
         post.close()
 
     def test_who_is_not_trusted(self, tls_port):
-        """A certificate of an unknown authority is refused, and so is one for another host."""
+        """A certificate of an unknown authority is refused in Go's words, and so is one for another host."""
         url = f"https://127.0.0.1:{tls_port}/x"
-        for tls in (None, TlsConfig(ca_file=str(CERT))):
-            assert "certificate verify failed" in failure(ExtenderConfig(tls=tls), url)
+        text = f'Post "{url}": tls: failed to verify certificate: x509: '
+        assert failure(ExtenderConfig(), url) == f"{text}certificate signed by unknown authority"
+        assert failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), url).startswith(text)
+
+    def test_plain_http_behind_https(self):
+        """An answer without TLS has Go's text."""
+        with serving() as port:
+            url = f"https://127.0.0.1:{port}/x"
+            told = f'Post "{url}": http: server gave HTTP response to HTTPS client'
+            assert failure(ExtenderConfig(), url) == told
 
     @pytest.mark.parametrize(
         "tls, text",
