@@ -190,6 +190,8 @@ AGAIN_AFTER = 10.0
 """Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of
 that time share one run."""
 _LOOK_EVERY = 0.05
+_LONGEST_END = 1.0
+"""Seconds that the end of a program may take."""
 _LONGEST = 100
 
 
@@ -217,6 +219,7 @@ class PluginRun:
     waiting: list[Future[Grant]] = attrs.Factory(list)
     stop: threading.Event = attrs.Factory(threading.Event)
     """Set to end the program."""
+    worker: threading.Thread | None = None
 
 
 @attrs.define
@@ -255,10 +258,9 @@ class ExecPlugin:
             if self._grant is not None and (self._expires is None or now < self._expires):
                 return self._grant
             if self._run is None:
-                self._run = PluginRun()
-                threading.Thread(
-                    target=self._work, args=(self._run,), name="exec plugin", daemon=True
-                ).start()
+                self._run = run = PluginRun()
+                run.worker = threading.Thread(target=self._work, args=(run,), name="exec plugin", daemon=True)
+                run.worker.start()
             run = self._run
             wanted = Future[Grant]()
             run.waiting.append(wanted)
@@ -271,6 +273,10 @@ class ExecPlugin:
                     if not run.waiting:  # it was the last one that waits for the program
                         run.stop.set()
                         self._run = None
+            if run.stop.is_set() and run.worker is not None:
+                run.worker.join(
+                    _LONGEST_END
+                )  # else this process may end before the program does, which stays
             raise
 
     def refused(self) -> bool:

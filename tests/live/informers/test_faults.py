@@ -169,7 +169,9 @@ def test_informers_end_up_with_the_objects_of_the_server(release, steps, faults,
     assert {key: item.metadata.resource_version for key, item in followed.objects.items()} == there(
         store, informers
     )
-    stored = [item for reflector in informers.reflectors.values() for item in reflector.store]
+    stored = [
+        item for reflector in informers.reflectors.values() for item in reflector.store._objects.values()
+    ]
     assert {id(item) for item in stored} == {id(item) for item in followed.objects.values()}
 
 
