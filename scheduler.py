@@ -44,10 +44,11 @@ class Scheduler:
     placed are bound. The cluster itself does not change: to tell it and all other schedulers, call
     ``cluster.update(decision.pod.bound_to(decision.host))``.
 
-    :param cluster: a :class:`~kubeclassic.Cluster`. :param options: :class:`~kubeclassic.Classic` for a
-    release with predicates and priorities, 1.12 to 1.16, :class:`~kubeclassic.Framework` for one with
-    profiles, from 1.17 on, or the release alone. By default, and for ``"auto"``, the release nearest to that
-    of the nodes that the cluster has now; the newest if they say none, 1.16 for ``Classic()``.
+    :param cluster: a :class:`~kubeclassic.Cluster`.
+    :param options: :class:`~kubeclassic.Classic` for a release with predicates and priorities, 1.12 to 1.16,
+        :class:`~kubeclassic.Framework` for one with profiles, from 1.17 on, or the release alone. By default,
+        and for ``"auto"``, the release nearest to that of the nodes that the cluster has now; the newest if
+        they say none, 1.16 for ``Classic()``.
 
     A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on
     as this one would and follows the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is

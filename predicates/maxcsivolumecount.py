@@ -143,7 +143,7 @@ def _of_claim(key: str, cycle: Cycle) -> Found | None:
 
 
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
-    """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
+    """The volume of a class that does not exist yet: the claim's name is used as the handle."""
     migration = cycle.algorithm.release.volumes.csi_reads_migration
     found = cycle.listings.classes.get(
         claim.storage_class if migration else claim.spec.storage_class_name or ""

@@ -417,6 +417,3 @@ def _told(error: BaseException) -> str | None:
             return reason
         return f"{shortened(os.fsdecode(error.filename), _LONGEST)}: {reason}"
     return None
-
-
-# --- defects ------------------------------------------------------------------------------------------------

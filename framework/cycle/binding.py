@@ -234,7 +234,7 @@ class FrameworkBinding(BindingCycle):
             status.plugin if self.engine.release.queueing.names_refusing_plugin else "",
         )
 
-    # --- the steps: each takes the assumed pod, with its node set, and returns why it failed, or None on succ
+    # --- the steps of the assumed pod; each returns why it failed, or None ----------------------------------
 
     def _run_reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.

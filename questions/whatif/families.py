@@ -261,9 +261,6 @@ def looser_spread(context: WhatIfContext) -> Iterator[Change]:
         yield context.of_pod("spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
 
-# --- requests -----------------------------------------------------------------------------------------------
-
-
 # --- other pods ---------------------------------------------------------------------------------------------
 
 

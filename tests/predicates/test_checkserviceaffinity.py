@@ -65,6 +65,3 @@ def test_a_nominated_peer_that_names_a_node_leads_there():
     trial = overlay(cycle, "a", "b")
     trial.add(cycle.nominated_entry(peer("1", "b")), 0)
     assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": []}
-
-
-# --- against a plain loop -----------------------------------------------------------------------------------

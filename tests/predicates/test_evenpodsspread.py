@@ -43,6 +43,3 @@ def test_an_edit_makes_a_domain_of_a_refused_node():
     trial = overlay(cycle, "c")
     trial.remove(trial.pods(0)[0], 0)
     assert answers(even_pods_spread, cycle, trial) == {"c": []}
-
-
-# --- against a plain loop -----------------------------------------------------------------------------------

@@ -155,6 +155,3 @@ class TestInvalidSelectors:
             "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
         )
         assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
-
-
-# --- against plain loops ------------------------------------------------------------------------------------

@@ -30,6 +30,3 @@ def test_the_older_name_reads_controllers_too():
     """ServiceSpreadingPriority counts by controllers as well, for all its name."""
     objects = [node("a"), node("b"), owner("ReplicationController", "r", {"app": "a"}), peer("1", "a")]
     assert scored(service_spreading, NEWCOMER, *objects) == {"a": 0, "b": 10}
-
-
-# --- against plain loops ------------------------------------------------------------------------------------

@@ -326,6 +326,3 @@ def test_unknown_options_are_refused(example):
     ) as caught:
         options_of({"polcy": "p.json"})
     assert isinstance(caught.value, KubeclassicError)
-
-
-# --- explaining a pod that waits for its node ---------------------------------------------------------------

@@ -255,7 +255,7 @@ class TestClasses:
         ) is alike
 
 
-# --- What invalidates results of the equivalence cache: after each such event the true answer is found again
+# --- what invalidates results, so that the true answer is found again ---------------------------------------
 
 
 FILLING = pod("full", on="a", requests={"cpu": "4"})

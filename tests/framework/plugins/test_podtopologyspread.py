@@ -181,9 +181,6 @@ def test_a_node_that_left_takes_its_domain_along():
     assert named(found_by(plugin(), cycle, Batch(cycle.table))) == {"a": None}
 
 
-# --- against a plain loop -----------------------------------------------------------------------------------
-
-
 # --- PodTopologySpread, soft and default constraints: which domains are preferred, by example and against a plain loo---
 
 
@@ -250,6 +247,3 @@ class TestSoft:
         of_soft = "calculating preScoreState: obtaining pod's soft topology spread constraints"
         text = f'{of_soft}: "Near" is not a valid label selector operator'
         assert status == Status(Code.ERROR, (text,))
-
-
-# --- against a plain loop -----------------------------------------------------------------------------------

@@ -11,23 +11,12 @@ import pytest
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.profiles import GROUP
+from tests.extenders.test_recordings import SCENARIOS
 from tests.live.scheduler.recorded import asked_by, comparable, play, reads, recorded_asked, writes
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
 from tests.live.scheduler.recordedpace import exchanges
 from tests.live.scheduler.test_recordings import making, scenario_file
 
-SCENARIOS = (
-    "f1-extender-nocache",
-    "f2-extender-cache",
-    "f3-extender-preempt-nocache",
-    "f4-extender-preempt-cache",
-    "f5-extender-bind",
-    "f6-extender-managed",
-    "f7-extender-ignorable",
-    "f8-extender-unreachable",
-    "f9-extender-odd-cache",
-    "f9-extender-odd-nocache",
-)
 CRASH = ("1.15.5", "f9-extender-odd-cache")
 """There an extender names a node that is not in the cluster, and the original ends."""
 TOO_LATE = ("1.28.7", "f9-extender-odd-cache")
