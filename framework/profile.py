@@ -17,8 +17,7 @@ from ..core.pods.template import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
 from .adapters import as_cacheable, as_predicate, as_priority
-from .config.argfaults import arg_faults
-from .config.args import NodeResourcesFitArgs
+from .config.args import NodeResourcesFitArgs, arg_faults
 from .config.configuration import KubeSchedulerConfiguration
 from .config.fielderrors import ProfileFault, aggregated, fault_of
 from .config.profiles import PluginEntry, ProfileConfig, sorter_args
