@@ -427,7 +427,7 @@ class DynamicResourcesArgs(Arguments):
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-_PLUGIN_ARGS: Mapping[str, type[Arguments]] = {
+_PLUGIN_ARGS: Mapping[str, Any] = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
         DefaultPreemptionArgs,
