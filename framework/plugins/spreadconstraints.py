@@ -141,7 +141,8 @@ class Constraint:
         if not self.honors_taints:
             return mask
         tolerations = pod.spec.tolerations
-        return mask & nodes.taints.where(lambda taints: first_untolerated(taints, tolerations) is None)
+        mask = mask & nodes.taints.where(lambda taints: first_untolerated(taints, tolerations) is None)
+        return mask
 
 
 def allows(pod: Template) -> tuple[Hashable, ...]:

@@ -237,7 +237,7 @@ MUTANTS = (
     Mutant(
         "interpodaffinity: first pod needs no key",
         "framework/plugins/interpodaffinity.py",
-        "for key in affinity.keys if self.handle.cells.first_pod_needs_keys else ():",
+        "for key in affinity.keys if cells.first_pod_needs_keys else ():",
         "for key in ():",
         "framework/plugins/test_interpodaffinity.py test_conformance.py::test_the_cases_kept_here[1.27]",
     ),
