@@ -141,8 +141,8 @@ class Constraint:
         if not self.honors_taints:
             return mask
         tolerations = pod.spec.tolerations
-        mask = mask & nodes.taints.where(lambda taints: first_untolerated(taints, tolerations) is None)
-        return mask
+        tolerated: Mask = nodes.taints.where(lambda taints: first_untolerated(taints, tolerations) is None)
+        return mask & tolerated
 
 
 def allows(pod: Template) -> tuple[Hashable, ...]:
