@@ -214,10 +214,12 @@ class PotentialVictims:
     def of_layout(self, array: Ints, places: Rows | int) -> Ints:
         """What an *array* of the layout holds for *places*, int64[len(places), k], or for one of them,
         int64[k]; of no meaning where there is no pod."""
+        found: Ints
         if self.order is None:
-            found: Ints = array[places].take(self.rows, axis=-1)
-            return found
-        return array[self.order[places], self.rows]
+            found = array[places].take(self.rows, axis=-1)
+        else:
+            found = array[self.order[places], self.rows]
+        return found
 
     def entry(self, place: int, i: int) -> Entry:
         """The pod at *place* of row *i*."""
