@@ -71,16 +71,21 @@ def build_engine(
     does not say so itself; upstream reads KUBE_MAX_PD_VOLS. Raises
     :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
-    draw = _tie_break(tie_break)
+    if isinstance(tie_break, str) and tie_break not in TIE_BREAKS:
+        expected = f"expected {', '.join(TIE_BREAKS)}"
+        raise UnknownNameError(
+            f'tie_break: {expected}, got "{tie_break}"{did_you_mean(tie_break, TIE_BREAKS)}'
+        )
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
     release = wanted.release
+    options["pick_host"] = TIE_BREAKS[tie_break](release, seed) if isinstance(tie_break, str) else tie_break
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if leaves_uncalled and wanted.extenders:
         wanted = attrs.evolve(wanted, extenders=tuple(map(UncalledExtender.of, wanted.extenders)))
     if isinstance(wanted, Algorithm):
         wanted = wanted if max_pd_vols is None else attrs.evolve(wanted, max_pd_vols=max_pd_vols)
-        return classic_engine(wanted, pick_host=draw(release, seed), **options)
+        return classic_engine(wanted, **options)
     from .flow import framework_engine  # half of this package: up to 1.16 none of it is needed
     from .registry import registry_of, with_plugins
 
@@ -92,19 +97,8 @@ def build_engine(
         preempts=preempts,
         shortlists=False,
         max_pd_vols=max_pd_vols,
-        pick_host=draw(release, seed),
         **options,
     )
-
-
-def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:
-    if not isinstance(wanted, str):
-        return lambda release, seed: wanted
-    if wanted not in TIE_BREAKS:
-        raise UnknownNameError(
-            f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{wanted}"{did_you_mean(wanted, TIE_BREAKS)}'
-        )
-    return TIE_BREAKS[wanted]
 
 
 ConfigMaps = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -318,11 +312,9 @@ class SchedulerSpec:
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config*
         may name one."""
-        found = self.settled(config_maps)
+        profiles = self.settled(config_maps).profiles
         with _refusals(self.file, find_any_release(self.version), self.configuration.gates):
-            return self.engine_of(
-                found.profiles if found.profiles is not None else self.algorithm(config_maps)
-            )
+            return self.engine_of(self.algorithm(config_maps) if profiles is None else profiles)
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
         """The same; where a ConfigMap has a Policy of which profiles are made, with these profiles."""
@@ -336,13 +328,15 @@ class SchedulerSpec:
         policy = config.policy(config_maps)
         assert policy is not None
         weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
-        started: dict[str, Any] = {
-            "gates": config.gates,
-            "percentage": config.percentage,
-            "hard_pod_affinity_weight": weight,
-        }
-        with _refusals(place, self.profiles.release, config.gates):
-            made = configuration_of_policy(policy, self.profiles.release, **started)
+        release = self.profiles.release
+        with _refusals(place, release, config.gates):
+            made = configuration_of_policy(
+                policy,
+                release,
+                gates=config.gates,
+                percentage=config.percentage,
+                hard_pod_affinity_weight=weight,
+            )
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
