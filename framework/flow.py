@@ -329,15 +329,11 @@ class FrameworkFlow:
             cycle.hint = self.batches.hint(cycle, profile.scheduler_name)
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
-        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, known)
-        found.passed_extenders = searched.passed_extenders
-        order.start = searched.start
-        found.feasible_rows = searched.feasible
-        found.search = diagnosis.search
-        if searched.error is not None:
-            raise FilterError(
-                filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework)
-            )
+        order.start, failed = search(
+            cycle, profile, nominations, found, outcome, order.start, pass_extenders, known
+        )
+        if failed is not None:
+            raise FilterError(filter_error(failed, cycle.pod.name, profile.algorithm.release.framework))
         return found
 
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:

@@ -164,7 +164,15 @@ def check_profile(
             faults.append(fault_of(str(error)))
     if faults or config is None:
         found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
-        hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
+        # Where a plugin can come from that does not exist, or what takes its place.
+        hints: dict[str, None] = {}
+        for one in found:
+            hint = hint_of_plugins(one.what)
+            name = (one.got or "").strip('"')
+            if hint is None and name in release.configuration.gone_plugins:
+                hint = f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
+            if hint is not None:
+                hints[hint] = None
         return replace(report, faults=found, warnings=tuple(hints))
     return replace(
         report,
@@ -193,16 +201,6 @@ def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
             if (fault.got or "").strip('"') not in foreign:
                 raise PolicyError(f"profiles[{i}].{fault.where}: {fault.what}")
     return foreign
-
-
-def _hint(fault: ProfileFault, release: Release) -> str | None:
-    """Where a plugin can come from that does not exist, or what takes its place."""
-    if (hint := hint_of_plugins(fault.what)) is not None:
-        return hint
-    name = (fault.got or "").strip('"')
-    if name in release.configuration.gone_plugins:
-        return f"plugin {name} is one of other releases, not of {release.version}; `kubeclassic policy migrate` carries profiles over"
-    return None
 
 
 def _decoded(

@@ -94,9 +94,8 @@ def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:
     # Upstream: what sorts and binds by default is no plugin there.
     if point == "queueSort" and custom.enabled:
         return PluginSet(custom.enabled)
-    return PluginSet(
-        (*custom.enabled, *default.enabled) if point == "bind" else (*default.enabled, *custom.enabled)
-    )
+    both = (custom, default) if point == "bind" else (default, custom)
+    return PluginSet(both[0].enabled + both[1].enabled)
 
 
 def _merged(default: PluginSet, custom: PluginSet, cells: ConfigurationCells) -> PluginSet:
@@ -185,7 +184,12 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
     for point in POINTS:
         for i, plugin in enumerate(profile.at(point).enabled):
             yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
-    yield from _conflicts(profile, f"{path}.plugins.score", version, context.cells)
+    names = profile.at("score").names
+    found = " ".join(quoted(name) for name in names if name in context.cells.conflicting_scores)
+    for i, name in enumerate(names):
+        if name == "NodeResourcesFit" and found:
+            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
+            yield invalid(f"{path}.plugins.score.enabled[{i}]", name, text)
     seen: set[str] = set()
     for i, entry in enumerate(profile.plugin_config if context.cells.args_with_configuration else ()):
         within = f"{path}.pluginConfig[{i}]"
@@ -205,15 +209,6 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
         yield invalid(
             path, plugin, f'{cells.refused_text} (KubeSchedulerConfiguration is version "{version}")'
         )
-
-
-def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
-    names = profile.at("score").names
-    found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
-    for i, name in enumerate(names):
-        if name == "NodeResourcesFit" and found:
-            text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
-            yield invalid(f"{path}.enabled[{i}]", name, text)
 
 
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
@@ -264,11 +259,9 @@ def _set_text(plugins: PluginSet, cells: FrameworkCells) -> str:
             name: [{"Name": p.name, "Weight": p.weight} for p in found] or () for name, found in lists.items()
         }
         return f"{{{','.join(f'{quoted(name)}:{as_json(found)}' for name, found in shown.items())}}}"
-    return f"config.PluginSet{{{', '.join(f'{name}:{_list_text(found)}' for name, found in lists.items())}}}"
-
-
-def _list_text(plugins: Sequence[PluginEntry]) -> str:
     kind = "config.Plugin"
-    if not plugins:
-        return f"[]{kind}(nil)"
-    return f"[]{kind}{{{', '.join(f'{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}' for p in plugins)}}}"
+    texts: list[str] = []
+    for name, found in lists.items():
+        items = ", ".join(f"{kind}{{Name:{quoted(p.name)}, Weight:{p.weight}}}" for p in found)
+        texts.append(f"{name}:[]{kind}{{{items}}}" if found else f"{name}:[]{kind}(nil)")
+    return f"config.PluginSet{{{', '.join(texts)}}}"
