@@ -120,69 +120,75 @@ class TestSchedule:
         assert refusal_text(KubeclassicError, ours.schedule, given) == message
 
 
-class TestRun:
-    @pytest.mark.parametrize("release", ENDS)
-    def test_as_simulate_does(self, release, root):
-        """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
-        same."""
-        scenario = Files.read(root / "examples" / "cluster").scenario()
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
-        engine = Scheduler(Cluster(), release)._run.engine
-        wanted = [
-            decision.record(details=True)
-            for decision in Simulation(scenario, engine, details=True).decisions()
-        ]
-        assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
-        plain = Scheduler(ours.cluster, release).run()
-        assert hosts(plain) == [found["host"] for found in wanted]
+# --- Run ----------------------------------------------------------------------------------------------------
 
-    def test_a_second_run(self):
-        """What found no node is tried again; what has one is not."""
-        ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
-        assert hosts(ours.run()) == ["a", None]
-        ours.cluster.add(node("b"))
-        assert hosts(ours.run()) == ["b"]
-        assert ours.run() == []
 
-    def test_chosen_pods(self):
-        """Only the pods that are given are tried, in their order."""
-        ours = scheduler(node("a", pods="1"), pod("p"), pod("q"), pod("r"))
-        decisions = ours.run(["r", pod("p")])
-        assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
+@pytest.mark.parametrize("release", ENDS)
+def test_as_simulate_does(release, root):
+    """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
+    same."""
+    scenario = Files.read(root / "examples" / "cluster").scenario()
+    ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
+    engine = Scheduler(Cluster(), release)._run.engine
+    wanted = [
+        decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()
+    ]
+    assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
+    plain = Scheduler(ours.cluster, release).run()
+    assert hosts(plain) == [found["host"] for found in wanted]
 
-    def test_who_is_preempted(self):
-        """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
-        again."""
-        ours = scheduler(
-            node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
-        )
-        assert hosts(ours.run()) == ["a", None, "a"]
-        assert ours.waiting == ()
-        ours.cluster.update(ours.cluster.find(Pod, "low"))
-        assert [item.name for item in ours.waiting] == ["low"]
 
-    def test_a_preemptor_that_is_scheduled_by_hand(self):
-        """One pod at a time, the caller tries again; its nomination holds meanwhile."""
-        ours = scheduler(
-            node("a", cpu="2"),
-            pod("low", on="a", requests={"cpu": 2}),
-            pod("high", requests={"cpu": 2}, priority=5),
-        )
-        decision = ours.schedule("high")
-        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
-            "a",
-            ["low"],
-        )
-        assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
-        assert hosts(ours.run()) == ["a"]
+def test_a_second_run():
+    """What found no node is tried again; what has one is not."""
+    ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
+    assert hosts(ours.run()) == ["a", None]
+    ours.cluster.add(node("b"))
+    assert hosts(ours.run()) == ["b"]
+    assert ours.run() == []
 
-    def test_pods_of_other_schedulers(self):
-        """Without a choice only those are tried that ask for this scheduler."""
-        cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
-        assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
-        assert [
-            decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()
-        ] == ["theirs"]
+
+def test_chosen_pods():
+    """Only the pods that are given are tried, in their order."""
+    ours = scheduler(node("a", pods="1"), pod("p"), pod("q"), pod("r"))
+    decisions = ours.run(["r", pod("p")])
+    assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
+
+
+def test_who_is_preempted():
+    """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
+    again."""
+    ours = scheduler(
+        node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
+    )
+    assert hosts(ours.run()) == ["a", None, "a"]
+    assert ours.waiting == ()
+    ours.cluster.update(ours.cluster.find(Pod, "low"))
+    assert [item.name for item in ours.waiting] == ["low"]
+
+
+def test_a_preemptor_that_is_scheduled_by_hand():
+    """One pod at a time, the caller tries again; its nomination holds meanwhile."""
+    ours = scheduler(
+        node("a", cpu="2"),
+        pod("low", on="a", requests={"cpu": 2}),
+        pod("high", requests={"cpu": 2}, priority=5),
+    )
+    decision = ours.schedule("high")
+    assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
+        "a",
+        ["low"],
+    )
+    assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
+    assert hosts(ours.run()) == ["a"]
+
+
+def test_pods_of_other_schedulers():
+    """Without a choice only those are tried that ask for this scheduler."""
+    cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
+    assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
+    assert [
+        decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()
+    ] == ["theirs"]
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
@@ -208,50 +214,55 @@ def test_volumes_stay_free(release, root):
     assert hosts(asked.run()) == hosts(told.run())
 
 
-class TestTheCluster:
-    def test_two_schedulers_do_not_touch_each_other(self):
-        """What one scheduler places, another does not see, nor does the cluster."""
-        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one = Scheduler(cluster, "1.12")
-        other = Scheduler(cluster)
-        assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
-        assert [item.name for item in cluster.pending] == ["p", "q"]
+# --- The cluster --------------------------------------------------------------------------------------------
 
-    def test_bindings_that_the_cluster_hears_of(self):
-        """A binding that is put into the cluster reaches every scheduler; who decided it takes it as
-        confirmed."""
-        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one = Scheduler(cluster)
-        other = Scheduler(cluster)
-        cluster.update(one.schedule("p").pod.bound_to("a"))
-        assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
-        cluster.delete(cluster.find(Pod, "p"))
-        assert (one.schedule("q").host, other.schedule("q").host) == ("a", "a")
 
-    def test_changes_reach_the_scheduler(self):
-        """Nodes and pods that come, change and go after construction count."""
-        cluster = Cluster([pod("p", requests={"cpu": 2})])
-        ours = Scheduler(cluster, "1.16")
-        assert ours.schedule("p").error == "no nodes available to schedule pods"
-        cluster.add(node("a", cpu="1"))
-        assert ours.schedule("p").error == NO_CPU
-        cluster.update(node("a", cpu="2"))
-        cluster.add(pod("q", on="a", requests={"cpu": 1}))
-        assert ours.schedule("p").error == NO_CPU
-        cluster.update(pod("p", requests={"cpu": 1}))
-        assert ours.schedule("p").host == "a"
+def test_two_schedulers_do_not_touch_each_other():
+    """What one scheduler places, another does not see, nor does the cluster."""
+    cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+    one = Scheduler(cluster, "1.12")
+    other = Scheduler(cluster)
+    assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
+    assert [item.name for item in cluster.pending] == ["p", "q"]
 
-    def test_a_waiting_pod_that_goes(self):
-        """A pod that is deleted frees what the scheduler gave it, and its nomination."""
-        cluster = Cluster([node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 2})])
-        ours = Scheduler(cluster)
-        ours.schedule("p")
-        cluster.delete(cluster.find(Pod, "p"))
-        assert ours.explain("q").host == "a"
-        cluster.add(pod("nominated", requests={"cpu": 2}, priority=3, status={"nominatedNodeName": "a"}))
-        assert ours.explain("q").host is None
-        cluster.delete(cluster.find(Pod, "nominated"))
-        assert ours.explain("q").host == "a"
+
+def test_bindings_that_the_cluster_hears_of():
+    """A binding that is put into the cluster reaches every scheduler; who decided it takes it as
+    confirmed."""
+    cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+    one = Scheduler(cluster)
+    other = Scheduler(cluster)
+    cluster.update(one.schedule("p").pod.bound_to("a"))
+    assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
+    cluster.delete(cluster.find(Pod, "p"))
+    assert (one.schedule("q").host, other.schedule("q").host) == ("a", "a")
+
+
+def test_changes_reach_the_scheduler():
+    """Nodes and pods that come, change and go after construction count."""
+    cluster = Cluster([pod("p", requests={"cpu": 2})])
+    ours = Scheduler(cluster, "1.16")
+    assert ours.schedule("p").error == "no nodes available to schedule pods"
+    cluster.add(node("a", cpu="1"))
+    assert ours.schedule("p").error == NO_CPU
+    cluster.update(node("a", cpu="2"))
+    cluster.add(pod("q", on="a", requests={"cpu": 1}))
+    assert ours.schedule("p").error == NO_CPU
+    cluster.update(pod("p", requests={"cpu": 1}))
+    assert ours.schedule("p").host == "a"
+
+
+def test_a_waiting_pod_that_goes():
+    """A pod that is deleted frees what the scheduler gave it, and its nomination."""
+    cluster = Cluster([node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 2})])
+    ours = Scheduler(cluster)
+    ours.schedule("p")
+    cluster.delete(cluster.find(Pod, "p"))
+    assert ours.explain("q").host == "a"
+    cluster.add(pod("nominated", requests={"cpu": 2}, priority=3, status={"nominatedNodeName": "a"}))
+    assert ours.explain("q").host is None
+    cluster.delete(cluster.find(Pod, "nominated"))
+    assert ours.explain("q").host == "a"
 
 
 AT_WORK = Reason("node(s) were worked on", resolvable=False)

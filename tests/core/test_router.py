@@ -85,44 +85,49 @@ EVENTS = [
 """What there was, what there is now, and whether that moves all."""
 
 
-class TestMoves:
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("old, new, moved", EVENTS, ids=lambda value: getattr(value, "kind", None))
-    def test_which_events_move_all(self, release, old, new, moved):
-        """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
-        late one that comes does."""
-        made = router(release, *([] if old is None else [old]))
-        if new is not None:
-            made.put(new)
-        elif old is not None:
-            made.delete(old)
+# --- Moves --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ALL)
+@pytest.mark.parametrize("old, new, moved", EVENTS, ids=lambda value: getattr(value, "kind", None))
+def test_which_events_move_all(release, old, new, moved):
+    """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a
+    late one that comes does."""
+    made = router(release, *([] if old is None else [old]))
+    if new is not None:
+        made.put(new)
+    elif old is not None:
+        made.delete(old)
+    assert moves(made) == moved
+
+
+@pytest.mark.parametrize("release", OLD)
+def test_without_volume_scheduling(release):
+    """In 1.12 and 1.13 claims that change and classes that come count only with gate VolumeScheduling."""
+    made = router(release, claim(), VolumeScheduling=False)
+    made.put(claim(resourceVersion="2"))
+    made.put(kind("WaitForFirstConsumer"))
+    assert not moves(made)
+
+
+@pytest.mark.parametrize(
+    "release, gate, moved", [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)]
+)
+def test_csi_nodes(release, gate, moved):
+    """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
+    for known in ((), (csi_node(),)):
+        made = router(release, *known, CSINodeInfo=gate)
+        made.put(csi_node(labels={"a": "b"}))
         assert moves(made) == moved
 
-    @pytest.mark.parametrize("release", OLD)
-    def test_without_volume_scheduling(self, release):
-        """In 1.12 and 1.13 claims that change and classes that come count only with gate VolumeScheduling."""
-        made = router(release, claim(), VolumeScheduling=False)
-        made.put(claim(resourceVersion="2"))
-        made.put(kind("WaitForFirstConsumer"))
-        assert not moves(made)
 
-    @pytest.mark.parametrize(
-        "release, gate, moved", [("1.15", True, False), ("1.16", False, False), ("1.16", True, True)]
-    )
-    def test_csi_nodes(self, release, gate, moved):
-        """CSINodes that come or change move all from 1.16 on, with gate CSINodeInfo."""
-        for known in ((), (csi_node(),)):
-            made = router(release, *known, CSINodeInfo=gate)
-            made.put(csi_node(labels={"a": "b"}))
-            assert moves(made) == moved
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_what_is_not_known_and_goes(self, release):
-        """The delete of an object that is not known is ignored."""
-        made = router(release)
-        for item in (service(), node("n"), pod("nobody", on="n")):
-            made.delete(item)
-        assert not moves(made)
+@pytest.mark.parametrize("release", ALL)
+def test_what_is_not_known_and_goes(release):
+    """The delete of an object that is not known is ignored."""
+    made = router(release)
+    for item in (service(), node("n"), pod("nobody", on="n")):
+        made.delete(item)
+    assert not moves(made)
 
 
 class TestNodeUpdates:
@@ -177,80 +182,89 @@ class TestNodeUpdates:
         assert (made.queue.pending.total, made.queue.pending.unschedulable) == (1, 0)
 
 
-class TestPods:
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_new_pod_is_queued(self, release):
-        """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do
-        not."""
-        made = router(release)
-        for new in (pod("a"), pod("b", schedulerName="other"), pod("c", status={"phase": "Failed"})):
-            made.put(new)
-        assert made.queue.pending.active == 1
+# --- Pods ---------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_with_a_node_is_on_it(self, release):
-        """A pod that has a node counts there, whoever scheduled it, and is not queued."""
-        made = router(release)
-        made.put(pod("a", on="n", schedulerName="other"))
-        assert (made.engine.cache.state(pod("a")) is not None, made.queue.pending.active) == (True, 0)
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_that_gets_a_node_leaves_the_queue(self, release):
-        """A queued pod that turns up with a node goes from the queue to the node."""
-        made = router(release)
-        made.put(pod("a", status={"nominatedNodeName": "n"}))
-        made.put(pod("a", on="m", status={"nominatedNodeName": "n"}))
-        assert (made.queue.pending.active, bool(made.engine.nominations)) == (0, False)
-        assert [entry.pod.name for entry in made.engine.cache.infos["m"].pods] == ["a"]
+@pytest.mark.parametrize("release", ALL)
+def test_a_new_pod_is_queued(release):
+    """A pod without a node enters the queue, if this scheduler is the one it asks for; finished pods do
+    not."""
+    made = router(release)
+    for new in (pod("a"), pod("b", schedulerName="other"), pod("c", status={"phase": "Failed"})):
+        made.put(new)
+    assert made.queue.pending.active == 1
 
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("ends", [True, False])
-    def test_an_assigned_pod_that_goes_moves_all(self, release, ends):
-        """A pod that leaves its node, deleted or finished, lets parked pods be tried again."""
-        made = router(release, pod("a", on="n"))
-        if ends:
-            made.put(pod("a", on="n", status={"phase": "Succeeded"}))
-        else:
-            made.delete(pod("a"))
-        assert (moves(made), made.engine.cache.infos) == (True, {})
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_queued_pod_that_goes_moves_nobody(self, release):
-        """A pod without a node that goes leaves the queue and lets nobody be tried."""
-        made = router(release)
-        made.put(pod("a"))
+@pytest.mark.parametrize("release", ALL)
+def test_a_pod_with_a_node_is_on_it(release):
+    """A pod that has a node counts there, whoever scheduled it, and is not queued."""
+    made = router(release)
+    made.put(pod("a", on="n", schedulerName="other"))
+    assert (made.engine.cache.state(pod("a")) is not None, made.queue.pending.active) == (True, 0)
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_a_pod_that_gets_a_node_leaves_the_queue(release):
+    """A queued pod that turns up with a node goes from the queue to the node."""
+    made = router(release)
+    made.put(pod("a", status={"nominatedNodeName": "n"}))
+    made.put(pod("a", on="m", status={"nominatedNodeName": "n"}))
+    assert (made.queue.pending.active, bool(made.engine.nominations)) == (0, False)
+    assert [entry.pod.name for entry in made.engine.cache.infos["m"].pods] == ["a"]
+
+
+@pytest.mark.parametrize("release", ALL)
+@pytest.mark.parametrize("ends", [True, False])
+def test_an_assigned_pod_that_goes_moves_all(release, ends):
+    """A pod that leaves its node, deleted or finished, lets parked pods be tried again."""
+    made = router(release, pod("a", on="n"))
+    if ends:
+        made.put(pod("a", on="n", status={"phase": "Succeeded"}))
+    else:
         made.delete(pod("a"))
-        assert made.queue.pending == (0, 0, 1)
+    assert (moves(made), made.engine.cache.infos) == (True, {})
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_assigned_pods_move_those_that_want_them(self, release):
-        """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
-        term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
-        wanting = pod(
-            "wanting",
-            status=MARK,
-            affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
-        )
-        for before in (None, pod("web", on="n")):
-            made = router(release, *([before] if before else []))
-            made.queue.add_unschedulable(QueuedPod(wanting), made.queue.cycle + 1)
-            made.put(pod("web", on="n", labels={"app": "web"}))
-            assert made.queue.pending.unschedulable == 1
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_new_pod_of_the_same_name(self, release):
-        """A pod of another UID under a known name is the old one's end and a new one's beginning."""
-        made = router(release, pod("a", on="n", metadata={"uid": "1"}))
-        made.put(pod("a", metadata={"uid": "2"}))
-        assert (made.engine.cache.infos, moves(made)) == ({}, True)
-        assert "a" in [found.name for found in made.queue.pods()]
+@pytest.mark.parametrize("release", ALL)
+def test_a_queued_pod_that_goes_moves_nobody(release):
+    """A pod without a node that goes leaves the queue and lets nobody be tried."""
+    made = router(release)
+    made.put(pod("a"))
+    made.delete(pod("a"))
+    assert made.queue.pending == (0, 0, 1)
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_cannot_change_its_node(self, release):
-        """A bound pod that turns up on another node is refused, where the original ends."""
-        made = router(release, pod("a", on="n"))
-        with pytest.raises(CacheError, match="updated on a different node"):
-            made.put(pod("a", on="m"))
+
+@pytest.mark.parametrize("release", ALL)
+def test_assigned_pods_move_those_that_want_them(release):
+    """A pod that comes to a node, or changes there, moves the parked pods with a required affinity to it."""
+    term = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone"}
+    wanting = pod(
+        "wanting",
+        status=MARK,
+        affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+    )
+    for before in (None, pod("web", on="n")):
+        made = router(release, *([before] if before else []))
+        made.queue.add_unschedulable(QueuedPod(wanting), made.queue.cycle + 1)
+        made.put(pod("web", on="n", labels={"app": "web"}))
+        assert made.queue.pending.unschedulable == 1
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_a_new_pod_of_the_same_name(release):
+    """A pod of another UID under a known name is the old one's end and a new one's beginning."""
+    made = router(release, pod("a", on="n", metadata={"uid": "1"}))
+    made.put(pod("a", metadata={"uid": "2"}))
+    assert (made.engine.cache.infos, moves(made)) == ({}, True)
+    assert "a" in [found.name for found in made.queue.pods()]
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_a_pod_cannot_change_its_node(release):
+    """A bound pod that turns up on another node is refused, where the original ends."""
+    made = router(release, pod("a", on="n"))
+    with pytest.raises(CacheError, match="updated on a different node"):
+        made.put(pod("a", on="m"))
 
 
 class TestEchoes:

@@ -130,5 +130,5 @@ class TestLinks:
 
     def test_the_diagrams_have_pictures(self):
         """Each diagram of ARCHITECTURE.md has a picture for the site."""
-        diagrams = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").count("```mermaid")
+        diagrams = (ROOT / "ARCHITECTURE.md").read_text().count("```mermaid")
         assert diagrams == len(DRAWN["project/architecture.md"])

@@ -97,33 +97,37 @@ class Likes(Plugin):
         return np.full(nodes.n, 101, np.int64)
 
 
-class TestScores:
-    def test_out_of_range(self):
-        """A score above 100 ends the cycle with an error."""
-        engine = scheduler(
-            node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
-        )
-        text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
-        decision = decided(engine, pod("p"))
-        assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
-        # The original has normalized the scores of all plugins by then, and has no totals.
-        assert decision.priorities["Likes"] == {"a": 101, "b": 101}
-        assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
-        assert decision.scores == {}
+# --- Scores -------------------------------------------------------------------------------------------------
 
-    def test_no_score_plugins(self):
-        """Without score plugins every node gets 1, and the first is taken."""
-        engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
-        decision = decided(engine, pod("p"))
-        assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
 
-    def test_a_missing_pre_score(self):
-        """A score whose PreScore is disabled is an error, with cached answers too."""
-        profile = {"plugins": {"preScore": disabled("TaintToleration")}}
-        text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-        for details in (True, False):
-            found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
-            assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
+def test_out_of_range():
+    """A score above 100 ends the cycle with an error."""
+    engine = scheduler(
+        node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
+    )
+    text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
+    decision = decided(engine, pod("p"))
+    assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
+    # The original has normalized the scores of all plugins by then, and has no totals.
+    assert decision.priorities["Likes"] == {"a": 101, "b": 101}
+    assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
+    assert decision.scores == {}
+
+
+def test_no_score_plugins():
+    """Without score plugins every node gets 1, and the first is taken."""
+    engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
+    decision = decided(engine, pod("p"))
+    assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
+
+
+def test_a_missing_pre_score():
+    """A score whose PreScore is disabled is an error, with cached answers too."""
+    profile = {"plugins": {"preScore": disabled("TaintToleration")}}
+    text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    for details in (True, False):
+        found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
+        assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
 
 
 class TestNominations:

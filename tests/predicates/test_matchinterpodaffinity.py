@@ -112,46 +112,49 @@ class TestWithoutMetadata:
         }
 
 
-class TestInvalidSelectors:
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
-            ("1.16", "Failed to get all terms that match pod default/new: {}"),
-        ],
+# --- Invalid selectors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
+        ("1.16", "Failed to get all terms that match pod default/new: {}"),
+    ],
+)
+def test_of_an_existing_pod(release, text):
+    """An existing pod's invalid anti-affinity is an error for every pod."""
+    carrier = peer(refuse=[BAD])
+    assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
+        ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
+    ],
+)
+def test_of_the_pods_affinity(release, text):
+    """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely
+    does not fit."""
+    assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
+    assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
+
+
+def test_of_the_pods_anti_affinity():
+    """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
+    not even read."""
+    assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
+    assert verdicts(refuses(BAD), A) == {"a": None}
+
+
+def test_an_empty_topology_key_without_metadata():
+    """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a
+    mismatch."""
+    lost = peer("z", on="gone", app="z")
+    found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
+    assert found.endswith(
+        "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
     )
-    def test_of_an_existing_pod(self, release, text):
-        """An existing pod's invalid anti-affinity is an error for every pod."""
-        carrier = peer(refuse=[BAD])
-        assert verdicts(PLAIN, A, C, carrier, release=release) == {
-            name: text.format(NOT_VALID) for name in "ac"
-        }
-
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
-            ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
-        ],
-    )
-    def test_of_the_pods_affinity(self, release, text):
-        """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely
-        does not fit."""
-        assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
-        assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
-
-    def test_of_the_pods_anti_affinity(self):
-        """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
-        not even read."""
-        assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
-        assert verdicts(refuses(BAD), A) == {"a": None}
-
-    def test_an_empty_topology_key_without_metadata(self):
-        """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a
-        mismatch."""
-        lost = peer("z", on="gone", app="z")
-        found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
-        assert found.endswith(
-            "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
-        )
-        assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
+    assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}

@@ -62,9 +62,7 @@ ITEMS = [
 def told(tmp_path, monkeypatch):
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
     its last line."""
-    (tmp_path / "c.json").write_text(
-        json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8"
-    )
+    (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}))
     monkeypatch.chdir(tmp_path)
 
     def ask(*arguments, columns=200):
@@ -114,9 +112,7 @@ def test_why_evicting_does_not_help(found, told):
 def test_ties_are_told(tmp_path, release, rule):
     """Where several nodes share the best total, it says how many, and which rule picks."""
     items = [node("a"), node("b"), node("c"), pod("web")]
-    (tmp_path / "ties.json").write_text(
-        json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8"
-    )
+    (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
     choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document[
         "choice"
     ]

@@ -71,7 +71,7 @@ THERE = [
 def asked(tmp_path):
     """A function that explains a pod and tells its JSON, or with *form* another form of it."""
     path = tmp_path / "cluster.yaml"
-    path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]), encoding="utf-8")
+    path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]))
 
     def explained(name, *options, form="json"):
         done = ran("explain", str(path), name, "--alone", *options, "-o", form, status=(0, 1))

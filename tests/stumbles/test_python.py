@@ -219,7 +219,7 @@ def test_the_pages_for_python_run(page, root, monkeypatch):
 
 def test_the_cheat_sheet_names_what_is_there(root):
     """Each question of the cheat sheet is one that batches, templates and cycles answer."""
-    text = (root / "docs" / "python" / "rules.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "python" / "rules.md").read_text()
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30

@@ -57,56 +57,60 @@ def about_sidecars(warnings):
     return found
 
 
-class TestAnswers:
-    @pytest.mark.parametrize("schema", QUESTIONS)
-    def test_every_form_says_it(self, schema, folder):
-        """Each command's JSON has a warning with sentence, field, release and pods; text and page have it;
-        --strict refuses it."""
-        words = QUESTIONS[schema]
-        found = about_sidecars(ran(*words, "-o", "json", status=(0, 1)).document["warnings"])
-        assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
-        told = ran(*words, status=(0, 1))
-        assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
-        assert " are ignored: " in ran(*words, "--strict", status=2).err
-        if schema != "what-if":
-            page = ran(*words, "-o", "html", status=(0, 1)).out
-            assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
+# --- Answers ------------------------------------------------------------------------------------------------
 
-    def test_templates_count_too(self, folder):
-        """A sidecar of the pod whose copies are counted is told of."""
-        (folder / TEMPLATE).write_text(json.dumps(pod_manifest("copy", **SIDECAR)))
-        assert (
-            about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])[
-                "pods"
-            ][:3]
-            == PODS
-        )
 
-    def test_replay(self, folder):
-        """The Summary of a replay has the warnings, and the text about it the sentence."""
-        told = ran("replay", "dump.json", *OLD, status=(0, 1))
-        assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
-        assert f"{SIDECARS}." in told.err
+@pytest.mark.parametrize("schema", QUESTIONS)
+def test_every_form_says_it(schema, folder):
+    """Each command's JSON has a warning with sentence, field, release and pods; text and page have it;
+    --strict refuses it."""
+    words = QUESTIONS[schema]
+    found = about_sidecars(ran(*words, "-o", "json", status=(0, 1)).document["warnings"])
+    assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
+    told = ran(*words, status=(0, 1))
+    assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
+    assert " are ignored: " in ran(*words, "--strict", status=2).err
+    if schema != "what-if":
+        page = ran(*words, "-o", "html", status=(0, 1)).out
+        assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
 
-    def test_the_release_that_reads_all(self, folder):
-        """1.34 reads everything, so that there is no warning, and nothing to refuse."""
-        assert (
-            ran(
-                "simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)
-            ).document["warnings"]
-            == []
-        )
 
-    def test_nodes_beyond_all_releases(self, folder):
-        """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
-        newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
-        (folder / "dump.json").write_text(newer)
-        (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document[
+def test_templates_count_too(folder):
+    """A sidecar of the pod whose copies are counted is told of."""
+    (folder / TEMPLATE).write_text(json.dumps(pod_manifest("copy", **SIDECAR)))
+    assert (
+        about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])["pods"][
+            :3
+        ]
+        == PODS
+    )
+
+
+def test_replay(folder):
+    """The Summary of a replay has the warnings, and the text about it the sentence."""
+    told = ran("replay", "dump.json", *OLD, status=(0, 1))
+    assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
+    assert f"{SIDECARS}." in told.err
+
+
+def test_the_release_that_reads_all(folder):
+    """1.34 reads everything, so that there is no warning, and nothing to refuse."""
+    assert (
+        ran("simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)).document[
             "warnings"
         ]
-        assert (
-            found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
-        )
+        == []
+    )
+
+
+def test_nodes_beyond_all_releases(folder):
+    """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
+    newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
+    (folder / "dump.json").write_text(newer)
+    (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document[
+        "warnings"
+    ]
+    assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
 
 
 def test_resizes():

@@ -80,4 +80,4 @@ def test_help_has_no_puzzles(name):
 )
 def test_docs_have_no_puzzles(path):
     """Nor has any page."""
-    assert PUZZLES.findall(path.read_text(encoding="utf-8")) == []
+    assert PUZZLES.findall(path.read_text()) == []

@@ -32,7 +32,7 @@ def machine(number, variant):
     )
 
 
-GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PLAIN = GIVEN["plain"]
 """What pods ask for that look at sums alone."""
 FORMS = [*PLAIN, *GIVEN["near"]]

@@ -58,29 +58,33 @@ def test_it_says_how_far_it_is(work, told):
     assert work.told() == told
 
 
-class TestBar:
-    def test_it_counts(self, monkeypatch):
-        """At a terminal a bar says what is done and of how much, and is gone in the end."""
-        stream = stream_of(monkeypatch, Terminal)
-        with counting(200, "emptying", "nodes") as tell:
-            tell(120, "node-7")
-            wait_for(stream, "120 of 200 nodes, node-7")
-        assert stream.getvalue().endswith("\x1b[2K")
+# --- Bar ----------------------------------------------------------------------------------------------------
 
-    def test_a_total_can_come_late(self, monkeypatch):
-        """Where the total is known only when the work has begun, it is shown from then on."""
-        stream = stream_of(monkeypatch, Terminal)
-        with working("sweeping", unit="runs") as work:
-            wait_for(stream, "sweeping")
-            work.at(3, 40)
-            wait_for(stream, "3 of 40 runs")
 
-    def test_names_are_no_markup(self, monkeypatch):
-        """A name with brackets is shown as it is."""
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("reading") as tell:
-            tell("[bold]a[/bold].yaml")
-            wait_for(stream, "[bold]a[/bold].yaml")
+def test_it_counts(monkeypatch):
+    """At a terminal a bar says what is done and of how much, and is gone in the end."""
+    stream = stream_of(monkeypatch, Terminal)
+    with counting(200, "emptying", "nodes") as tell:
+        tell(120, "node-7")
+        wait_for(stream, "120 of 200 nodes, node-7")
+    assert stream.getvalue().endswith("\x1b[2K")
+
+
+def test_a_total_can_come_late(monkeypatch):
+    """Where the total is known only when the work has begun, it is shown from then on."""
+    stream = stream_of(monkeypatch, Terminal)
+    with working("sweeping", unit="runs") as work:
+        wait_for(stream, "sweeping")
+        work.at(3, 40)
+        wait_for(stream, "3 of 40 runs")
+
+
+def test_names_are_no_markup(monkeypatch):
+    """A name with brackets is shown as it is."""
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("reading") as tell:
+        tell("[bold]a[/bold].yaml")
+        wait_for(stream, "[bold]a[/bold].yaml")
 
 
 class TestQuiet:

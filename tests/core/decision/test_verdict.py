@@ -39,30 +39,35 @@ def reasons(judgement):
     return [[reason.text for reason in judgement.reasons(i)] for i in range(judgement.nodes.n)]
 
 
-class TestJudging:
-    def test_an_error_counts_where_no_earlier_rule_objects(self):
-        """A node that was turned down before is not asked about, so its error is not met."""
-        found = judged(against("a", FULL), against("ab", BROKEN))
-        assert ([found.error(i) for i in range(4)], found.fits.tolist()) == (
-            [None, BROKEN, None, None],
-            [False, False, True, True],
-        )
+# --- Judging ------------------------------------------------------------------------------------------------
 
-    def test_an_error_ends_the_reasons_of_its_node(self):
-        """What later rules have against the node is not told."""
-        assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
 
-    def test_who_was_reached(self):
-        """A predicate is reached on nodes that all before it pass, whether or not it objects itself."""
-        found = judged(against("a", FULL), against("b", TAINTED), against("c", ABSENT))
-        assert found.reached("tainted").tolist() == [False, True, True, True]
-        assert found.reached("absent").tolist() == [False, False, True, True]
+def test_an_error_counts_where_no_earlier_rule_objects():
+    """A node that was turned down before is not asked about, so its error is not met."""
+    found = judged(against("a", FULL), against("ab", BROKEN))
+    assert ([found.error(i) for i in range(4)], found.fits.tolist()) == (
+        [None, BROKEN, None, None],
+        [False, False, True, True],
+    )
 
-    def test_who_rejected(self):
-        """The predicate whose objection counts, or all of them."""
-        rules = against("ab", FULL, "First"), against("b", TAINTED, "Second")
-        assert judged(*rules).rejecting_predicates(1) == ["First"]
-        assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
+
+def test_an_error_ends_the_reasons_of_its_node():
+    """What later rules have against the node is not told."""
+    assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
+
+
+def test_who_was_reached():
+    """A predicate is reached on nodes that all before it pass, whether or not it objects itself."""
+    found = judged(against("a", FULL), against("b", TAINTED), against("c", ABSENT))
+    assert found.reached("tainted").tolist() == [False, True, True, True]
+    assert found.reached("absent").tolist() == [False, False, True, True]
+
+
+def test_who_rejected():
+    """The predicate whose objection counts, or all of them."""
+    rules = against("ab", FULL, "First"), against("b", TAINTED, "Second")
+    assert judged(*rules).rejecting_predicates(1) == ["First"]
+    assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
 
 
 class TestTheTwoPasses:

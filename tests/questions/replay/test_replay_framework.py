@@ -84,52 +84,54 @@ def test_its_gates_go():
     assert told(played(made), "Scheduled") == [(500, "default/held")]
 
 
-class TestPreemption:
-    def test_victims_that_take_their_time(self):
-        """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
-        node."""
-        low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
-        events = [
-            *there(node("a", cpu="2"), node("b", cpu="2")),
-            *low,
-            at(5, asking("high", cpu="2", priority=9)),
-        ]
-        # Something that brings the preemptor back while its victim is still there.
-        events.append(at(20, node("c", cpu="1"), "Add"))
-        made = newer(*events, termination=60.0)
-        records = played(made)
-        (preempting,) = [record for record in records if record["event"] == "Preempting"]
-        assert (preempting["time"], len(preempting["victims"])) == (5, 1)
-        assert told(records, "Scheduled")[2:] == [(65, "default/high")]
+# --- Preemption ---------------------------------------------------------------------------------------------
 
-    def test_a_victim_says_why(self):
-        """With gate PodDisruptionConditions, which is on, a victim that is leaving bears the condition."""
-        pods = [at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=9))]
-        made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
-        while made.step() and made.now < 30:
-            pass
-        victim = made.cluster.pod("default/low")
-        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
-            ("DisruptionTarget", "True", "PreemptionByScheduler")
-        ]
 
-    @pytest.mark.parametrize(
-        "plugins, reason",
-        [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
-    )
-    def test_a_nomination_that_helps_no_more(self, plugins, reason):
-        """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
-        its status too."""
-        nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
-        made = of_engine(
-            scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated)
-        )
-        played(made)
-        left = made.cluster.pod("default/high")
-        assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
-        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
-            (reason, bool(plugins))
-        ]
+def test_victims_that_take_their_time():
+    """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
+    node."""
+    low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
+    events = [
+        *there(node("a", cpu="2"), node("b", cpu="2")),
+        *low,
+        at(5, asking("high", cpu="2", priority=9)),
+    ]
+    # Something that brings the preemptor back while its victim is still there.
+    events.append(at(20, node("c", cpu="1"), "Add"))
+    made = newer(*events, termination=60.0)
+    records = played(made)
+    (preempting,) = [record for record in records if record["event"] == "Preempting"]
+    assert (preempting["time"], len(preempting["victims"])) == (5, 1)
+    assert told(records, "Scheduled")[2:] == [(65, "default/high")]
+
+
+def test_a_victim_says_why():
+    """With gate PodDisruptionConditions, which is on, a victim that is leaving bears the condition."""
+    pods = [at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=9))]
+    made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
+    while made.step() and made.now < 30:
+        pass
+    victim = made.cluster.pod("default/low")
+    assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
+        ("DisruptionTarget", "True", "PreemptionByScheduler")
+    ]
+
+
+@pytest.mark.parametrize(
+    "plugins, reason",
+    [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
+)
+def test_a_nomination_that_helps_no_more(plugins, reason):
+    """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
+    its status too."""
+    nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
+    made = of_engine(scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated))
+    played(made)
+    left = made.cluster.pod("default/high")
+    assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
+    assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
+        (reason, bool(plugins))
+    ]
 
 
 class Steps(Plugin):
