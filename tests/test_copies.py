@@ -55,7 +55,7 @@ STEPS = st.lists(
 
 def cpu(name, amount, priority=0, on=""):
     """A pod that asks for so many cpus."""
-    return pod(name, requests={"cpu": amount}, on=on, priority=priority)
+    return pod(name, cpu=amount, on=on, priority=priority)
 
 
 def act(scheduler, verb, number, variant, subject):

@@ -156,7 +156,7 @@ def test_verdicts_about_copies():
         str(capacity([new, quota], web, "1.14").view().verdict)
         == "1 more copy of web fits; then the API server refuses the next one."
     )
-    found = capacity(node("small", cpu="1500m"), pod("web", requests={"cpu": "1"}), "1.14")
+    found = capacity(node("small", cpu="1500m"), pod("web", cpu="1"), "1.14")
     assert str(found.view().verdict) == "1 more copy of web fits; then cpu has run out on 1 node."
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 

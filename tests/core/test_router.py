@@ -207,8 +207,8 @@ def test_a_pod_with_a_node_is_on_it(release):
 def test_a_pod_that_gets_a_node_leaves_the_queue(release):
     """A queued pod that turns up with a node goes from the queue to the node."""
     made = router(release)
-    made.put(pod("a", status={"nominatedNodeName": "n"}))
-    made.put(pod("a", on="m", status={"nominatedNodeName": "n"}))
+    made.put(pod("a", nominated="n"))
+    made.put(pod("a", on="m", nominated="n"))
     assert (made.queue.pending.active, bool(made.engine.nominations)) == (0, False)
     assert [entry.pod.name for entry in made.engine.cache.infos["m"].pods] == ["a"]
 
@@ -246,15 +246,15 @@ def test_assigned_pods_move_those_that_want_them(release):
     for before in (None, pod("web", on="n")):
         made = router(release, *([before] if before else []))
         made.queue.add_unschedulable(QueuedPod(wanting), made.queue.cycle + 1)
-        made.put(pod("web", on="n", labels={"app": "web"}))
+        made.put(pod("web", on="n", app="web"))
         assert made.queue.pending.unschedulable == 1
 
 
 @pytest.mark.parametrize("release", ALL)
 def test_a_new_pod_of_the_same_name(release):
     """A pod of another UID under a known name is the old one's end and a new one's beginning."""
-    made = router(release, pod("a", on="n", metadata={"uid": "1"}))
-    made.put(pod("a", metadata={"uid": "2"}))
+    made = router(release, pod("a", on="n", uid="1"))
+    made.put(pod("a", uid="2"))
     assert (made.engine.cache.infos, moves(made)) == ({}, True)
     assert "a" in [found.name for found in made.queue.pods()]
 

@@ -56,7 +56,7 @@ def test_remembered_answers_change_nothing(percentage):
     nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
     engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
     for number in range(120):
-        new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
+        new = pod(f"p{number}", cpu="500m", app=str(number % 2))
         decisions = [engine.schedule(new, details=False) for engine in engines]
         assert decisions[0].host == decisions[1].host
         assert engines[0].flow.order.position == engines[1].flow.order.position
@@ -139,7 +139,7 @@ class TestNominations:
         run = Run(engine)
         for item in objects:
             run.put(item)
-        new = pod("p", requests={"cpu": "2"}, priority=5, status={"nominatedNodeName": "a"})
+        new = pod("p", cpu="2", priority=5, nominated="a")
         run.put(new)
         assert run.cycle(new).host is None
         return str(engine.nominations.node_of(new))
@@ -149,7 +149,7 @@ class TestNominations:
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
         gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
         status = {"conditions": [condition]}
-        leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
+        leaving = pod("low", on="a", cpu="2", metadata=gone, status=status)
         assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
     def test_it_ends_where_nothing_helps(self):

@@ -99,9 +99,7 @@ def test_what_is_checked(requests, ignored, has_metadata, lacks):
 
 def test_an_ignored_resource_is_a_request_still():
     """A pod that requests nothing but an ignored resource is held against cpu."""
-    cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(
-        pod("p", requests={GPU: "1"})
-    )
+    cycle = engine(node("n", cpu="1"), pod("old", on="n", cpu="2")).begin(pod("p", requests={GPU: "1"}))
     cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
     assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == ["Insufficient cpu"]
 

@@ -38,15 +38,15 @@ def named(found):
 
 def wants(*terms, app="a", **more):
     """The incoming pod with required affinity."""
-    return pod("new", labels={"app": app}, affinity=affinity(want=terms), **more)
+    return pod("new", app=app, affinity=affinity(want=terms), **more)
 
 
 def refuses(*terms, app="b", **more):
     """The incoming pod with required anti-affinity."""
-    return pod("new", labels={"app": app}, affinity=affinity(refuse=terms), **more)
+    return pod("new", app=app, affinity=affinity(refuse=terms), **more)
 
 
-PLAIN = pod("new", labels={"app": "a"})
+PLAIN = pod("new", app="a")
 
 
 class TestTrials:
@@ -85,7 +85,7 @@ class TestTrials:
     def test_a_pod_called_like_the_incoming_one_is_not_followed(self):
         """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its
         anti-affinity does not bite."""
-        new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term()]))
+        new = pod("new", app="a", affinity=affinity(refuse=[term()]))
         cycle = engine(A, release="1.12").begin(new)
         trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
         trial.add(cycle.nominated_entry(new), 0)

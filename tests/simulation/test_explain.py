@@ -85,7 +85,7 @@ def test_the_reason_that_alone_keeps_it_from_a_node_comes_first():
         node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
         for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))
     ]
-    cluster = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)]
+    cluster = [*nodes, pod("p", cpu=4, affinity=affinity)]
     newest = Framework(release="1.34")
     found = kubeclassic.explain(cluster, "p", newest)
     assert (
@@ -119,10 +119,8 @@ def test_nodes_that_the_pod_wants_are_nearer():
 def test_a_nominated_pod_counts():
     """What is promised to a nominated pod of higher priority is not free."""
     made = engine(node("a", cpu="4"))
-    made.nominations.add(
-        pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a"
-    )
-    (found,) = explain(made, pod("p", requests={"cpu": 2})).nodes
+    made.nominations.add(pod("first", cpu=3, priority=5, nominated="a"), "a")
+    (found,) = explain(made, pod("p", cpu=2)).nodes
     assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
 
@@ -173,7 +171,7 @@ def test_the_node_that_a_pod_waits_for():
     feed = EventFeed(made)
     for name in ("a", "b"):
         feed.put(node(name))
-    found = explain(made, pod("p", status={"nominatedNodeName": "b"}))
+    found = explain(made, pod("p", nominated="b"))
     assert (found.decision.host, found.choice, [report.name for report in found.nodes if report.visited]) == (
         "b",
         None,
@@ -213,10 +211,10 @@ def test_counts_are_those_of_the_message(priority):
     made = engine_for("1.27", {})
     feed = EventFeed(made)
     taint = [{"key": "k", "effect": "NoSchedule"}]
-    bound = [pod(f"on-{name}", on=name, requests={"cpu": 3}) for name in "abc"]
+    bound = [pod(f"on-{name}", on=name, cpu=3) for name in "abc"]
     for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
         feed.put(item)
-    found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
+    found = explain(made, pod("p", cpu=9, priority=priority))
     counts = {
         "Preemption is not helpful": found.eviction.unresolvable,
         "No preemption victims": found.eviction.nobody_lower,
@@ -230,10 +228,10 @@ def test_a_pod_that_makes_room_is_said_to():
     """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
     help to it."""
     low = [
-        pod(name, on="a", requests={"cpu": 1}, priority=priority)
+        pod(name, on="a", cpu=1, priority=priority)
         for name, priority in (("low", 0), ("lower", 0), ("peer", 9))
     ]
-    cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
+    cluster = [node("a", cpu="3"), *low, pod("high", cpu=2, priority=9)]
     found = kubeclassic.explain(cluster, "high")
     assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
     assert found.ok
@@ -253,8 +251,8 @@ def test_a_budget_is_told():
             status={"disruptionsAllowed": 0},
         )
     )
-    made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
-    found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
+    made = engine(node("a"), budget, pod("there", on="a", cpu=3, app="x"))
+    found = explain(made, pod("p", cpu=2, priority=5)).eviction
     assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
         "a",
         1,
@@ -306,15 +304,15 @@ class TestSubject:
 def test_it_is_as_if_it_came_now(release):
     """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
     nodes = [node(name) for name in "abc"]
-    other = pod("other", on="a", requests={"cpu": 2})
-    placed = pod("p", on="a", requests={"cpu": 1})
+    other = pod("other", on="a", cpu=2)
+    placed = pod("p", on="a", cpu=1)
     scenario = Scenario((*nodes, other, placed), (pod("waits"),))
     found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
     fresh = engine_for(release, {})
     feed = EventFeed(fresh)
     for item in (*nodes, other):
         feed.put(item)
-    wanted = explain(fresh, pod("p", requests={"cpu": 1}))
+    wanted = explain(fresh, pod("p", cpu=1))
     assert found.nodes == wanted.nodes
     assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
         wanted.decision.host,

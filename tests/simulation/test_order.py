@@ -27,7 +27,7 @@ class TestAnyRelease:
     def test_nothing_is_left_behind(self, release):
         """Asking for an order nominates nobody, and can be done again."""
         made = engine(release)
-        pods = [pod("p", status={"nominatedNodeName": "a"}), pod("q")]
+        pods = [pod("p", nominated="a"), pod("q")]
         assert in_order(pods, "queue", made) == in_order(pods, "queue", made)
         assert not made.nominations
 

@@ -21,8 +21,8 @@ def test_as_the_rules_say(release):
             node("a", cpu="4", labels={"disk": "ssd"}),
             pod("picky", on="a", nodeSelector={"disk": "hdd"}),
             pod("fits", on="a"),
-            pod("large", on="a", requests={"cpu": 3}),
-            pod("small", on="a", requests={"cpu": 1}),
+            pod("large", on="a", cpu=3),
+            pod("small", on="a", cpu=1),
             pod("static", on="a", nodeSelector={"disk": "hdd"}, metadata=STATIC),
             pod("other", on="a", schedulerName="x", nodeSelector={"a": "b"}),
         ]

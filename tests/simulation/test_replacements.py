@@ -67,7 +67,7 @@ def test_who_does_not_come_back():
 def test_the_same_name_is_another_pod():
     """A StatefulSet's pod that was placed, evicted and made again has one entry, that of the new pod."""
     low = owned("db-0", "StatefulSet", "db", requests={"cpu": 2})
-    run = simulation(node("a", cpu="2"), low, pod("high", requests={"cpu": 2}, priority=5))
+    run = simulation(node("a", cpu="2"), low, pod("high", cpu=2, priority=5))
     assert [(decision.pod.name, decision.host) for decision in run.decisions()] == [
         ("db-0", "a"),
         ("high", None),
@@ -83,7 +83,7 @@ def test_replacements_may_evict_in_turn():
     """A replacement makes room as its priority allows; those who leave then are replaced after it."""
     middle = owned("m-0", "ReplicaSet", "m", on="a", requests={"cpu": 2}, priority=5)
     low = owned("l-0", "ReplicaSet", "l", on="b", requests={"cpu": 2})
-    high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
+    high = pod("high", cpu=2, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
     nodes = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in "abc"]
     run = simulation(*nodes[:2], middle, low, high)
     assert [decision.pod.name for decision in run.decisions()] == ["high", "high", "m-1", "m-1", "l-1"]
@@ -97,7 +97,7 @@ def test_a_successor_counts_for_the_pod(cpu, placed):
     """A pod that found a node and was evicted counts as placed where its replacement has a node, and not
     where it has none."""
     low = owned("web-0", "ReplicaSet", "web", requests={"cpu": 2}, nodeSelector={"pool": "x"})
-    high = pod("high", requests={"cpu": 2}, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
+    high = pod("high", cpu=2, priority=9, nodeSelector={"kubernetes.io/hostname": "a"})
     nodes = (
         node("a", cpu="2", labels={"kubernetes.io/hostname": "a", "pool": "x"}),
         node("b", cpu=cpu, labels={"pool": "x"}),
@@ -115,9 +115,7 @@ def test_a_successor_counts_for_the_pod(cpu, placed):
 
 def test_before_and_after():
     """What was requested before the first cycle, and what is after the last one, by node."""
-    run = simulation(
-        node("a", cpu="4"), pod("there", on="a", requests={"cpu": 1}), pod("p", requests={"cpu": 2})
-    )
+    run = simulation(node("a", cpu="4"), pod("there", on="a", cpu=1), pod("p", cpu=2))
     uses = NodeUses(run.engine)
     run.on_begin = uses.begin
     assert [decision.host for decision in run.decisions()] == ["a"]
@@ -129,10 +127,7 @@ def test_before_and_after():
 
 def test_watching_changes_no_decision():
     """The same pods get the same nodes, watched or not."""
-    objects = [
-        *(node(name, cpu="3") for name in "abc"),
-        *(pod(f"p{n}", requests={"cpu": n % 3}) for n in range(12)),
-    ]
+    objects = [*(node(name, cpu="3") for name in "abc"), *(pod(f"p{n}", cpu=n % 3) for n in range(12))]
     watched = simulation(*objects)
     plain = simulation(*objects)
     watched.on_begin = NodeUses(watched.engine).begin

@@ -50,7 +50,7 @@ class Keyholder(Doorman):
 
 def asking(name, cpu="1", priority=0, **annotations):
     """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": annotations})
+    return pod(name, cpu=cpu, priority=priority, metadata={"annotations": annotations})
 
 
 def engine(**options):

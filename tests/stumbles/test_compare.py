@@ -76,8 +76,8 @@ def falling_out(mode):
 
 def sampled():
     """More nodes than a sampling scheduler looks at; the best comes last."""
-    full = [pod(f"p{i:03}", on=f"n{i:03}", requests={"cpu": 3}) for i in range(199)]
-    return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
+    full = [pod(f"p{i:03}", on=f"n{i:03}", cpu=3) for i in range(199)]
+    return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", cpu=1))
 
 
 def test_free_mode_names_the_first_difference():

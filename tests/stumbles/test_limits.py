@@ -114,7 +114,7 @@ def test_sums_beyond_64_bits_are_silent():
     there = [pod(name, on="a", requests=huge) for name in "xy"]
     for release in ALL_RELEASES:
         ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release)
-        decision = ours.schedule(pod("p", requests={"cpu": "1"}))
+        decision = ours.schedule(pod("p", cpu="1"))
         if release not in FRAMEWORK_RELEASES:
             assert decision.host == "a"
         else:
@@ -146,15 +146,12 @@ class Picky:
 class TestExtenders:
     def found(self, release, *, is_ignorable):
         """The plan for a pod that needs room on one of two nodes."""
-        there = [
-            pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2)
-            for name in "ab"
-        ]
+        there = [pod(f"low-{name}", on=name, cpu="4", priority=1 if name == "a" else 2) for name in "ab"]
         ours = Scheduler(
             Cluster([node("a"), node("b"), *there]),
             options_of({"release": release, "extenders": [Picky(is_ignorable=is_ignorable)]}),
         )
-        return ours.explain(pod("high", requests={"cpu": "4"}, priority=9))
+        return ours.explain(pod("high", cpu="4", priority=9))
 
     def test_a_node_without_victims(self):
         """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that

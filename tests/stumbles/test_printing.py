@@ -39,7 +39,7 @@ DUMP = [
         for number in range(3)
     ),
     *(pod(f"huge-{number}", requests={"memory": "5Ei"}, on="general-0") for number in range(2)),
-    *(pod(f"{LONG}-{number:09}", "600m", metadata={"uid": f"{number}"}) for number in range(9)),
+    *(pod(f"{LONG}-{number:09}", "600m", uid=f"{number}") for number in range(9)),
     pod("refused", priorityClassName="missing-class"),
     pod("done", on="general-1", status={"phase": "Succeeded"}),
 ]

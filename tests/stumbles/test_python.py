@@ -32,9 +32,7 @@ def example(root):
 
 def crowd(nodes=300):
     """A large cluster, with pods that wait."""
-    return Cluster(
-        [*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))]
-    )
+    return Cluster([*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", cpu=1) for i in range(3))])
 
 
 # --- 18: what is printed ------------------------------------------------------------------------------------

@@ -29,13 +29,7 @@ NO = Reason("no")
 
 def nodes():
     """Three nodes, one of them full."""
-    return (
-        node("a"),
-        node("b"),
-        node("c", cpu="1"),
-        pod("there", on="b", requests={"cpu": 1}),
-        pod("p", requests={"cpu": 1}),
-    )
+    return (node("a"), node("b"), node("c", cpu="1"), pod("there", on="b", cpu=1), pod("p", cpu=1))
 
 
 def error_of(*rules):

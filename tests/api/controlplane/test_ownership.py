@@ -58,14 +58,14 @@ def test_by_selector():
     """Pods that nobody controls belong to the first workload that asks and whose selector matches them."""
     first = workload("ReplicaSet", "first")
     second = workload("ReplicaSet", "second")
-    found = owning([pod("bare", labels={"app": "web"}), pod("other", labels={"app": "api"})], first, second)
+    found = owning([pod("bare", app="web"), pod("other", app="api")], first, second)
     assert [names(found.pods_of(each)) for each in (first, second, first)] == [["bare"], [], ["bare"]]
 
 
 def test_who_has_finished_or_leaves_does_not_count():
     """Pods that have finished or are being deleted belong to nobody."""
-    gone = pod("done", labels={"app": "web"}, status={"phase": "Failed"})
-    leaving = pod("leaving", labels={"app": "web"}, metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
+    gone = pod("done", app="web", status={"phase": "Failed"})
+    leaving = pod("leaving", app="web", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"})
     mine = workload("ReplicaSet", "web")
     assert owning([gone, leaving], mine).pods_of(mine) == []
 
@@ -73,7 +73,7 @@ def test_who_has_finished_or_leaves_does_not_count():
 def test_jobs_adopt_by_their_own_selector_alone():
     """A Job without a selector does not take pods by the labels of its template."""
     job = workload("Job", "web", selector=None)
-    assert owning([pod("bare", labels={"app": "web"})], job).pods_of(job) == []
+    assert owning([pod("bare", app="web")], job).pods_of(job) == []
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,7 @@ def test_without_references_the_hash_counts():
     """Pods that nobody controls count for a Deployment if they have a template's hash; others are bare
     pods."""
     deployment = workload("Deployment", "web")
-    (lost,) = owning(
-        [pod("x", labels=HASHED), pod("y", labels={"app": "web"})], deployment
-    ).lost_replica_sets(deployment)
+    (lost,) = owning([pod("x", labels=HASHED), pod("y", app="web")], deployment).lost_replica_sets(deployment)
     assert (lost.name, lost.uid, names(lost.pods)) == ("web-abc", "", ["x"])
 
 

@@ -182,7 +182,7 @@ def test_a_cluster_shows_how_full_it_is():
     """The map of a cluster has what pods on each node request, and no share where a node has none of a
     resource."""
     nodes = [node("a", cpu="2", memory="4Gi"), node("b", cpu="1", memory="1Gi")]
-    found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", requests={"cpu": "500m"})]).pods)
+    found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", cpu="500m")]).pods)
     assert found.nodes == ["a", "b"]
     assert found.sides[0].uses["cpu"] == [0.25, 0.0]
     assert "map" not in Cluster([])._repr_html_().partition("</style>")[2]

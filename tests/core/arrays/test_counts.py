@@ -65,7 +65,7 @@ class Town:
     def move(self, row, app, comes):
         """A pod of *app* comes to *row*, or the latest that came leaves."""
         if comes:
-            entry = self.templates.entry(pod(f"p{len(self.there)}", labels={"app": app}))
+            entry = self.templates.entry(pod(f"p{len(self.there)}", app=app))
             self.table.add_pod(row, entry)
             self.there.append((row, entry))
         elif self.there:
@@ -228,7 +228,7 @@ class TestClauses:
         """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
         town = Town()
         trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
-        trial.add(town.templates.entry(pod("more", labels={"app": "a"})), 0)
+        trial.add(town.templates.entry(pod("more", app="a")), 0)
         local = judged([clause(town, "above", "zone", 0)], trial)
         assert local.reasons(0) == FULL
         with pytest.raises(ValueError, match="expected `most` alone"):

@@ -13,7 +13,7 @@ def cycle():
     """A cycle for a large pod, with a node that is empty, one that holds two cpus, and one that has no gpu."""
     gpu = {"example.com/gpu": "2"}
     nodes = [node("empty", allocatable=gpu), node("used", allocatable=gpu), node("plain")]
-    return engine(*nodes, pod("p", on="used", requests={"cpu": "2"})).begin(pod("new", requests=LARGE))
+    return engine(*nodes, pod("p", on="used", cpu="2")).begin(pod("new", requests=LARGE))
 
 
 def test_sums_grow_by_what_the_pods_request():

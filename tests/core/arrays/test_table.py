@@ -17,7 +17,7 @@ ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 def test_a_new_resource_leaves_nobody_with_old_sums():
     """The batch of all nodes sees a pod that brought a resource which no node had before."""
-    made = engine(node("n"), pod("p", on="n", requests={"cpu": "1"}))
+    made = engine(node("n"), pod("p", on="n", cpu="1"))
     made.warm()
     assert Batch.everywhere(made.table).nonzeros.tolist()[0] == [1000]
     made.assume(pod("q", requests={"cpu": "2", "example.com/new": "1"}), "n")
@@ -97,7 +97,7 @@ def act(table, what, names):
         elif what == "drop":
             table.drop(name)
         else:
-            table.add_pod(table.row_of[name], TEMPLATES.entry(pod("p", requests={"cpu": "1"})))
+            table.add_pod(table.row_of[name], TEMPLATES.entry(pod("p", cpu="1")))
 
 
 TEMPLATES = engine().templates

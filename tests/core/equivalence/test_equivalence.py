@@ -146,8 +146,8 @@ class TestGaps:
         """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
         def story(made):
-            big = pod("first", requests={"cpu": "3"})
-            same = pod("second", requests={"cpu": "3"})
+            big = pod("first", cpu="3")
+            same = pod("second", cpu="3")
             assert place(made, big) == "a"
             assert "Insufficient cpu" in why(made, same)
             made.cache.finish_binding(big, 0.0)
@@ -171,8 +171,8 @@ def kept_on(made, predicate, *, of=0):
 def test_preemption_looks_for_itself():
     """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
     made = engine(host("a"), release="1.12", equivalence_cache=True)
-    important = pod("p", requests={"cpu": "2"}, priority=10)
-    assert place(made, pod("low", requests={"cpu": "3"})) == "a"
+    important = pod("p", cpu="2", priority=10)
+    assert place(made, pod("low", cpu="3")) == "a"
     plan = made.schedule(important).preemption
     assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
     assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
@@ -232,7 +232,7 @@ def test_what_makes_no_difference():
         pod("a", volumes=DISK),
         pod("a", tolerations=[{"key": "k"}]),
         pod("a", affinity={}),
-        pod("a", requests={"cpu": "1"}),
+        pod("a", cpu="1"),
         pod("a", initContainers=[{"name": "i"}]),
     ],
 )
@@ -257,13 +257,13 @@ def test_what_makes_a_difference(other):
 )
 def test_quantities_differ_as_they_are_written(one, other, alike):
     """Equal amounts that Go keeps in different forms make two classes."""
-    assert (class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))) is alike
+    assert (class_of(pod("a", cpu=one)) == class_of(pod("a", cpu=other))) is alike
 
 
 # --- what invalidates results, so that the true answer is found again ---------------------------------------
 
 
-FILLING = pod("full", on="a", requests={"cpu": "4"})
+FILLING = pod("full", on="a", cpu="4")
 SHY = pod("shy", on="a", affinity=keeping_away(**WEB))
 WRITER = pod("writer", on="a", volumes=DISK)
 OFF = {"TaintNodesByCondition": False}
@@ -300,14 +300,14 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
         pytest.param(
             ASKING,
             [host("a"), FILLING],
-            lambda feed: feed.put(pod("full", on="a", requests={"cpu": "1"})),
+            lambda feed: feed.put(pod("full", on="a", cpu="1")),
             {},
             id="pod asks for less",
         ),
         pytest.param(
             pod("p", affinity=keeping_away(**WEB)),
             [host("a"), pod("web", on="a", labels=WEB)],
-            lambda feed: feed.put(pod("web", on="a", labels={"app": "db"})),
+            lambda feed: feed.put(pod("web", on="a", app="db")),
             {},
             id="pod labelled anew: MatchInterPodAffinity",
         ),

@@ -140,9 +140,9 @@ def test_only_rows_on_which_a_count_moved_are_stale():
 def test_pods_with_equal_keys_share_an_answer():
     """Templates that the rule's key does not tell apart pay for one evaluation."""
     trial = Trial(Reads.REQUESTS)
-    first = trial.answers.failures(trial.predicate, trial.cycle(pod("a", requests={"cpu": "1"})))
-    second = trial.answers.failures(trial.predicate, trial.cycle(pod("b", requests={"cpu": "2"})))
-    other = trial.answers.failures(trial.predicate, trial.cycle(pod("c", labels={"app": "c"})))
+    first = trial.answers.failures(trial.predicate, trial.cycle(pod("a", cpu="1")))
+    second = trial.answers.failures(trial.predicate, trial.cycle(pod("b", cpu="2")))
+    other = trial.answers.failures(trial.predicate, trial.cycle(pod("c", app="c")))
     assert first is second is not other
 
 
@@ -198,7 +198,7 @@ def test_what_was_not_looked_up_for_longest_goes_first():
     trial = Trial(Reads.REQUESTS, check=lambda nodes: Failures.where(FULL, nodes.has_node))
     size = NODES * 8
     trial.answers.limit = 3 * size
-    pods = [pod("p", labels={"app": str(number)}) for number in range(6)]
+    pods = [pod("p", app=str(number)) for number in range(6)]
     for incoming in pods:
         trial.answers.failures(trial.predicate, trial.cycle(incoming))
         assert trial.answers.held <= 4 * size

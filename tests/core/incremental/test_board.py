@@ -145,7 +145,7 @@ def test_an_error_of_a_predicate_needs_the_long_way():
         "apiVersion": "v1",
         "predicates": [{"name": "CheckServiceAffinity", "argument": argument}],
     }
-    gone = pod("1", on="absent", labels={"app": "a"})
+    gone = pod("1", on="absent", app="a")
     boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
     incoming = small(labels={"app": "a"})
     assert boards.asked(incoming)[1] is False

@@ -27,7 +27,7 @@ def cluster():
 
 def sized(made, cpu, **more):
     """The template of a pod that requests so much cpu."""
-    return made.templates.of(pod("p", requests={"cpu": cpu}, **more))
+    return made.templates.of(pod("p", cpu=cpu, **more))
 
 
 def judge(nodes):

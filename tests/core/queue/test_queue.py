@@ -73,9 +73,9 @@ def test_a_pod_that_comes_back_takes_its_old_place(release):
 def test_events_move_nobody_and_nominations_do_not_count(release):
     """No event ends a wait, and a pod nominated by its status is not in the map."""
     made = bench(release, PodPriority=False)
-    made.queue.add(pod("a", status={"nominatedNodeName": "n"}))
+    made.queue.add(pod("a", nominated="n"))
     made.queue.pop()
-    made.fail(pod("a", status={"nominatedNodeName": "n"}))
+    made.fail(pod("a", nominated="n"))
     made.queue.nominate(pod("a"), "n")
     made.queue.move_all()
     made.queue.assigned_pod_added(pod("b", on="n"))

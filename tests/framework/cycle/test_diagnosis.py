@@ -80,7 +80,7 @@ def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
     """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
     made of it."""
     asks = named("b")
-    spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
+    spec = replace(asks.spec, containers=pod("p", cpu="9").spec.containers)
     asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
     decision = three(release).schedule(asks)
     assert (
@@ -92,7 +92,7 @@ def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
 @pytest.mark.parametrize("release", RELEASES)
 def test_after_the_message_of_post_filter(release):
     """Up to 1.28 a full stop is added to the message of preemption, which has one."""
-    decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", requests={"cpu": "2"}))
+    decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", cpu="2"))
     assert decision.error.endswith("..") == (release in ("1.27", "1.28"))
 
 

@@ -64,7 +64,7 @@ PLUGINS = {
 
 def made(name, form, on=""):
     """A pod of one of the forms."""
-    return pod(name, on=on, labels={"app": form[0]}, **form[1])
+    return pod(name, on=on, app=form[0], **form[1])
 
 
 def outcomes(by, cycle, nodes):
@@ -164,7 +164,7 @@ class TestEachPlugin:
               matchLabels: {app: a}
             topologyKey: zone
         """)
-        new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
+        new = pod("new", app="a", affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle = cycle_of(new, node("a", labels={"zone": "x"}), node("bare"))
         by = PLUGINS[name]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
@@ -188,8 +188,8 @@ class TestEachPlugin:
                 ]
             }
         }
-        new = pod("new", labels={"app": "a"}, affinity=likes, topologySpreadConstraints=[soft(key)])
-        pods = [pod(f"p{i}", on=f"n{at}", labels={"app": "a"}) for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
+        new = pod("new", app="a", affinity=likes, topologySpreadConstraints=[soft(key)])
+        pods = [pod(f"p{i}", on=f"n{at}", app="a") for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
         cycle = cycle_of(new, *nodes, *pods)
         by = PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
@@ -241,8 +241,8 @@ def test_labels_with_many_values():
     nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
     term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
     refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    new = pod("new", labels={"app": "a"}, affinity=refusing)
-    there = pod("p", on="n07", labels={"app": "a"})
+    new = pod("new", app="a", affinity=refusing)
+    there = pod("p", on="n07", app="a")
     cycle = cycle_of(new, *nodes, there)
     by = PLUGINS["InterPodAffinity"]()
     assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [

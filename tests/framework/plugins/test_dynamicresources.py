@@ -165,7 +165,7 @@ def test_a_pod_without_claims(release, told):
     """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
     run = Run(scheduler(node("a", cpu="1"), release=release), details=False)
     for name in "xyz":
-        error = run.cycle(pod(name, requests={"cpu": "2"})).error or ""
+        error = run.cycle(pod(name, cpu="2")).error or ""
         assert error.startswith(f"0/1 nodes are available: 1 Insufficient cpu. {told}preemption: ")
 
 
@@ -183,7 +183,7 @@ GIVING = made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"}
 def asking(name, **requests):
     """A pod that asks for extended resources of example.com."""
     asked = {f"example.com/{key}": amount for key, amount in requests.items()}
-    return pod(name, requests=asked, metadata={"uid": f"uid-{name}"})
+    return pod(name, requests=asked, uid=f"uid-{name}")
 
 
 # --- Extended resources -------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_with_claims_where_the_node_gives_the_resource():
     giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
     engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
     claims = [{"name": "c0", "resourceClaimName": "c"}]
-    new = pod("p", requests={"example.com/gpu": "1"}, metadata={"uid": "uid-p"}, resourceClaims=claims)
+    new = pod("p", requests={"example.com/gpu": "1"}, uid="uid-p", resourceClaims=claims)
     assert engine.schedule(new).host == "a"
     told = "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus"
     assert engine.assume(new, "a") == f'running PreBind plugin "DynamicResources": {told}'
@@ -348,9 +348,4 @@ def test_pods_from_one_template_share_what_is_known_of_them():
 
 def _needing(new, cpu):
     """The same pod with a request."""
-    return pod(
-        new.name,
-        requests={"cpu": cpu},
-        metadata={"uid": new.uid},
-        resourceClaims=[{"name": "c0", "resourceClaimName": "c"}],
-    )
+    return pod(new.name, cpu=cpu, uid=new.uid, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])

@@ -23,7 +23,7 @@ BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 
 def new(app="a", namespace="default", **terms):
     """The incoming pod."""
-    return pod("new", labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
+    return pod("new", app=app, namespace=namespace, affinity=affinity(**terms))
 
 
 def namespace(name, **labels):

@@ -218,7 +218,7 @@ class TestDefaults:
         """The controller that owns the pod selects its peers; one that is only called so, of another API
         group, does not."""
         for version, spreads in ((api, True), ("other/v1", False)):
-            new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
+            new = pod("new", app="a", metadata=self.owned(kind, api=version))
             found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
             assert (found["n0"] < 100) is spreads
 
@@ -226,12 +226,12 @@ class TestDefaults:
         """An empty zone label and none make one domain: the node that has the label is scored with the pods
         of the one that lacks it."""
         nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
-        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
+        found = scores(plugin(), pod("new", app="a"), SERVICE, *nodes, peer("p", "n1"), raw=True)
         assert found == {"n0": 5, "n1": 0}
 
     def test_a_service_that_comes_later_is_seen(self):
         """What was deduced is deduced again once a service has come."""
-        new = pod("new", labels={"app": "a"})
+        new = pod("new", app="a")
         cycle = cycle_of(new, *ZONED)
         judge = plugin()
         assert judge.constraints(cycle.template, "ScheduleAnyway", cycle) == ()

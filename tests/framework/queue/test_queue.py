@@ -41,7 +41,7 @@ class Bench:
 class TestMoves:
     def parked(self, *objects, new=None):
         """A bench whose one pod was tried and parked, longer ago than it has to wait."""
-        bench = Bench(*objects, new or pod("p", requests={"cpu": "1"}))
+        bench = Bench(*objects, new or pod("p", cpu="1"))
         assert bench.attempt() is None
         bench.clock.now = nanoseconds(10.5)
         return bench

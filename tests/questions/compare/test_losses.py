@@ -31,8 +31,8 @@ def compared(objects, engines, mode=FREE):
 
 TAINT = [{"key": "gpu", "value": "x", "effect": "NoSchedule"}]
 SMALL = [node("a", cpu="2", taints=TAINT), node("b", cpu="2", labels={"disk": "ssd"})]
-FOUR = [pod(f"p{at}", requests={"cpu": 1}) for at in range(4)]
-WAITING = [pod("big", requests={"cpu": 9}), *FOUR, pod("ssd", nodeSelector={"disk": "hdd"})]
+FOUR = [pod(f"p{at}", cpu=1) for at in range(4)]
+WAITING = [pod("big", cpu=9), *FOUR, pod("ssd", nodeSelector={"disk": "hdd"})]
 
 
 # --- Who loses ----------------------------------------------------------------------------------------------
@@ -66,11 +66,7 @@ def test_gains_are_losses_the_other_way():
 
 def test_evicted():
     """A pod that one side evicts is lost to the pod that takes its place."""
-    objects = [
-        node("n"),
-        pod("low", requests={"cpu": 4}, priority=1),
-        pod("high", requests={"cpu": 4}, priority=9),
-    ]
+    objects = [node("n"), pod("low", cpu=4, priority=1), pod("high", cpu=4, priority=9)]
     made = {"a": engine_for("1.16", {"preemption": False}), "b": engine_for("1.16", {})}
     (against,) = compared(objects, made).against
     assert [(loss.pod, loss.reason) for loss in against.lost.pods] == [("default/low", "eviction")]
@@ -110,8 +106,7 @@ def test_who_loses_and_why():
     record = compared([node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")})
     assert str(verdict(record)) == "2 pods fewer find a place under b: all because of cpu"
     found = compared(
-        [node("n", cpu="2"), pod("p", requests={"cpu": 3})],
-        {"a": engine_for("1.16", {}), "b": policy("HostName")},
+        [node("n", cpu="2"), pod("p", cpu=3)], {"a": engine_for("1.16", {}), "b": policy("HostName")}
     )
     assert (
         str(verdict(found))

@@ -108,7 +108,7 @@ def test_host_names_tell_new_nodes_apart():
             ]
         }
     }
-    template = pod("web", labels={"app": "web"}, affinity=apart)
+    template = pod("web", app="web", affinity=apart)
     assert add_nodes(Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4).added == {
         "a": 3
     }
@@ -145,12 +145,7 @@ def agent(on, **metadata):
     owner = {"kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
     meta = {"ownerReferences": [owner], **metadata}
     return pod(
-        f"agent-{on}",
-        on=on,
-        namespace="kube-system",
-        requests={"cpu": "1"},
-        nodeSelector={"disk": "ssd"},
-        metadata=meta,
+        f"agent-{on}", on=on, namespace="kube-system", cpu="1", nodeSelector={"disk": "ssd"}, metadata=meta
     )
 
 

@@ -13,7 +13,7 @@ GAVE_UP = "rejected due to timeout after waiting {} at plugin {}"
 
 def asking(name, cpu="1", *, priority=0, **answers):
     """A pod that asks for cpu and for which plugins answer so."""
-    return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": answers})
+    return pod(name, cpu=cpu, priority=priority, metadata={"annotations": answers})
 
 
 def of(*events, until=None, **delays):

@@ -85,12 +85,9 @@ def test_a_pod_may_have_to_make_room():
     """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting
     it."""
     sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
-    low = made_pod("low", on="n", requests={"cpu": 1}, initContainers=[sidecar])
+    low = made_pod("low", on="n", cpu=1, initContainers=[sidecar])
     found = upgrade(
-        [node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)],
-        "1.27",
-        "1.29",
-        pod="high",
+        [node("n", cpu="4"), low, made_pod("high", cpu=2, priority=9)], "1.27", "1.29", pod="high"
     )
     lines = [str(line.text) for line in found.view().sections[0].parts if isinstance(line, Paragraph)]
     assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == [
@@ -181,7 +178,7 @@ def test_nothing_is_missed(mode, seed):
         ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), (), False),
         ("least-allocated-is-fit", Scenario((node("a", annotations={AVOID: "{}"}), node("b")), ()), (), True),
         ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), ["profile"], True),
-        ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"cpu": "0"}),)), (), False),
+        ("zero-scalars-pass", Scenario((), (made_pod("web", cpu="0"),)), (), False),
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
         ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
         ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
