@@ -2,15 +2,14 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import blocks_of, commands_of
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 MOST_LINES = 120
 

@@ -15,8 +15,8 @@ import attrs
 
 from kubeclassic.cli import run
 from kubeclassic.questions.importing.openb import manifests
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 OPENB = "OPENB"
 """In the arguments of a subject: the openb trace as manifests, 1,523 nodes and 8,152 pods."""
 SOME = "SOME"

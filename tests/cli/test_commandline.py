@@ -9,6 +9,7 @@ import pytest
 
 from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
+from tests.conftest import CLUSTER
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [
@@ -49,7 +50,6 @@ CLASSES_TO_SIMULATE = 240
 NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
-CLUSTER = str(ROOT / "examples" / "cluster")
 POD = "kind: Pod\nmetadata: {name: web}\n"
 NET = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NetworkMinCost"}]}'
 ODD = """

@@ -9,11 +9,10 @@ import pytest
 from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.conftest import CLUSTER, ROOT
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples" / "cluster")
 POLICY = ROOT / "examples" / "policies" / "kubernetes-classic.json"
 OTHER = ("--a", "release=1.16", "--b", "release=1.27")
 

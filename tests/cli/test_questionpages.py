@@ -8,13 +8,12 @@ import pytest
 import yaml
 
 from kubeclassic import capacity
+from tests.conftest import CLUSTER, ROOT
 from tests.support.build import node, pod
 from tests.support.manifests import manifest
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples/cluster")
 DRAINED = str(ROOT / "examples/drain/cluster.yaml")
 SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
 WEB = str(ROOT / "examples/capacity/web.yaml")

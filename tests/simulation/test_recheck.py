@@ -5,11 +5,10 @@ import pytest
 from kubeclassic import Cluster, explain, simulate
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.releases import ALL_RELEASES
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.build import node, pod
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
 
 

@@ -2,7 +2,6 @@
 schedulers."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -19,12 +18,11 @@ from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import LOCKED
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
+from tests.conftest import ROOT
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
 from tests.support.program import ran
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Keyholder(Doorman):

@@ -14,13 +14,12 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.sides import FREE, LOCKED
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.build import node, pod
 from tests.support.manifests import manifest
 from tests.support.pages import page_of
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 RULES = """
 from kubeclassic.rules import CATALOGUE, priority
 

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import CLUSTER
 from tests.support import manifests
 from tests.support.manifests import manifest
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
-
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = str(ROOT / "examples" / "cluster")
-
 
 pod = partial(manifests.pod, namespace="shop")
 
@@ -183,7 +180,7 @@ def test_all_nodes():
     """The table has the nearest nodes and says how many there are; --all has every one."""
     texts = []
     for arguments in ([], ["--all"]):
-        texts.append(ran("explain", EXAMPLE, "yearly-report", *arguments, status=(0, 1)).out)
+        texts.append(ran("explain", CLUSTER, "yearly-report", *arguments, status=(0, 1)).out)
     assert "(the nearest 5 of 11 nodes; --all shows every one)" in " ".join(texts[0].split())
     assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
     assert "--all shows" not in texts[1]

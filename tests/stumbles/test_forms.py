@@ -16,12 +16,11 @@ from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
+from tests.conftest import CLUSTER
 from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = b"kind: Node\nmetadata: {name: n}\n"
 POD = b'{"kind": "Pod", "metadata": {"name": "p"}}'
 TABLE = "NAME   STATUS   ROLES    AGE   VERSION\nn1     Ready    <none>   1d    v1.27.3\n"

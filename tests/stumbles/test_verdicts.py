@@ -12,11 +12,10 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
 EXTENDER = {
     "urlPrefix": "http://127.0.0.1:9",

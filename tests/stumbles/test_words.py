@@ -9,10 +9,9 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 WITHOUT_INPUT = {
     "conform": "its cases are recorded",
     "policy-migrate": "a configuration as kube-scheduler reads it",

@@ -11,9 +11,9 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
 from kubeclassic.cli.console.progress import Work, counting, telling, working
+from tests.conftest import CLUSTER
 from tests.support.program import Terminal
 
-CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
 POD = str(Path(CLUSTER).parent / "capacity" / "small-pod.yaml")
 NO_PATIENCE = 60.0
 

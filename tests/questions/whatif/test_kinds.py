@@ -17,13 +17,12 @@ from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.explain.values import PodQuestion
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
-EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
 ZONE = "zone"
 GROUP = "kubescheduler.config.k8s.io/v1"
@@ -206,8 +205,8 @@ def test_a_new_node_runs_the_daemons():
 
 def test_the_example():
     """For the yearly report: a larger node; what others need later costs them, or does not last."""
-    result = kubeclassic.what_if(EXAMPLE, REPORT)
-    plain = kubeclassic.simulate(EXAMPLE)
+    result = kubeclassic.what_if(CLUSTER, REPORT)
+    plain = kubeclassic.simulate(CLUSTER)
     assert [one.is_costly for one in result.suggestions] == sorted(
         one.is_costly for one in result.suggestions
     )
@@ -219,7 +218,7 @@ def test_the_example():
     assert second.evicted_by.startswith("shop/orders-")
     for each in result.suggestions:
         if each.disturbs < DISTURBS["rule"]:
-            found = kubeclassic.simulate(EXAMPLE, edits=each.patch)
+            found = kubeclassic.simulate(CLUSTER, edits=each.patch)
             outcome = found.outcomes[REPORT]
             assert outcome.host == (each.host if each.evicted_by is None else None)
             assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
@@ -409,11 +408,11 @@ def test_all_is_as_before(release):
     """After every trial of every family the decision, its details and the sums of the nodes are those
     from before."""
     spec = SchedulerSpec.of(options_of({"release": release})).read()
-    scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
+    scenario = scenario_of(CLUSTER, scheduler_names=spec.scheduler_names)
     asked = scenario.pending[0]
     scheduled = ScheduledPod(scenario, spec, PodQuestion())
     start = Start.of(Simulation(scenario, spec.engine()), asked)
-    before = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True)
+    before = kubeclassic.explain(CLUSTER, asked.key, scheduler=release, alone=True)
     for _ in range(2):
         with scheduled.turn(start, asked) as context:
             context.reports = before.nodes
@@ -432,7 +431,7 @@ def test_all_is_as_before(release):
         whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
         assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
         assert [one.host for one in whole[0].outcomes.values()] == list(
-            kubeclassic.simulate(EXAMPLE, release).hosts.values()
+            kubeclassic.simulate(CLUSTER, release).hosts.values()
         )
 
 
@@ -456,7 +455,7 @@ def test_bad_input():
     with pytest.raises(KubeclassicError, match="want: expected the name of a node, got 7"):
         found(*TestAWantedNode.ITEMS, want=7)  # type: ignore[arg-type]  # what users may do
     with pytest.raises(KubeclassicError, match=r"pod: expected .*, got 7"):
-        kubeclassic.what_if(EXAMPLE, 7)  # type: ignore[arg-type]  # what users may do
+        kubeclassic.what_if(CLUSTER, 7)  # type: ignore[arg-type]  # what users may do
 
 
 def test_the_result():
