@@ -233,51 +233,59 @@ def test_equivalence_cache():
     assert not resolve(LAST, equivalence_cache=True).equivalence_cache
 
 
-class TestCatalogue:
-    def own(self, name="OnlyMine"):
-        """A predicate of one's own."""
-        return predicate(name, reads=Reads.NOTHING)(lambda pod, nodes, cycle: None)
+# --- Catalogue ----------------------------------------------------------------------------------------------
 
-    def test_own_rules_join_the_provider(self):
-        """One's own predicate runs behind upstream's, one's own priority counts with its weight."""
-        mine = priority("MyTaste", reads=Reads.NOTHING)(lambda pod, nodes, cycle: nodes.zone)
-        algorithm = resolve(LAST, catalogue=CATALOGUE.with_(self.own()).with_(mine, weight=7))
-        assert predicates(algorithm)[-2:] == ["MatchInterPodAffinity", "OnlyMine"]
-        assert priorities(algorithm)["MyTaste"] == 7
 
-    def test_own_rules_may_be_named(self):
-        """A Policy runs one's own rule only if it names it."""
-        catalogue = CATALOGUE.with_(self.own())
-        assert (
-            predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
-            == "OnlyMine"
-        )
-        assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
+def own(name="OnlyMine"):
+    """A predicate of one's own."""
+    return predicate(name, reads=Reads.NOTHING)(lambda pod, nodes, cycle: None)
 
-    def test_taken_name(self):
-        """A name that there is already is refused, also one that a gate hides."""
-        with pytest.raises(PolicyError, match='got "EvenPodsSpread", which there is already'):
-            CATALOGUE.with_(self.own("EvenPodsSpread"))
 
-    def test_bad_name(self):
-        """A name that upstream would not register is refused."""
-        with pytest.raises(PolicyError, match="does not match the name validation regexp"):
-            CATALOGUE.with_(self.own("my_rule"))
+def test_own_rules_join_the_provider():
+    """One's own predicate runs behind upstream's, one's own priority counts with its weight."""
+    mine = priority("MyTaste", reads=Reads.NOTHING)(lambda pod, nodes, cycle: nodes.zone)
+    algorithm = resolve(LAST, catalogue=CATALOGUE.with_(own()).with_(mine, weight=7))
+    assert predicates(algorithm)[-2:] == ["MatchInterPodAffinity", "OnlyMine"]
+    assert priorities(algorithm)["MyTaste"] == 7
 
-    def test_with_leaves_the_original_alone(self):
-        """Adding makes another catalogue."""
-        before = len(CATALOGUE.predicates)
-        CATALOGUE.with_(self.own())
-        assert len(CATALOGUE.predicates) == before
-        assert CATALOGUE.added_predicates == ()
 
-    def test_missing_function(self):
-        """A catalogue that lacks what the release registers is refused in upstream's words."""
-        with pytest.raises(
-            PolicyError,
-            match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
-        ):
-            resolve(LAST, catalogue=Catalogue())
+def test_own_rules_may_be_named():
+    """A Policy runs one's own rule only if it names it."""
+    catalogue = CATALOGUE.with_(own())
+    assert (
+        predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
+        == "OnlyMine"
+    )
+    assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
+
+
+def test_taken_name():
+    """A name that there is already is refused, also one that a gate hides."""
+    with pytest.raises(PolicyError, match='got "EvenPodsSpread", which there is already'):
+        CATALOGUE.with_(own("EvenPodsSpread"))
+
+
+def test_bad_name():
+    """A name that upstream would not register is refused."""
+    with pytest.raises(PolicyError, match="does not match the name validation regexp"):
+        CATALOGUE.with_(own("my_rule"))
+
+
+def test_with_leaves_the_original_alone():
+    """Adding makes another catalogue."""
+    before = len(CATALOGUE.predicates)
+    CATALOGUE.with_(own())
+    assert len(CATALOGUE.predicates) == before
+    assert CATALOGUE.added_predicates == ()
+
+
+def test_missing_function():
+    """A catalogue that lacks what the release registers is refused in upstream's words."""
+    with pytest.raises(
+        PolicyError,
+        match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
+    ):
+        resolve(LAST, catalogue=Catalogue())
 
 
 # --- The behaviours in cells --------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import pytest
 import yaml
 
@@ -149,27 +147,23 @@ def test_ignored_resources():
     assert resolve(LAST, policy=written).ignored_resources == {"example.com/x", "example.com/z"}
 
 
-class TestVersions:
-    """The versions of the API that a Policy may name."""
+# --- Versions -----------------------------------------------------------------------------------------------
 
-    NEWER: ClassVar[dict[str, object]] = {
-        "kind": "Policy",
-        "apiVersion": "kubescheduler.config.k8s.io/v1",
-        "predicates": [],
-    }
+# The versions of the API that a Policy may name.
 
-    def test_plugins_are_made_of_the_newer_one(self):
-        """Releases that make plugins of a Policy read the version of the component configuration's group,
-        too."""
-        assert (
-            Scheduler(Cluster([]), Framework(release="1.20", policy=self.NEWER)).algorithm.release.version
-            == "1.20"
-        )
 
-    def test_older_releases_do_not_know_it(self):
-        """Releases with predicates know version v1 alone."""
-        with pytest.raises(
-            PolicyError,
-            match=r'no kind "Policy" is registered for version "kubescheduler\.config\.k8s\.io/v1"',
-        ):
-            Scheduler(Cluster([]), Classic(release="1.16", policy=self.NEWER))
+NEWER = {"kind": "Policy", "apiVersion": "kubescheduler.config.k8s.io/v1", "predicates": []}
+
+
+def test_plugins_are_made_of_the_newer_one():
+    """Releases that make plugins of a Policy read the version of the component configuration's group,
+    too."""
+    assert Scheduler(Cluster([]), Framework(release="1.20", policy=NEWER)).algorithm.release.version == "1.20"
+
+
+def test_older_releases_do_not_know_it():
+    """Releases with predicates know version v1 alone."""
+    with pytest.raises(
+        PolicyError, match=r'no kind "Policy" is registered for version "kubescheduler\.config\.k8s\.io/v1"'
+    ):
+        Scheduler(Cluster([]), Classic(release="1.16", policy=NEWER))

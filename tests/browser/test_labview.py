@@ -20,53 +20,57 @@ CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
   .filter((one) => one.dataset.full && one.textContent !== one.dataset.full).map((one) => [one.textContent, one.dataset.full])"""
 
 
-class TestFirstView:
-    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    def test_pods_without_a_node(self, lab, visit, size):
-        """The page opens on the pods without a node: the first is chosen, why it waits is there, what would
-        help, and whole numbers."""
-        page = opened(lab, visit, viewport=size)
-        assert page.get_attribute("#tab-pods", "aria-selected") == "true"
-        assert page.get_attribute("#list tbody tr.row >> nth=0 >> .link", "data-full") == LONELY
-        page.wait_for_selector("#why .helps li")
-        assert page.inner_text("#why .verdict").startswith(f"{LONELY} finds no node")
-        assert outside(page) == []
-        self.numbers_are_whole(page)
+# --- First view ---------------------------------------------------------------------------------------------
 
-    def numbers_are_whole(self, page):
-        """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and
-        for the focus."""
-        for tab in ("pods", "changes", "nodes", "pods"):
-            page.click(f"#tab-{tab}")
-            assert page.evaluate(CUT_NUMBERS) == []
-        cut = page.evaluate(CUT_NAMES)
-        assert cut
-        assert all("…" in text and not text.endswith("…") for text, _ in cut)
-        whole = cut[0][1]
-        page.hover(f"#list [data-full={json.dumps(whole)}] >> nth=0")
-        assert whole in page.inner_text(".tip")
-        row = page.locator(f"#list tr.row:has([data-full={json.dumps(whole)}]) .link >> nth=0")
-        page.mouse.move(0, 0)
-        row.focus()
-        assert whole in page.inner_text(".tip")
 
-    def test_its_row_is_in_the_window(self, lab, visit):
-        """Without scrolling a wide window is full and has the row of the pod without a node; on a phone
-        nothing is before the list."""
-        page = opened(lab, visit, viewport=SIZES[1])
-        boxes = [
-            page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")
-        ]
-        assert boxes[0]["x"] <= 24
-        assert boxes[2]["x"] + boxes[2]["width"] >= 1360
-        box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
-        assert box
-        assert box["y"] + box["height"] <= SIZES[1]["height"]
-        page.set_viewport_size(SIZES[0])
-        tops = [
-            page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")
-        ]
-        assert tops == sorted(tops)
+@pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
+def test_pods_without_a_node(lab, visit, size):
+    """The page opens on the pods without a node: the first is chosen, why it waits is there, what would
+    help, and whole numbers."""
+    page = opened(lab, visit, viewport=size)
+    assert page.get_attribute("#tab-pods", "aria-selected") == "true"
+    assert page.get_attribute("#list tbody tr.row >> nth=0 >> .link", "data-full") == LONELY
+    page.wait_for_selector("#why .helps li")
+    assert page.inner_text("#why .verdict").startswith(f"{LONELY} finds no node")
+    assert outside(page) == []
+    numbers_are_whole(page)
+
+
+def numbers_are_whole(page):
+    """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and
+    for the focus."""
+    for tab in ("pods", "changes", "nodes", "pods"):
+        page.click(f"#tab-{tab}")
+        assert page.evaluate(CUT_NUMBERS) == []
+    cut = page.evaluate(CUT_NAMES)
+    assert cut
+    assert all("…" in text and not text.endswith("…") for text, _ in cut)
+    whole = cut[0][1]
+    page.hover(f"#list [data-full={json.dumps(whole)}] >> nth=0")
+    assert whole in page.inner_text(".tip")
+    row = page.locator(f"#list tr.row:has([data-full={json.dumps(whole)}]) .link >> nth=0")
+    page.mouse.move(0, 0)
+    row.focus()
+    assert whole in page.inner_text(".tip")
+
+
+def test_its_row_is_in_the_window(lab, visit):
+    """Without scrolling a wide window is full and has the row of the pod without a node; on a phone
+    nothing is before the list."""
+    page = opened(lab, visit, viewport=SIZES[1])
+    boxes = [
+        page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")
+    ]
+    assert boxes[0]["x"] <= 24
+    assert boxes[2]["x"] + boxes[2]["width"] >= 1360
+    box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
+    assert box
+    assert box["y"] + box["height"] <= SIZES[1]["height"]
+    page.set_viewport_size(SIZES[0])
+    tops = [
+        page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "source")
+    ]
+    assert tops == sorted(tops)
 
 
 def test_grey_while_a_step_runs(lab, visit):

@@ -130,56 +130,61 @@ def test_what_is_not_known_and_goes(release):
     assert not moves(made)
 
 
-class TestNodeUpdates:
-    CHANGES = (
-        ("became schedulable", {"unschedulable": True}, {}, True),
-        ("became unschedulable", {}, {"unschedulable": True}, False),
-        ("allocatable", {"cpu": "2"}, {"cpu": "4"}, True),
-        ("the spelling of a quantity", {"cpu": "1"}, {"cpu": "1000m"}, True),
-        ("labels", {}, {"labels": {"a": "b"}}, True),
-        ("taints", {}, {"taints": [{"key": "a", "effect": "NoSchedule"}]}, True),
-        (
-            "a status",
-            {"conditions": [{"type": "Ready", "status": "False"}]},
-            {"conditions": [{"type": "Ready", "status": "True"}]},
-            True,
-        ),
-        (
-            "a reason",
-            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: a}]}"),
-            yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: b}]}"),
-            False,
-        ),
-        ("annotations", {}, {"annotations": {"a": "b"}}, False),
-        ("images", {}, {"images": [{"names": ["i"]}]}, False),
-        ("nothing", {}, {}, False),
-    )
+# --- Node updates -------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", FILTERED)
-    @pytest.mark.parametrize("old, new, moved", [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
-    def test_only_what_may_help_moves(self, release, old, new, moved):
-        """From 1.13 on a node that changed moves parked pods only where the change may let one fit."""
-        made = router(release, node("n", **old))
-        made.put(node("n", **new))
-        assert moves(made) == moved
 
-    @pytest.mark.parametrize("release", UNFILTERED)
-    def test_any_update_moves_in_1_12(self, release):
-        """In 1.12 every update of a node moves all."""
-        made = router(release, node("n"))
-        made.put(node("n"))
-        assert moves(made)
+CHANGES = (
+    ("became schedulable", {"unschedulable": True}, {}, True),
+    ("became unschedulable", {}, {"unschedulable": True}, False),
+    ("allocatable", {"cpu": "2"}, {"cpu": "4"}, True),
+    ("the spelling of a quantity", {"cpu": "1"}, {"cpu": "1000m"}, True),
+    ("labels", {}, {"labels": {"a": "b"}}, True),
+    ("taints", {}, {"taints": [{"key": "a", "effect": "NoSchedule"}]}, True),
+    (
+        "a status",
+        {"conditions": [{"type": "Ready", "status": "False"}]},
+        {"conditions": [{"type": "Ready", "status": "True"}]},
+        True,
+    ),
+    (
+        "a reason",
+        yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: a}]}"),
+        yaml.safe_load("{conditions: [{type: Ready, status: 'True', reason: b}]}"),
+        False,
+    ),
+    ("annotations", {}, {"annotations": {"a": "b"}}, False),
+    ("images", {}, {"images": [{"names": ["i"]}]}, False),
+    ("nothing", {}, {}, False),
+)
 
-    @pytest.mark.parametrize("release", FILTERED)
-    def test_with_nobody_parked_any_update_counts(self, release):
-        """With nobody parked any update keeps a pod that is being tried from being parked."""
-        made = router(release, node("n"))
-        made.queue.delete(pod("waiting"))
-        made.queue.add(pod("tried"))
-        made.queue.pop()
-        made.put(node("n"))
-        made.queue.add_unschedulable(QueuedPod(pod("tried", status=MARK)), made.queue.cycle)
-        assert (made.queue.pending.total, made.queue.pending.unschedulable) == (1, 0)
+
+@pytest.mark.parametrize("release", FILTERED)
+@pytest.mark.parametrize("old, new, moved", [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_only_what_may_help_moves(release, old, new, moved):
+    """From 1.13 on a node that changed moves parked pods only where the change may let one fit."""
+    made = router(release, node("n", **old))
+    made.put(node("n", **new))
+    assert moves(made) == moved
+
+
+@pytest.mark.parametrize("release", UNFILTERED)
+def test_any_update_moves_in_1_12(release):
+    """In 1.12 every update of a node moves all."""
+    made = router(release, node("n"))
+    made.put(node("n"))
+    assert moves(made)
+
+
+@pytest.mark.parametrize("release", FILTERED)
+def test_with_nobody_parked_any_update_counts(release):
+    """With nobody parked any update keeps a pod that is being tried from being parked."""
+    made = router(release, node("n"))
+    made.queue.delete(pod("waiting"))
+    made.queue.add(pod("tried"))
+    made.queue.pop()
+    made.put(node("n"))
+    made.queue.add_unschedulable(QueuedPod(pod("tried", status=MARK)), made.queue.cycle)
+    assert (made.queue.pending.total, made.queue.pending.unschedulable) == (1, 0)
 
 
 # --- Pods ---------------------------------------------------------------------------------------------------
@@ -267,36 +272,42 @@ def test_a_pod_cannot_change_its_node(release):
         made.put(pod("a", on="m"))
 
 
-class TestEchoes:
-    """What an update does to a pod that is assumed already, and so is not in the queue."""
+# --- Echoes -------------------------------------------------------------------------------------------------
 
-    def assumed(self, release):
-        made = router(release, node("n"))
-        made.put(pod("a"))
-        while (popped := made.queue.pop()) is not None and popped.pod.name != "a":
-            continue
-        assert made.engine.assume(pod("a"), "n") is None
-        return made
+# What an update does to a pod that is assumed already, and so is not in the queue.
 
-    def queued(self, made, new):
-        """Whether an update to *new* brings the pod into the queue again."""
-        made.put(new)
-        return "a" in [found.name for found in made.queue.pods()]
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_versions_and_annotations_are_nothing_new(self, release):
-        """A new resource version or other annotations do not bring an assumed pod back."""
-        assert not self.queued(
-            self.assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}})
-        )
+def assumed(release):
+    made = router(release, node("n"))
+    made.put(pod("a"))
+    while (popped := made.queue.pop()) is not None and popped.pod.name != "a":
+        continue
+    assert made.engine.assume(pod("a"), "n") is None
+    return made
 
-    @pytest.mark.parametrize("release, is_back", [(name, name != "1.16") for name in ALL])
-    def test_conditions_are_nothing_new_in_1_16(self, release, is_back):
-        """An update of its conditions or finalizers brings an assumed pod into the queue again before 1.16."""
-        for news in ({"status": MARK}, {"metadata": {"finalizers": ["example.com/f"]}}):
-            assert self.queued(self.assumed(release), pod("a", **news)) == is_back
 
-    @pytest.mark.parametrize("release", ALL)
-    def test_labels_are_news(self, release):
-        """A pod whose labels change while it is assumed is queued again."""
-        assert self.queued(self.assumed(release), pod("a", labels={"x": "y"}))
+def queued(made, new):
+    """Whether an update to *new* brings the pod into the queue again."""
+    made.put(new)
+    return "a" in [found.name for found in made.queue.pods()]
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_versions_and_annotations_are_nothing_new(release):
+    """A new resource version or other annotations do not bring an assumed pod back."""
+    assert not queued(
+        assumed(release), pod("a", metadata={"resourceVersion": "5", "annotations": {"x": "y"}})
+    )
+
+
+@pytest.mark.parametrize("release, is_back", [(name, name != "1.16") for name in ALL])
+def test_conditions_are_nothing_new_in_1_16(release, is_back):
+    """An update of its conditions or finalizers brings an assumed pod into the queue again before 1.16."""
+    for news in ({"status": MARK}, {"metadata": {"finalizers": ["example.com/f"]}}):
+        assert queued(assumed(release), pod("a", **news)) == is_back
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_labels_are_news(release):
+    """A pod whose labels change while it is assumed is queued again."""
+    assert queued(assumed(release), pod("a", labels={"x": "y"}))

@@ -130,46 +130,44 @@ def test_a_missing_pre_score():
         assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
 
 
-class TestNominations:
-    """How a run changes the nomination of a pod that has no node."""
+# --- Nominations --------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def after(engine, *objects):
-        """The nomination after one cycle of a pod that was nominated to node a."""
-        run = Run(engine)
-        for item in objects:
-            run.put(item)
-        new = pod("p", cpu="2", priority=5, nominated="a")
-        run.put(new)
-        assert run.cycle(new).host is None
-        return str(engine.nominations.node_of(new))
+# How a run changes the nomination of a pod that has no node.
 
-    def test_it_stays_where_room_is_being_made(self):
-        """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
-        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-        status = {"conditions": [condition]}
-        leaving = pod("low", on="a", cpu="2", metadata=gone, status=status)
-        assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
 
-    def test_it_ends_where_nothing_helps(self):
-        """A pod without possible victims loses its nomination."""
-        assert self.after(scheduler(), node("a", cpu="1")) == ""
+def after(engine, *objects):
+    """The nomination after one cycle of a pod that was nominated to node a."""
+    run = Run(engine)
+    for item in objects:
+        run.put(item)
+    new = pod("p", cpu="2", priority=5, nominated="a")
+    run.put(new)
+    assert run.cycle(new).host is None
+    return str(engine.nominations.node_of(new))
 
-    def test_it_ends_with_an_error(self):
-        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
-        a node."""
-        assert (
-            self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a"))
-            == ""
-        )
-        made = type("Steps", (Steps,), {"refuses": "permit"})
-        assert (
-            self.after(
-                scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")
-            )
-            == ""
-        )
+
+def test_it_stays_where_room_is_being_made():
+    """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    status = {"conditions": [condition]}
+    leaving = pod("low", on="a", cpu="2", metadata=gone, status=status)
+    assert after(scheduler(), node("a", cpu="2"), leaving) == "a"
+
+
+def test_it_ends_where_nothing_helps():
+    """A pod without possible victims loses its nomination."""
+    assert after(scheduler(), node("a", cpu="1")) == ""
+
+
+def test_it_ends_with_an_error():
+    """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
+    a node."""
+    assert after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
+    made = type("Steps", (Steps,), {"refuses": "permit"})
+    assert (
+        after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
+    )
 
 
 class Steps(Plugin):

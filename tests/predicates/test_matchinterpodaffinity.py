@@ -92,24 +92,24 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"a": None}
 
 
-class TestWithoutMetadata:
-    """1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata."""
+# --- Without metadata ---------------------------------------------------------------------------------------
 
-    LOST = peer("lost", on="gone")
+# 1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata.
 
-    def test_a_pod_on_an_unknown_node_takes_the_metadata_away(self):
-        """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
-        for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
-            assert metadata_fails(engine(A, self.LOST, release=release).begin(PLAIN)) is fails
 
-    def test_a_wanted_pod_on_a_lost_node_is_an_error(self):
-        """The lookup of its node fails, on every node that is judged."""
-        text = (
-            'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
-        )
-        assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {
-            name: text.format(name) for name in "ac"
-        }
+LOST = peer("lost", on="gone")
+
+
+def test_a_pod_on_an_unknown_node_takes_the_metadata_away():
+    """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
+    for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
+        assert metadata_fails(engine(A, LOST, release=release).begin(PLAIN)) is fails
+
+
+def test_a_wanted_pod_on_a_lost_node_is_an_error():
+    """The lookup of its node fails, on every node that is judged."""
+    text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+    assert verdicts(wants(term()), A, C, LOST, release="1.13") == {name: text.format(name) for name in "ac"}
 
 
 # --- Invalid selectors --------------------------------------------------------------------------------------

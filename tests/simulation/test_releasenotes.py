@@ -135,24 +135,28 @@ def test_what_the_oldest_read_is_never_told(version):
     assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
 
 
-class TestMissing:
-    CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
-    CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+# --- Missing ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
-    def test_csi_nodes(self, release, lines):
-        """CSINodes are missed where the release reads them and a waiting pod has claims."""
-        algorithm = classic(release=release).algorithm
-        assert [notice.what for notice in release_notices(algorithm, self.CSI, [self.CLAIMING])] == lines
-        assert list(release_notices(algorithm, self.CSI, [pod("q")])) == []
 
-    def test_namespaces(self):
-        """Namespaces are missed where the release selects them by labels."""
-        algorithm = scheduler().algorithm
-        selecting = pod("p", **SELECTING)
-        assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
-        there = obj(manifest("Namespace", "default"))
-        assert list(release_notices(algorithm, [there], [selecting])) == []
+CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
+CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+
+
+@pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
+def test_csi_nodes(release, lines):
+    """CSINodes are missed where the release reads them and a waiting pod has claims."""
+    algorithm = classic(release=release).algorithm
+    assert [notice.what for notice in release_notices(algorithm, CSI, [CLAIMING])] == lines
+    assert list(release_notices(algorithm, CSI, [pod("q")])) == []
+
+
+def test_namespaces():
+    """Namespaces are missed where the release selects them by labels."""
+    algorithm = scheduler().algorithm
+    selecting = pod("p", **SELECTING)
+    assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
+    there = obj(manifest("Namespace", "default"))
+    assert list(release_notices(algorithm, [there], [selecting])) == []
 
 
 def with_capacity(claims, *more, reports=True):

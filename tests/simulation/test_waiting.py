@@ -194,48 +194,50 @@ def test_a_follower_does_not_wait(ends):
     assert names(waits_of(comparison.sides[1].engine)) == []
 
 
-class TestGang:
-    ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
+# --- Gang ---------------------------------------------------------------------------------------------------
 
-    def outcomes(self, monkeypatch, *arguments):
-        """What simulate says of the example."""
-        monkeypatch.chdir(ROOT)
-        return ran(
-            "simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1
-        ).document
 
-    def test_all_or_none(self, monkeypatch):
-        """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
-        one waits."""
-        found = {
-            record["name"]: (record["outcome"], record["host"])
-            for record in self.outcomes(monkeypatch)["pods"]
-        }
-        assert {
-            name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
-        } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
-        assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
-            "worker-1",
-            "worker-2",
-            "worker-3",
-        ]
-        assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
-        assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
-    def test_on_the_clock(self, monkeypatch):
-        """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
-        when its time is up."""
-        monkeypatch.chdir(ROOT)
-        out = ran("replay", "examples/gang/day.yaml", *self.ARGUMENTS, "--release", "1.27").out
-        records = [json.loads(line) for line in out.splitlines()]
-        bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
-        assert sorted(bound) == [
-            *((25, f"default/train-{i}") for i in range(4)),
-            *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
-        ]
-        late = [
-            record["message"]
-            for record in records
-            if record["event"] == "FailedScheduling" and "report" in record["pod"]
-        ]
-        assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2
+
+def outcomes(monkeypatch, *arguments):
+    """What simulate says of the example."""
+    monkeypatch.chdir(ROOT)
+    return ran(
+        "simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", *arguments, status=1
+    ).document
+
+
+def test_all_or_none(monkeypatch):
+    """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
+    one waits."""
+    found = {record["name"]: (record["outcome"], record["host"]) for record in outcomes(monkeypatch)["pods"]}
+    assert {
+        name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
+    } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
+    assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
+        "worker-1",
+        "worker-2",
+        "worker-3",
+    ]
+    assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
+    assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+
+
+def test_on_the_clock(monkeypatch):
+    """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
+    when its time is up."""
+    monkeypatch.chdir(ROOT)
+    out = ran("replay", "examples/gang/day.yaml", *ARGUMENTS, "--release", "1.27").out
+    records = [json.loads(line) for line in out.splitlines()]
+    bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
+    assert sorted(bound) == [
+        *((25, f"default/train-{i}") for i in range(4)),
+        *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
+    ]
+    late = [
+        record["message"]
+        for record in records
+        if record["event"] == "FailedScheduling" and "report" in record["pod"]
+    ]
+    assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2

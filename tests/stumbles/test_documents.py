@@ -303,20 +303,19 @@ def test_empty_files_cost_nothing(tmp_path, monkeypatch):
     assert load(tmp_path).objects == ()
 
 
-class TestEveryReader:
-    BOMB = '{"kind": "Policy", "a": ' + "[" * 30_000 + "]" * 30_000 + "}"
+# --- Every reader -------------------------------------------------------------------------------------------
 
-    def test_policies_profiles_and_cases_are_bounded_too(self, tmp_path):
-        """Policies, configurations, ConfigMaps and conformance cases are read by the same reader."""
-        (tmp_path / "a.json").write_text(self.BOMB)
-        config_map = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"policy.cfg": self.BOMB}}
-        (tmp_path / "map.json").write_text(json.dumps(config_map))
-        for reading, name in (
-            (load_policy, "a.json"),
-            (load_policy, "map.json"),
-            (load_configuration, "a.json"),
-        ):
-            with pytest.raises(PolicyError, match="nested too deeply"):
-                reading(tmp_path / name)
-        with pytest.raises(ManifestError, match="nested too deeply"):
-            list(read_cases(tmp_path / "a.json"))
+
+BOMB = '{"kind": "Policy", "a": ' + "[" * 30_000 + "]" * 30_000 + "}"
+
+
+def test_policies_profiles_and_cases_are_bounded_too(tmp_path):
+    """Policies, configurations, ConfigMaps and conformance cases are read by the same reader."""
+    (tmp_path / "a.json").write_text(BOMB)
+    config_map = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"policy.cfg": BOMB}}
+    (tmp_path / "map.json").write_text(json.dumps(config_map))
+    for reading, name in ((load_policy, "a.json"), (load_policy, "map.json"), (load_configuration, "a.json")):
+        with pytest.raises(PolicyError, match="nested too deeply"):
+            reading(tmp_path / name)
+    with pytest.raises(ManifestError, match="nested too deeply"):
+        list(read_cases(tmp_path / "a.json"))

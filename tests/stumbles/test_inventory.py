@@ -316,41 +316,40 @@ def test_a_flood_is_one_line(told, command):
     assert len(told.warnings("refused by the API server")) == 564
 
 
-class TestPriorities:
-    """Point 3."""
+# --- Priorities ---------------------------------------------------------------------------------------------
 
-    CLUSTER = (
-        manifest("PriorityClass", "high", value=1000),
-        manifest("Node", "a", status={"allocatable": {"pods": "1"}}),
-        pod("there", on="a", live=True, priority=0),
-        pod("low"),
-        pod("urgent", priorityClassName="high"),
-    )
+# Point 3.
 
-    @pytest.mark.parametrize("order", ["priority", "queue"])
-    @pytest.mark.parametrize("release", ["1.12", "1.14"])
-    def test_without_the_gate(self, told, order, release):
-        """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict
-        nobody."""
-        asked = ("--release", release, "--order", order, "-o", "jsonl")
-        told.of(*self.CLUSTER, options=(*asked, "--feature-gates", "PodPriority=false"))
-        cycles = [json.loads(line) for line in told.out.splitlines()]
-        assert [cycle["pod"] for cycle in cycles] == ["default/low", "default/urgent"]
-        assert "evicted" not in told.err
-        told.of(*self.CLUSTER, options=asked)
-        assert json.loads(told.out.splitlines()[0])["pod"] == "default/urgent"
-        assert "1 pod evicted to make room" in told.err
 
-    def test_functions_look_at_the_gate_too(self):
-        """The functions of the package admit pods as the command does."""
-        asked = {"release": "1.14", "order": "queue"}
-        assert (
-            dict(simulate(self.CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted)
-            == {}
-        )
-        assert dict(simulate(self.CLUSTER, **keywords_of(asked)).evicted) == {
-            "default/there": "default/urgent"
-        }
+CLUSTER = (
+    manifest("PriorityClass", "high", value=1000),
+    manifest("Node", "a", status={"allocatable": {"pods": "1"}}),
+    pod("there", on="a", live=True, priority=0),
+    pod("low"),
+    pod("urgent", priorityClassName="high"),
+)
+
+
+@pytest.mark.parametrize("order", ["priority", "queue"])
+@pytest.mark.parametrize("release", ["1.12", "1.14"])
+def test_without_the_gate(told, order, release):
+    """Without gate PodPriority new pods have no priority, wait in the order in which they came, and evict
+    nobody."""
+    asked = ("--release", release, "--order", order, "-o", "jsonl")
+    told.of(*CLUSTER, options=(*asked, "--feature-gates", "PodPriority=false"))
+    cycles = [json.loads(line) for line in told.out.splitlines()]
+    assert [cycle["pod"] for cycle in cycles] == ["default/low", "default/urgent"]
+    assert "evicted" not in told.err
+    told.of(*CLUSTER, options=asked)
+    assert json.loads(told.out.splitlines()[0])["pod"] == "default/urgent"
+    assert "1 pod evicted to make room" in told.err
+
+
+def test_functions_look_at_the_gate_too():
+    """The functions of the package admit pods as the command does."""
+    asked = {"release": "1.14", "order": "queue"}
+    assert dict(simulate(CLUSTER, **keywords_of({"gates": {"PodPriority": False}, **asked})).evicted) == {}
+    assert dict(simulate(CLUSTER, **keywords_of(asked)).evicted) == {"default/there": "default/urgent"}
 
 
 def test_a_trace_points_to_import(tmp_path):

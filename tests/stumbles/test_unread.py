@@ -136,47 +136,50 @@ def told(item, release, **gates):
     return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]
 
 
-class TestGates:
-    CLAIMING = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
-    WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
+# --- Gates --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "release, why",
-        [
-            ("1.16", "1.16 does not support them"),
-            (
-                "1.30",
-                "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled",
-            ),
-            ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
-            ("1.34", ""),
-        ],
+
+CLAIMING = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
+WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
+
+
+@pytest.mark.parametrize(
+    "release, why",
+    [
+        ("1.16", "1.16 does not support them"),
+        (
+            "1.30",
+            "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled",
+        ),
+        ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
+        ("1.34", ""),
+    ],
+)
+def test_claims(release, why):
+    """Claims count where the plugin runs; else the sentence says what would make it run."""
+    assert told(CLAIMING, release) == ([f"Resource claims of 1 pod are ignored: {why}"] if why else [])
+
+
+def test_a_gate_switched_on():
+    """A gate that is switched on switches its warning off, and one that is switched off brings it."""
+    assert told(WHOLE, "1.33") != []
+    assert told(WHOLE, "1.33", PodLevelResources=True) == []
+    assert told(WHOLE, "1.34", PodLevelResources=False) != []
+
+
+def test_unmodelled_features_of_devices():
+    """Features of devices that no release here reads are told of once for all slices."""
+    algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
+    device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
+    tainted = obj(
+        manifest(
+            "ResourceSlice",
+            "s",
+            apiVersion="resource.k8s.io/v1",
+            spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
+        )
     )
-    def test_claims(self, release, why):
-        """Claims count where the plugin runs; else the sentence says what would make it run."""
-        assert told(self.CLAIMING, release) == (
-            [f"Resource claims of 1 pod are ignored: {why}"] if why else []
-        )
-
-    def test_a_gate_switched_on(self):
-        """A gate that is switched on switches its warning off, and one that is switched off brings it."""
-        assert told(self.WHOLE, "1.33") != []
-        assert told(self.WHOLE, "1.33", PodLevelResources=True) == []
-        assert told(self.WHOLE, "1.34", PodLevelResources=False) != []
-
-    def test_unmodelled_features_of_devices(self):
-        """Features of devices that no release here reads are told of once for all slices."""
-        algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
-        device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
-        tainted = obj(
-            manifest(
-                "ResourceSlice",
-                "s",
-                apiVersion="resource.k8s.io/v1",
-                spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
-            )
-        )
-        ask = yaml.safe_load("""
+    ask = yaml.safe_load("""
         name: g
         firstAvailable:
         - name: a
@@ -184,9 +187,7 @@ class TestGates:
           capacity:
             requests: {memory: 4Gi}
         """)
-        claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
-        notice, more = release_notices(algorithm, [tainted, claim], [])
-        assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
-        assert notice.sentence(1).startswith(
-            "Device taints of 1 ResourceSlice are ignored: 1.34 supports them"
-        )
+    claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
+    notice, more = release_notices(algorithm, [tainted, claim], [])
+    assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
+    assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")

@@ -96,35 +96,39 @@ def test_created_pods_stay():
     assert admit([pod], [priority_class("d", 5, True)]).objects == (pod,)
 
 
-class TestDefaultStorageClass:
-    @staticmethod
-    def storage(name, mark="storageclass.kubernetes.io/is-default-class", value="true"):
-        return StorageClass(metadata=ObjectMeta(name=name, annotations=Map({mark: value})))
+# --- Default storage class ----------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "mark",
-        ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+
+def storage(name, mark="storageclass.kubernetes.io/is-default-class", value="true"):
+    return StorageClass(metadata=ObjectMeta(name=name, annotations=Map({mark: value})))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+)
+def test_claims_without_class_get_it(mark):
+    """A claim that names no class gets the default one; an empty name is a name."""
+    claims = [
+        PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name))
+        for name in (None, "", "x")
+    ]
+    result = admit(claims, [storage("fast", mark), storage("slow", value="false")]).objects
+    assert [
+        found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)
+    ] == ["fast", "", "x"]
+
+
+def test_beta_annotation_is_a_class():
+    """A claim whose class stands in the beta annotation is left as it is."""
+    claim = PersistentVolumeClaim(
+        metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"}))
     )
-    def test_claims_without_class_get_it(self, mark):
-        """A claim that names no class gets the default one; an empty name is a name."""
-        claims = [
-            PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name))
-            for name in (None, "", "x")
-        ]
-        result = admit(claims, [self.storage("fast", mark), self.storage("slow", value="false")]).objects
-        assert [
-            found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)
-        ] == ["fast", "", "x"]
+    assert admit([claim], [storage("fast")]).objects == (claim,)
 
-    def test_beta_annotation_is_a_class(self):
-        """A claim whose class stands in the beta annotation is left as it is."""
-        claim = PersistentVolumeClaim(
-            metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"}))
-        )
-        assert admit([claim], [self.storage("fast")]).objects == (claim,)
 
-    def test_two_defaults_are_refused(self):
-        """With two default classes a claim without class is refused."""
-        claim = PersistentVolumeClaim()
-        ((_, reason),) = admit([claim], [self.storage("a"), self.storage("b")]).refused
-        assert reason == "Internal error occurred: 2 default StorageClasses were found"
+def test_two_defaults_are_refused():
+    """With two default classes a claim without class is refused."""
+    claim = PersistentVolumeClaim()
+    ((_, reason),) = admit([claim], [storage("a"), storage("b")]).refused
+    assert reason == "Internal error occurred: 2 default StorageClasses were found"

@@ -87,50 +87,56 @@ def test_names_are_no_markup(monkeypatch):
         wait_for(stream, "[bold]a[/bold].yaml")
 
 
-class TestQuiet:
-    @pytest.mark.parametrize("name, value", [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
-    def test_it_can_be_turned_off(self, name, value, monkeypatch):
-        """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
-        thread either."""
-        monkeypatch.setenv(name, value)
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("reading"):
-            assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
-        assert stream.getvalue() == ""
+# --- Quiet --------------------------------------------------------------------------------------------------
 
-    def test_quick_work_is_silent(self, monkeypatch):
-        """Work that is over before its time comes says nothing, nor does any where nobody looks."""
-        stream = stream_of(monkeypatch, io.StringIO)
-        with telling("reading"):
-            time.sleep(0.02)
-        assert stream.getvalue() == ""
-        monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
-        stream = stream_of(monkeypatch, Terminal)
-        with working("scheduling", 5, "pods"):
-            pass
-        assert stream.getvalue() == ""
 
-    def test_work_within_work_is_part_of_it(self, monkeypatch):
-        """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("trying"), working("scheduling", 1, "pods"):
-            wait_for(stream, "trying")
-        assert "scheduling" not in stream.getvalue()
-        with telling("reading"):
-            wait_for(stream, "reading")
-
-    def test_a_failure_ends_it(self, monkeypatch):
-        """Work that fails ends its progress before the error is told."""
-        stream = stream_of(monkeypatch, Terminal)
-        with pytest.raises(ZeroDivisionError):
-            self.fail(stream)
+@pytest.mark.parametrize("name, value", [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
+def test_it_can_be_turned_off(name, value, monkeypatch):
+    """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
+    thread either."""
+    monkeypatch.setenv(name, value)
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("reading"):
         assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+    assert stream.getvalue() == ""
 
-    def fail(self, stream):
-        """Work that fails once it has been told."""
-        with telling("dividing"):
-            wait_for(stream, "dividing")
-            _ = 1 // 0
+
+def test_quick_work_is_silent(monkeypatch):
+    """Work that is over before its time comes says nothing, nor does any where nobody looks."""
+    stream = stream_of(monkeypatch, io.StringIO)
+    with telling("reading"):
+        time.sleep(0.02)
+    assert stream.getvalue() == ""
+    monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
+    stream = stream_of(monkeypatch, Terminal)
+    with working("scheduling", 5, "pods"):
+        pass
+    assert stream.getvalue() == ""
+
+
+def test_work_within_work_is_part_of_it(monkeypatch):
+    """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("trying"), working("scheduling", 1, "pods"):
+        wait_for(stream, "trying")
+    assert "scheduling" not in stream.getvalue()
+    with telling("reading"):
+        wait_for(stream, "reading")
+
+
+def test_a_failure_ends_it(monkeypatch):
+    """Work that fails ends its progress before the error is told."""
+    stream = stream_of(monkeypatch, Terminal)
+    with pytest.raises(ZeroDivisionError):
+        fail(stream)
+    assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+
+
+def fail(stream):
+    """Work that fails once it has been told."""
+    with telling("dividing"):
+        wait_for(stream, "dividing")
+        _ = 1 // 0
 
 
 @pytest.mark.parametrize(

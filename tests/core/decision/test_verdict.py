@@ -70,23 +70,27 @@ def test_who_rejected():
     assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
 
 
-class TestTheTwoPasses:
-    def verdict(self):
-        """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is
-        full."""
-        plain = judged(against("c", TAINTED))
-        trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
-        return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
+# --- The two passes -----------------------------------------------------------------------------------------
 
-    def test_a_tally_counts_each_reason_by_node(self):
-        """How many of some nodes have it, as the message of a FitError says."""
-        assert self.verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
-        assert self.verdict().tally(np.array([2])) == {"tainted": 1}
-        assert self.verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
 
-    def test_a_reason_is_alone_where_no_other_predicate_objects(self):
-        """Also one that is not asked any more, as an earlier one has turned the node down."""
-        assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {
-            "full": 1,
-            "tainted": 2,
-        }
+def verdict():
+    """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is
+    full."""
+    plain = judged(against("c", TAINTED))
+    trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
+    return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
+
+
+def test_a_tally_counts_each_reason_by_node():
+    """How many of some nodes have it, as the message of a FitError says."""
+    assert verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
+    assert verdict().tally(np.array([2])) == {"tainted": 1}
+    assert verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
+
+
+def test_a_reason_is_alone_where_no_other_predicate_objects():
+    """Also one that is not asked any more, as an earlier one has turned the node down."""
+    assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {
+        "full": 1,
+        "tainted": 2,
+    }

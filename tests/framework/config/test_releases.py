@@ -257,10 +257,12 @@ def test_arguments_for_devices_in_older_releases():
     ].args == {"any": 1}
 
 
-class TestProfilesTogether:
-    DIFFERENT = (
-        {"schedulerName": "a"},
-        yaml.safe_load("""
+# --- Profiles together --------------------------------------------------------------------------------------
+
+
+DIFFERENT = (
+    {"schedulerName": "a"},
+    yaml.safe_load("""
         schedulerName: b
         plugins:
           queueSort:
@@ -269,96 +271,102 @@ class TestProfilesTogether:
             disabled:
             - {name: '*'}
         """),
+)
+
+
+@pytest.mark.parametrize(
+    "version, shown, text",
+    [
+        ("1.27", "Go", "has to match for all profiles"),
+        ("1.30", "Go", "queueSort must be the same for all profiles"),
+        ("1.34", "JSON", "must be the same for all profiles"),
+    ],
+)
+def test_queue_sort(version, shown, text):
+    """Profiles with different queueSort plugins are refused, each release in its own words."""
+    value = {
+        "Go": 'config.PluginSet{Enabled:[]config.Plugin{config.Plugin{Name:"Mine", Weight:0}}, Disabled:[]config.Plugin{config.Plugin{'
+        'Name:"*", Weight:0}}}',
+        "JSON": '{"Enabled":[{"Name":"Mine","Weight":0}],"Disabled":[{"Name":"*","Weight":0}]}',
+    }[shown]
+    assert (
+        refusal(version, "v1", profiles=list(DIFFERENT))
+        == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
     )
 
-    @pytest.mark.parametrize(
-        "version, shown, text",
-        [
-            ("1.27", "Go", "has to match for all profiles"),
-            ("1.30", "Go", "queueSort must be the same for all profiles"),
-            ("1.34", "JSON", "must be the same for all profiles"),
-        ],
+
+@pytest.mark.parametrize(
+    "version, api, shown",
+    [
+        ("1.18", "v1alpha2", '"null"'),
+        ("1.20", "v1beta1", '"null"'),
+        ("1.21", "v1beta1", NO_PLUGINS),
+        ("1.22", "v1beta1", None),
+    ],
+)
+def test_queue_sort_as_given(version, api, shown):
+    """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
+    usual = {"enabled": [{"name": "PrioritySort"}], "disabled": [{"name": "*"}]}
+    profiles = [{"schedulerName": "a", "plugins": {"queueSort": usual}}, {"schedulerName": "b"}]
+    if shown is None:
+        assert configuration(version, api, profiles=profiles)
+        return
+    told = refusal_text(PolicyError, configuration, version, api, profiles=profiles)
+    text = f"profiles[1].plugins.queueSort: Invalid value: {shown}: has to match for all profiles"
+    assert told.endswith(text)
+
+
+@pytest.mark.parametrize(
+    "version, api", [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")]
+)
+def test_when_queue_sort_plugins_are_counted(version, api):
+    """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then
+    too many."""
+    told = refusal_text(
+        PolicyError,
+        built,
+        version,
+        api,
+        profiles=yaml.safe_load("[{plugins: {queueSort: {disabled: [{name: '*'}]}}}]"),
     )
-    def test_queue_sort(self, version, shown, text):
-        """Profiles with different queueSort plugins are refused, each release in its own words."""
-        value = {
-            "Go": 'config.PluginSet{Enabled:[]config.Plugin{config.Plugin{Name:"Mine", Weight:0}}, Disabled:[]config.Plugin{config.Plugin{'
-            'Name:"*", Weight:0}}}',
-            "JSON": '{"Enabled":[{"Name":"Mine","Weight":0}],"Disabled":[{"Name":"*","Weight":0}]}',
-        }[shown]
-        assert (
-            refusal(version, "v1", profiles=list(self.DIFFERENT))
-            == f"profiles[1].plugins.queueSort: Invalid value: {value}: {text}"
-        )
-
-    @pytest.mark.parametrize(
-        "version, api, shown",
-        [
-            ("1.18", "v1alpha2", '"null"'),
-            ("1.20", "v1beta1", '"null"'),
-            ("1.21", "v1beta1", NO_PLUGINS),
-            ("1.22", "v1beta1", None),
-        ],
+    text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
+    begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
+    assert told.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
+    told = refusal_text(
+        PolicyError,
+        built,
+        version,
+        api,
+        profiles=yaml.safe_load("[{plugins: {queueSort: {enabled: [{name: NodeName}]}}}]"),
     )
-    def test_queue_sort_as_given(self, version, api, shown):
-        """Up to 1.21 what profiles say of queueSort is compared, not what it comes to with the defaults."""
-        usual = {"enabled": [{"name": "PrioritySort"}], "disabled": [{"name": "*"}]}
-        profiles = [{"schedulerName": "a", "plugins": {"queueSort": usual}}, {"schedulerName": "b"}]
-        if shown is None:
-            assert configuration(version, api, profiles=profiles)
-            return
-        told = refusal_text(PolicyError, configuration, version, api, profiles=profiles)
-        text = f"profiles[1].plugins.queueSort: Invalid value: {shown}: has to match for all profiles"
-        assert told.endswith(text)
+    late = version in ("1.18", "1.21")
+    assert told.endswith(text if late else "only one queue sort plugin can be enabled")
 
-    @pytest.mark.parametrize(
-        "version, api", [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")]
-    )
-    def test_when_queue_sort_plugins_are_counted(self, version, api):
-        """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then
-        too many."""
-        told = refusal_text(
-            PolicyError,
-            built,
-            version,
-            api,
-            profiles=yaml.safe_load("[{plugins: {queueSort: {disabled: [{name: '*'}]}}}]"),
-        )
-        text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
-        begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
-        assert told.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
-        told = refusal_text(
-            PolicyError,
-            built,
-            version,
-            api,
-            profiles=yaml.safe_load("[{plugins: {queueSort: {enabled: [{name: NodeName}]}}}]"),
-        )
-        late = version in ("1.18", "1.21")
-        assert told.endswith(text if late else "only one queue sort plugin can be enabled")
 
-    def test_arguments_up_to_1_21(self):
-        """Different arguments of the plugin are refused when the second profile is made; policy check has it
-        as a fault."""
-        profiles = [{"schedulerName": name, **arguments("PrioritySort", by=name)} for name in "ab"]
-        assert configuration("1.21", "v1beta1", profiles=profiles)
-        text = 'different queue sort plugin args for profile "b"'
-        with pytest.raises(PolicyError, match=text):
-            built("1.21", "v1beta1", profiles=profiles)
-        data = {"apiVersion": f"{GROUP}/v1beta1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}
-        (fault,) = check_profile(Document(data, "profile.yaml"), FRAMEWORK_RELEASES["1.21"]).faults
-        assert fault.what.endswith(text)
+def test_arguments_up_to_1_21():
+    """Different arguments of the plugin are refused when the second profile is made; policy check has it
+    as a fault."""
+    profiles = [{"schedulerName": name, **arguments("PrioritySort", by=name)} for name in "ab"]
+    assert configuration("1.21", "v1beta1", profiles=profiles)
+    text = 'different queue sort plugin args for profile "b"'
+    with pytest.raises(PolicyError, match=text):
+        built("1.21", "v1beta1", profiles=profiles)
+    data = {"apiVersion": f"{GROUP}/v1beta1", "kind": "KubeSchedulerConfiguration", "profiles": profiles}
+    (fault,) = check_profile(Document(data, "profile.yaml"), FRAMEWORK_RELEASES["1.21"]).faults
+    assert fault.what.endswith(text)
 
-    def test_arguments_of_the_plugin_that_sorts(self):
-        """The arguments of the queueSort plugin have to be the same, too."""
-        sorter = enabled("queueSort", "Mine")
-        profiles = [{"schedulerName": name, **sorter, **arguments("Mine", by=name)} for name in "ab"]
-        text = 'profiles[1].pluginConfig.args: Invalid value: {"by":"b"}: queueSort must be the same for all profiles'
-        assert refusal("1.34", "v1", profiles=profiles) == text
 
-    @pytest.mark.parametrize("version, shared", [("1.30", False), ("1.31", True)])
-    def test_waiting_pods(self, version, shared):
-        """Since 1.31 the plugins of a profile see the pods of all profiles that wait."""
-        config = configuration(version, "v1", profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])
-        a, b = build_profiles(config, registry_of(config.release)).values()
-        assert (a.waiting_pods is b.waiting_pods) == shared
+def test_arguments_of_the_plugin_that_sorts():
+    """The arguments of the queueSort plugin have to be the same, too."""
+    sorter = enabled("queueSort", "Mine")
+    profiles = [{"schedulerName": name, **sorter, **arguments("Mine", by=name)} for name in "ab"]
+    text = 'profiles[1].pluginConfig.args: Invalid value: {"by":"b"}: queueSort must be the same for all profiles'
+    assert refusal("1.34", "v1", profiles=profiles) == text
+
+
+@pytest.mark.parametrize("version, shared", [("1.30", False), ("1.31", True)])
+def test_waiting_pods(version, shared):
+    """Since 1.31 the plugins of a profile see the pods of all profiles that wait."""
+    config = configuration(version, "v1", profiles=[{"schedulerName": "a"}, {"schedulerName": "b"}])
+    a, b = build_profiles(config, registry_of(config.release)).values()
+    assert (a.waiting_pods is b.waiting_pods) == shared

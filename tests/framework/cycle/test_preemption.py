@@ -38,28 +38,30 @@ def plan(engine, new):
     return found.node, [victim.name for victim in found.victims]
 
 
-class TestEligibility:
-    def leaving(self, **status):
-        """A pod of lower priority on node a that is being deleted."""
-        return pod(
-            "low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status
-        )
+# --- Eligibility --------------------------------------------------------------------------------------------
 
-    def test_victims_that_still_leave_block(self):
-        """While a victim is leaving the nominated node, no other pod is preempted."""
-        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        new = pod("p", priority=5, requests=BIG, nominated="a")
-        engine = scheduler(node("a"), self.leaving(conditions=[condition]))
-        assert "not eligible due to a terminating pod on the nominated node." in str(
-            decided(engine, new).error
-        )
 
-    def test_a_pod_that_a_user_deletes_does_not(self):
-        """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
-        new = pod("p", priority=5, requests=BIG, nominated="a")
-        assert plan(scheduler(node("a"), self.leaving()), new) == ("a", ["low"])
-        engine = scheduler(node("a"), self.leaving(), gates={"PodDisruptionConditions": False})
-        assert "not eligible" in str(decided(engine, new).error)
+def leaving(**status):
+    """A pod of lower priority on node a that is being deleted."""
+    return pod(
+        "low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status
+    )
+
+
+def test_victims_that_still_leave_block():
+    """While a victim is leaving the nominated node, no other pod is preempted."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    new = pod("p", priority=5, requests=BIG, nominated="a")
+    engine = scheduler(node("a"), leaving(conditions=[condition]))
+    assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
+
+
+def test_a_pod_that_a_user_deletes_does_not():
+    """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
+    new = pod("p", priority=5, requests=BIG, nominated="a")
+    assert plan(scheduler(node("a"), leaving()), new) == ("a", ["low"])
+    engine = scheduler(node("a"), leaving(), gates={"PodDisruptionConditions": False})
+    assert "not eligible" in str(decided(engine, new).error)
 
 
 def test_allowances_are_used_up():

@@ -199,41 +199,42 @@ class TestEachPlugin:
             assert len({*kept_scores(by, cycle, rows)}) == len(fit)
 
 
-class TestDecisions:
-    @examples(1)
-    @given(
-        labels=NODES,
-        forms=FORMS,
-        order=st.lists(st.integers(0, 2), min_size=1, max_size=16),
-        leaving=st.integers(0, 15),
-    )
-    def test_the_quick_way_is_the_long_way(self, labels, forms, order, leaving):
-        """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod
-        left."""
-        quick = framework_engine()
-        slow = framework_engine(memory_bytes=0)
-        with verifying():
-            assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(
-                slow, labels, forms, order, leaving
-            )
+# --- Decisions ----------------------------------------------------------------------------------------------
 
-    def hosts(self, engine, labels, forms, order, leaving):
-        """The host of each pod; before the last one, pod number *leaving* is deleted."""
-        feed = EventFeed(engine)
-        found = []
-        pods = []
-        for i, item in enumerate(labels):
-            feed.put(node(f"n{i}", labels=item))
-        for number, form in enumerate(order):
-            if number == len(order) - 1 and leaving < len(pods):
-                feed.delete(pods[leaving])
-            new = made(f"p{number}", forms[form % len(forms)])
-            host = engine.schedule(new, details=False).host
-            found.append(host)
-            if host is not None:
-                pods.append(new.bound_to(host))
-                feed.put(pods[-1])
-        return found
+
+@examples(1)
+@given(
+    labels=NODES,
+    forms=FORMS,
+    order=st.lists(st.integers(0, 2), min_size=1, max_size=16),
+    leaving=st.integers(0, 15),
+)
+def test_the_quick_way_is_the_long_way(labels, forms, order, leaving):
+    """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod
+    left."""
+    quick = framework_engine()
+    slow = framework_engine(memory_bytes=0)
+    with verifying():
+        assert hosts(quick, labels, forms, order, leaving) == hosts(slow, labels, forms, order, leaving)
+
+
+def hosts(engine, labels, forms, order, leaving):
+    """The host of each pod; before the last one, pod number *leaving* is deleted."""
+    feed = EventFeed(engine)
+    found = []
+    pods = []
+    for i, item in enumerate(labels):
+        feed.put(node(f"n{i}", labels=item))
+    for number, form in enumerate(order):
+        if number == len(order) - 1 and leaving < len(pods):
+            feed.delete(pods[leaving])
+        new = made(f"p{number}", forms[form % len(forms)])
+        host = engine.schedule(new, details=False).host
+        found.append(host)
+        if host is not None:
+            pods.append(new.bound_to(host))
+            feed.put(pods[-1])
+    return found
 
 
 def test_labels_with_many_values():

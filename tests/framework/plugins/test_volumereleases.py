@@ -93,19 +93,22 @@ def test_a_disk_that_has_no_handle_is_an_error():
     shows({"1.27": "n"}, host, [node("n")], using("p", ebs("aws://z/odd")))
 
 
-class TestSoleUsers:
-    SOLE = claim(
-        "c",
-        None,
-        accessModes=["ReadWriteOncePod"],
-        volumeName="v",
-        annotations={"pv.kubernetes.io/bind-completed": "yes"},
-    )
+# --- Sole users ---------------------------------------------------------------------------------------------
 
-    def test_preemption_frees_a_claim(self):
-        """The user of the claim is preempted by a pod of higher priority, in each release."""
-        objects = [node("n"), volume("v"), self.SOLE, using("q", "c", on="n", priority=1)]
-        shows({"1.27": "n"}, lambda found: found["preemption"]["node"], objects, using("p", "c", priority=2))
+
+SOLE = claim(
+    "c",
+    None,
+    accessModes=["ReadWriteOncePod"],
+    volumeName="v",
+    annotations={"pv.kubernetes.io/bind-completed": "yes"},
+)
+
+
+def test_preemption_frees_a_claim():
+    """The user of the claim is preempted by a pod of higher priority, in each release."""
+    objects = [node("n"), volume("v"), SOLE, using("q", "c", on="n", priority=1)]
+    shows({"1.27": "n"}, lambda found: found["preemption"]["node"], objects, using("p", "c", priority=2))
 
 
 # --- Scores -------------------------------------------------------------------------------------------------

@@ -93,39 +93,45 @@ def test_workloads_and_priorities(tmp_path):
     assert [event.item.priority for event in inputs.events if isinstance(event.item, Pod)] == [7, 7]
 
 
-class TestOpenb:
-    def files(self, tmp_path):
-        """The two files of a small trace."""
-        nodes = tmp_path / "nodes.csv"
-        pods = tmp_path / "pods.csv"
-        nodes.write_text(OPENB_NODES)
-        pods.write_text(OPENB_PODS)
-        return [pods, nodes]
+# --- Openb --------------------------------------------------------------------------------------------------
 
-    def test_times(self, tmp_path):
-        """A pod that ran runs as long again; one that never did leaves when it was given up."""
-        assert pods(read_inputs(self.files(tmp_path))) == {
-            "p": (10, Lifetime(runs_for=50)),
-            "q": (30, Lifetime(leaves_at=90)),
-        }
 
-    def test_as_recorded(self, tmp_path):
-        """With times as recorded all pods leave when they did."""
-        found = pods(read_inputs(self.files(tmp_path), reading(as_recorded=True)))
-        assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
+def files(tmp_path):
+    """The two files of a small trace."""
+    nodes = tmp_path / "nodes.csv"
+    pods = tmp_path / "pods.csv"
+    nodes.write_text(OPENB_NODES)
+    pods.write_text(OPENB_PODS)
+    return [pods, nodes]
 
-    def test_one_file_alone(self, tmp_path):
-        """Both files are needed."""
-        with pytest.raises(
-            ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
-        ):
-            read_inputs(self.files(tmp_path)[:1])
 
-    def test_replayed(self, tmp_path):
-        """A trace is replayed to its end."""
-        records = played(Replay(read_inputs(self.files(tmp_path)), engine()))
-        assert told(records, "Finished") == [(60, "openb/p")]
-        assert told(records, "Deleted") == [(90, "openb/q")]
+def test_times(tmp_path):
+    """A pod that ran runs as long again; one that never did leaves when it was given up."""
+    assert pods(read_inputs(files(tmp_path))) == {
+        "p": (10, Lifetime(runs_for=50)),
+        "q": (30, Lifetime(leaves_at=90)),
+    }
+
+
+def test_as_recorded(tmp_path):
+    """With times as recorded all pods leave when they did."""
+    found = pods(read_inputs(files(tmp_path), reading(as_recorded=True)))
+    assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
+
+
+def test_one_file_alone(tmp_path):
+    """Both files are needed."""
+    with pytest.raises(
+        ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
+    ):
+        read_inputs(files(tmp_path)[:1])
+
+
+def test_replayed(tmp_path):
+    """A trace is replayed to its end."""
+    records = played(Replay(read_inputs(files(tmp_path)), engine()))
+    assert told(records, "Finished") == [(60, "openb/p")]
+    assert told(records, "Deleted") == [(90, "openb/q")]
 
 
 def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod"):
