@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -15,7 +16,6 @@ from ..drainrules import MIRROR
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import node_terms
-from .values import PodQuestion
 
 _WORDS = {
     "Pod": "po pod pods",
@@ -74,8 +74,8 @@ class Subject:
             [f"Pod {pod.key}", *owners, *([self.workload] if self.workload else ()), *claims, *resources]
         )
 
-    def question(self, scheduler_names: Collection[str]) -> PodQuestion:
-        """What is asked about the pod; *scheduler_names*: those whose pods are scheduled."""
+    def question(self, scheduler_names: Collection[str]) -> dict[str, Any]:
+        """The fields of the answer that say what is asked; *scheduler_names*: those whose pods are scheduled."""
         why = why_not_waiting(self.pod, scheduler_names)
         node = self.pod.spec.node_name
         if why == ON_A_NODE:
@@ -93,16 +93,14 @@ class Subject:
             ignored = (
                 f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
             )
-        waiting = tuple(pod.key for pod in self.waiting)
-        nodes = tuple(name for pod in self.waiting for name in daemon_nodes(pod))
-        return PodQuestion(
-            node or None,
-            ignored,
-            self.workload,
-            tuple(pod.key for pod in self.pods),
-            waiting or UNSET,
-            nodes or UNSET,
-        )
+        return {
+            "placed_on": node or None,
+            "ignored": ignored,
+            "workload": self.workload,
+            "workload_pods": tuple(pod.key for pod in self.pods),
+            "workload_waiting": tuple(pod.key for pod in self.waiting) or UNSET,
+            "waiting_nodes": tuple(name for pod in self.waiting for name in daemon_nodes(pod)) or UNSET,
+        }
 
     def after(self, simulation: Simulation) -> Subject:
         """The same about the first pod of the workload that finds no node in a new *simulation* of the whole

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import attrs
 
 from ...algorithmprovider.cells import in_words
-from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
+from ...api.reading.notices import ResultDocument
+from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, replace, says
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import PreemptionRecord
@@ -542,112 +542,30 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """The release that decides."""
     gated: bool
     """The pod is not tried, because of scheduling gates or a plugin."""
-    placed_on: PlacedOn
-    ignored: Ignored
-    workload: Workload
-    workload_pods: WorkloadPods
+    placed_on: PlacedOn = None
+    ignored: Ignored = None
+    workload: Workload = None
+    workload_pods: WorkloadPods = ()
     workload_waiting: WorkloadWaiting = UNSET
     waiting_nodes: WaitingNodes = UNSET
-    scored: bool
+    scored: bool = False
     """False if the only node that fits is taken without scoring."""
-    rules: tuple[RuleConcerned, ...]
+    rules: tuple[RuleConcerned, ...] = ()
     """The predicates or filter plugins in running order; empty if no node was asked."""
-    counts: NodeCounts
-    choice: HostChoice | None
+    counts: NodeCounts = NodeCounts(0, 0, 0, 0)
+    choice: HostChoice | None = None
     """How the host was chosen among several that fit."""
-    reasons: tuple[ReasonGroup, ...]
+    reasons: tuple[ReasonGroup, ...] = ()
     """By reason; first what alone keeps the pod from nodes."""
-    missing: Missing
-    causes: tuple[FailedDemand, ...]
-    """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
-    eviction: EvictionOutcome | None
-    """What evicting pods would do."""
-    close_up: CloseUp | None
-    """With --node: all about that node."""
-    nodes: tuple[NodeReport, ...]
-    """Nodes that fit, best first, then the others, nearest first; with --node only that one."""
-
-
-@attrs.frozen
-class PodQuestion:
-    """What was asked about the pod besides where it goes."""
-
-    placed_on: str | None = None
-    """The node that the pod is on; the decision is made as if it had no node, with the pod itself taken
-    off."""
-    ignored: str | None = None
-    """Why the pod is not scheduled at all; None if it is."""
-    workload: str | None = None
-    """The workload that was named instead of a pod, as ``Deployment shop/web``."""
-    workload_pods: tuple[str, ...] = ()
-    """All pods of that workload."""
-    workload_waiting: tuple[str, ...] | UnsetType = UNSET
-    """Those of them that find no node when all have had their turn; not set if all find one."""
-    waiting_nodes: tuple[str, ...] | UnsetType = UNSET
-    """The nodes that these are for, if a DaemonSet made them."""
-
-    @property
-    def not_scheduled(self) -> str:
-        """Why the pod is not scheduled at all, as a sentence."""
-        told = f"Not scheduled: {self.ignored}"
-        return told if told.endswith("?") else f"{told}."
-
-
-@attrs.frozen
-class Explanation:
-    """A decision, and every node's part in it: those that fit by total, then the others, the nearest to
-    fitting first."""
-
-    decision: Decision
-    nodes: tuple[NodeReport, ...]
-    was_scored: bool
-    """False if only one node fitted, which was taken without scoring; its scores are shown anyway."""
-    release: str = ""
-    missing: tuple[str, ...] = ()
-    """Objects that the pod needs and the input lacks, where it finds no node; each in a sentence."""
+    missing: Missing = ()
     causes: tuple[FailedDemand, ...] = ()
     """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
-    choice: HostChoice | None = None
-    """None where no two nodes were compared."""
     eviction: EvictionOutcome | None = None
-    """What evicting other pods would do; None for a pod that finds a node."""
+    """What evicting pods would do."""
     close_up: CloseUp | None = None
-    """All about the one node that was asked for."""
-    question: PodQuestion = PodQuestion()
-    rules: Mapping[str, bool] = attrs.Factory(dict)
-    """The filtering rules in running order -> whether the pod wants anything that the rule looks at; empty if
-    no node was asked."""
-    asks_all: bool = False
-    """Whether a node that a rule has turned down is asked by the others too."""
-
-    @property
-    def by_plugins(self) -> bool:
-        """Whether plugins decided, as they do in the framework."""
-        return self.decision.plugins is not None
-
-    @property
-    def scored(self) -> list[NodeReport]:
-        """The nodes with a total, best first."""
-        return [node for node in self.nodes if node.total is not None]
-
-    @property
-    def fitting(self) -> list[NodeReport]:
-        """The nodes that fit, those that the search did not reach among them."""
-        return [node for node in self.nodes if node.fits]
-
-    @property
-    def groups(self) -> tuple[ReasonGroup, ...]:
-        """Why nodes were turned down: reason by reason."""
-        return in_groups(self.nodes)
-
-    @property
-    def elsewhere(self) -> list[str]:
-        """The nodes other than that of a placed pod which could take it too, best first."""
-        return [node.name for node in self.fitting if node.name != self.question.placed_on]
-
-    def report_of(self, name: str) -> NodeReport | None:
-        """The report of the node called *name*."""
-        return next((node for node in self.nodes if node.name == name), None)
+    """With --node: all about that node."""
+    nodes: tuple[NodeReport, ...] = ()
+    """Nodes that fit, best first, then the others, nearest first; with --node only that one."""
 
     @property
     def room(self) -> str | None:
@@ -655,43 +573,46 @@ class Explanation:
         return None if self.eviction is None else self.eviction.node
 
     @property
-    def is_yes(self) -> bool:
-        """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node
-        fits."""
-        if self.close_up is not None:
-            return self.close_up.fits
-        return (self.decision.host or self.room) is not None and not self.question.workload_waiting
+    def elsewhere(self) -> list[str]:
+        """The nodes other than that of a placed pod which could take it too, best first."""
+        return [node.name for node in self.nodes if node.fits and node.name != self.placed_on]
 
     @property
-    def counts(self) -> NodeCounts:
-        """How many nodes there are, were visited, fit, and were turned down."""
-        visited = [node for node in self.nodes if node.visited]
-        fit = sum(node.fits for node in visited)
-        return NodeCounts(len(self.nodes), len(visited), fit, len(visited) - fit)
+    def not_scheduled(self) -> str:
+        """Why the pod is not scheduled at all, as a sentence."""
+        told = f"Not scheduled: {self.ignored}"
+        return told if told.endswith("?") else f"{told}."
 
-    def document(self, warnings: tuple[InputWarning, ...] = ()) -> ExplanationDocument:
-        """All of it; with a close-up, the nodes are that one alone."""
-        decision = self.decision
-        close = self.close_up
-        plan = self.decision.preemption
-        return ExplanationDocument(
-            warnings=warnings,
+    def report_of(self, name: str) -> NodeReport | None:
+        """The report of the node called *name*."""
+        return next((node for node in self.nodes if node.name == name), None)
+
+
+@attrs.frozen
+class Explanation:
+    """A decision and its explanation, with the reports of all nodes."""
+
+    decision: Decision
+    answer: ExplanationDocument
+    asks_all: bool = False
+    """Whether a node that a rule has turned down is asked by the others too."""
+
+    @classmethod
+    def of(cls, decision: Decision, release: str, asks_all: bool = False, **found: Any) -> Explanation:
+        """The explanation of *decision* by *release*, with what else was *found*."""
+        plan = decision.preemption
+        answer = ExplanationDocument(
             pod=decision.pod.key,
             host=decision.host,
             error=decision.error,
             preemption=None if plan is None else plan.record(),
             plugins=UNSET if decision.plugins is None else tuple(sorted(decision.plugins)),
-            release=self.release,
+            release=release,
             gated=decision.is_gated,
-            **attrs.asdict(self.question),
-            scored=self.was_scored,
-            rules=tuple(RuleConcerned(*rule) for rule in self.rules.items()),
-            counts=self.counts,
-            choice=self.choice,
-            reasons=self.groups,
-            missing=self.missing,
-            causes=self.causes,
-            eviction=self.eviction,
-            close_up=close,
-            nodes=tuple(node for node in self.nodes if close is None or node.name == close.node),
+            **found,
         )
+        return cls(decision, answer, asks_all)
+
+    def told(self, **more: Any) -> Explanation:
+        """The same with *more* in the answer."""
+        return attrs.evolve(self, answer=replace(self.answer, **more))

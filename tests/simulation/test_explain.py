@@ -40,11 +40,11 @@ def test_totals_are_simulate_s_scores(release):
     """For each pod of the example explain has simulate's host, message, reasons, scores and totals."""
     scored = 0
     for decision in list(simulation(release).decisions()):
-        found = explain_in(simulation(release), decision.pod)
-        scored += found.was_scored
-        assert (found.decision.host, found.decision.error) == (decision.host, decision.error)
+        found = explain_in(simulation(release), decision.pod).answer
+        scored += found.scored
+        assert (found.host, found.error) == (decision.host, decision.error)
         assert {n.name: list(n.reasons) for n in found.nodes if n.visited and not n.fits} == decision.failed
-        if found.was_scored:
+        if found.scored:
             assert {n.name: n.total for n in found.nodes if n.fits and n.visited} == decision.scores
         for name, scores in decision.priorities.items():
             assert {n.name: n.scores[name].reduced for n in found.nodes if n.scores} == scores
@@ -60,7 +60,7 @@ class TestReasons:
         made = engine(
             node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
         )
-        (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).nodes
+        (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).answer.nodes
         assert found.reasons == ("Insufficient cpu", "Insufficient memory")
         assert found.shortages == (
             NodeShortage("cpu", 1500, 1000),
@@ -117,7 +117,7 @@ class TestReasons:
         made.nominations.add(
             pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a"
         )
-        (found,) = explain(made, pod("p", requests={"cpu": 2})).nodes
+        (found,) = explain(made, pod("p", requests={"cpu": 2})).answer.nodes
         assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
 
@@ -125,15 +125,15 @@ class TestScores:
     def test_a_node_that_is_taken_without_scoring(self):
         """Where one node fits it is not scored, but what it would score is shown."""
         made = engine(node("a"), node("b", unschedulable=True))
-        found = explain(made, pod("p"))
-        assert not found.was_scored
+        found = explain(made, pod("p")).answer
+        assert not found.scored
         assert found.nodes[0].name == "a"
         assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
 
     def test_nodes_past_the_window(self):
         """Nodes that the search did not come to are told apart, and not scored."""
         made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
-        found = explain(made, pod("p")).nodes
+        found = explain(made, pod("p")).answer.nodes
         assert sum(report.visited for report in found) == 100
         assert all(report.fits and not report.scores for report in found if not report.visited)
 
@@ -163,9 +163,9 @@ class TestScores:
         feed = EventFeed(made)
         for name in ("a", "b"):
             feed.put(node(name))
-        found = explain(made, pod("p", status={"nominatedNodeName": "b"}))
+        found = explain(made, pod("p", status={"nominatedNodeName": "b"})).answer
         assert (
-            found.decision.host,
+            found.host,
             found.choice,
             [report.name for report in found.nodes if report.visited],
         ) == ("b", None, ["b"])
@@ -209,14 +209,14 @@ class TestEviction:
             *bound,
         ):
             feed.put(item)
-        found = explain(made, pod("p", requests={"cpu": 9}, priority=priority))
+        found = explain(made, pod("p", requests={"cpu": 9}, priority=priority)).answer
         counts = {
             "Preemption is not helpful": found.eviction.unresolvable,
             "No preemption victims": found.eviction.nobody_lower,
         }
         assert found.eviction.not_enough == (3 if priority else 0)
         for text, count in counts.items():
-            assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
+            assert (f"{count} {text}" in (found.error or "")) is bool(count)
 
     def test_a_pod_that_makes_room_is_said_to(self):
         """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
@@ -245,7 +245,7 @@ class TestEviction:
             )
         )
         made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
-        found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).eviction
+        found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).answer.eviction
         assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
             "a",
             1,
@@ -300,15 +300,15 @@ def test_it_is_as_if_it_came_now(release):
     other = pod("other", on="a", requests={"cpu": 2})
     placed = pod("p", on="a", requests={"cpu": 1})
     scenario = Scenario((*nodes, other, placed), (pod("waits"),))
-    found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
+    found = explain_in(Simulation(scenario, engine_for(release, {})), placed).answer
     fresh = engine_for(release, {})
     feed = EventFeed(fresh)
     for item in (*nodes, other):
         feed.put(item)
-    wanted = explain(fresh, pod("p", requests={"cpu": 1}))
+    wanted = explain(fresh, pod("p", requests={"cpu": 1})).answer
     assert found.nodes == wanted.nodes
-    assert (found.decision.host, found.question.placed_on, found.elsewhere) == (
-        wanted.decision.host,
+    assert (found.host, found.placed_on, found.elsewhere) == (
+        wanted.host,
         "a",
         ["b", "c"],
     )
