@@ -137,7 +137,7 @@ SEEN = (*TEXT, "page")
 SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
 FORMS = {"text": TEXT, "seen": SEEN, "rest": REST, "none": (), **{form: (form,) for form in EVERYWHERE}}
-"""How :func:`columns` calls forms."""
+"""How :func:`columns_of` calls forms."""
 _DRAWING = "..cli.report.page.notebook"
 
 
@@ -214,13 +214,13 @@ class Column:
         return self.kind in NUMBERS
 
 
-def columns(table: str, colours: Mapping[str, str] | None = None) -> list[Column]:
+def columns_of(table: str, colours: Mapping[str, str] | None = None) -> list[Column]:
     """The columns of *table*, one a line or between semicolons: the title, its kind and words, with bars between.
 
     The words are ``filter``, the forms that have it (:data:`FORMS`), ``field=`` and ``csv=`` with a name, and of a
     bar its meaning, perhaps with that of negative ones. *colours* are those of tags.
 
-    >>> [(one.title, one.kind, one.filter, one.forms) for one in columns("node | name | filter; why || text")]
+    >>> [(one.title, one.kind, one.filter, one.forms) for one in columns_of("node | name | filter; why || text")]
     [('node', 'name', True, ('table', 'wide', 'page', 'data', 'csv')), ('why', 'text', False, ('table', 'wide'))]
     """
     found = []

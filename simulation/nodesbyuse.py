@@ -13,7 +13,7 @@ import numpy as np
 from ..api.meaning.labels import ZONES
 from ..api.objects import Node
 from ..api.record import Count, Meta, Record, derive, says
-from ..api.view import DATA, PAGE, REST, TEXT, WIDE, Amount, Column, Table, kind_of
+from ..api.view import TEXT, WIDE, Amount, Table, columns_of, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints, Mask
 from ..core.engine import Engine
@@ -313,13 +313,13 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
 
     *alone*: text has them instead of pods; else they come after pods in wide text.
     """
-    columns = [
-        Column("node", "name"),
-        Column("pods", forms=TEXT),
-        Column("pods before", "count", forms=PAGE),
-        Column("pods", "count", forms=REST),
-        Column("max pods", "count", forms=("wide", "data") if alone else DATA),
-    ]
+    columns = columns_of(f"""
+        node | name
+        pods || text
+        pods before | count | page
+        pods | count | rest
+        max pods | count | data {"wide" if alone else ""}
+    """)
     names = {
         name: name in ALWAYS or any(node.resources[name].is_used for node in nodes)
         for node in nodes[:1]
@@ -328,20 +328,20 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
     for name, used in names.items():
         title = short_name(name)
         kind = kind_of(name)
-        everything = WIDE if alone else ()
-        text = TEXT if used else everything
-        page = PAGE if used else ()
-        columns += [
-            Column(title, "amount", forms=everything),
-            Column(f"{title} requested", "amount", forms=text),
-            Column(f"{title} free", "amount", forms=text),
-            Column(f"{title} use", forms=text),
-            Column(f"{title} use before", "share", forms=page),
-            Column(f"{title} use", "share", forms=page),
-            Column(f"{title} free", kind, forms=page),
-            Column(f"{name} requested", kind, forms=DATA),
-            Column(name, kind, forms=DATA),
-        ]
+        everything = "wide" if alone else "none"
+        text = "text" if used else everything
+        page = "page" if used else "none"
+        columns += columns_of(f"""
+            {title} | amount | {everything}
+            {title} requested | amount | {text}
+            {title} free | amount | {text}
+            {title} use || {text}
+            {title} use before | share | {page}
+            {title} use | share | {page}
+            {title} free | {kind} | {page}
+            {name} requested | {kind} | data
+            {name} | {kind} | data
+        """)
     rows = list[list[Any]]()
     details = list[list[list[str]]]()
     for node in nodes:

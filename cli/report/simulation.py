@@ -40,9 +40,8 @@ class ListedRecords:
         }
         if not nodes:
             found = {plain_name(name): (name,) for name in fields.values()}
-            found |= {
-                plain_name(column.title): (fields[name],) for name, column in POD_COLUMNS if name in fields
-            }
+            columns = (one for one in POD_COLUMNS if one.name in fields)
+            found |= {plain_name(column.title): (fields[column.name],) for column in columns}
         for resource in resources:
             for title in (plain_name(resource), plain_name(short_name(resource))):
                 found[title] = ("resources", resource, "allocatable") if nodes else ("requests", resource)

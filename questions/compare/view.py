@@ -31,6 +31,7 @@ from ...api.view import (
     View,
     Words,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_doing, count_of, percent
@@ -163,8 +164,8 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         rows.append(
             [one.number, one.pod, *decisions, verdicts, "; ".join(map(cause_text, one.causes.values()))]
         )
-    sides = (Column(name, "name") for name in names)
-    columns = [Column("decision", "count"), Column("pod", "name"), *sides, Column("outcome"), Column("why")]
+    sides = [Column(name, "name") for name in names]
+    columns = [*columns_of("decision | count; pod | name"), *sides, *columns_of("outcome; why")]
     yield Section(parts=[Table("differences", columns, rows, forms=TEXT if rows else ())])
     if show is not None and count > show:
         more = count_doing(count - show, "more decision", "differ")
@@ -391,33 +392,17 @@ def _use(found: ComparisonDocument) -> Table:
 
 def cause_table(against: ConfigurationPair) -> Table:
     """How often each cause occurred."""
-    titles = ("outcome", "cause", "rule", "of", "meaning")
     rows = [
         [one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes
     ]
-    columns = [Column("decisions", "count"), *map(Column, titles)]
+    columns = columns_of("decisions | count; outcome; cause; rule; of; meaning")
     return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
 
 def _differences(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
-    columns = (
-        "decision",
-        "pod",
-        "retry",
-        "first",
-        "second",
-        "firstHost",
-        "secondHost",
-        "firstRoomOn",
-        "secondRoomOn",
-        "verdict",
-        "kind",
-        "rule",
-        "side",
-        "node",
-        "text",
-    )
+    hosts = "firstHost; secondHost; firstRoomOn; secondRoomOn"
+    columns = columns_of(f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text")
     first = found.configurations[0].name
     rows: list[list[Any]] = []
     for one in found.differences:
@@ -425,23 +410,26 @@ def _differences(found: ComparisonDocument) -> Table:
         for second, cause in one.causes.items():
             theirs = one.decisions[second]
             where = [one.number, one.pod, one.retry, first, second]
-            hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
+            ends = [ours.host, theirs.host, ours.room_on, theirs.room_on]
             rows.append(
-                [*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
+                [*where, *ends, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text]
             )
-    return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))
+    return Table("decisions", columns, rows, forms=("csv",))
 
 
 def _lost(found: ComparisonDocument) -> Table:
     """Each pod that has a node under one configuration only: first those that lose theirs."""
     colours = {CHANGES[change][0]: MEANINGS[CHANGES[change][1]] for change in ("lost", "gained")}
-    columns = (
-        Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=colours),
-        Column("under", "name", filter=True),
-        Column("for", "name", filter=True),
-        Column("node under the other", "name"),
-        Column("what is said"),
+    columns = columns_of(
+        """
+        pod | name
+        change | tag | filter
+        under | name | filter
+        for | name | filter
+        node under the other | name
+        what is said
+        """,
+        colours,
     )
     rows = [
         [loss.pod, CHANGES[change][0], side_name(found, at + 1), phrase(loss.reason, 1), loss.node, loss.text]
@@ -496,9 +484,7 @@ class PodList:
         columns = (
             Column("pod", "name"),
             *(Column(side_name(found, at), "name") for at in range(len(hosts))),
-            Column("outcome", "tags", filter=True, colours=self._outcomes),
-            Column("cause", "names", filter=True),
-            Column("why"),
+            *columns_of("outcome | tags | filter; cause | names | filter; why", self._outcomes),
         )
         rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
         names = {name: None for rules in self._rules for name, _ in rules}

@@ -17,7 +17,7 @@ from ...api.view import (
     Section,
     Table,
     block,
-    columns,
+    columns_of,
     on_page,
 )
 from ...api.words import amount, count_of, listed, rounded, short_name
@@ -81,7 +81,7 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         rows.append([one.rule, result, "; ".join(one.reasons) or None])
     rule = "predicate" if found.plugins is UNSET else "plugin"
     forms = "seen" if any(row[2] for row in rows) else "page"
-    table = columns(f"{rule} | name; result | tag; reason | name | {forms}", RESULTS)
+    table = columns_of(f"{rule} | name; result | tag; reason | name | {forms}", RESULTS)
     rules = [Table("rules", table, rows)] if rows else []
     yield Section(
         "Each rule on this node",
@@ -101,7 +101,7 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         [rule_name(name), score.raw, score.reduced, score.weight, score.total]
         for name, score in close.scores.items()
     ]
-    table = columns("rule | name; raw | count; score | count; weight | count; counts | count")
+    table = columns_of("rule | name; raw | count; score | count; weight | count; counts | count")
     yield Section("Scores", [Table("scores", table, scores), *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
     evictions = ""
     if found.eviction is not None and not close.fits:
@@ -143,7 +143,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
 
 def room_table(close: CloseUp) -> Table:
     """How much the pod requests of each resource, and what is free on the node."""
-    table = columns("""
+    table = columns_of("""
         resource || text
         resource | name | page
         needs | amount
@@ -165,7 +165,7 @@ def room_table(close: CloseUp) -> Table:
 def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
     """Rule by rule how two nodes score, and what it adds to the lead."""
     most = max((abs(lead.ahead) for lead in leads), default=1)
-    table = columns(
+    table = columns_of(
         f"rule | name; {ours} | count; {theirs} | count; weight | count; ahead by | count; | bar | good bad"
     )
     rows = [
@@ -193,7 +193,7 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
             rows.append(
                 [f"{account.claim}, {account.request}", wanted, len(devices), ", ".join(names) or None, why]
             )
-    table = columns("claim, request; wants; devices | count; which; why")
+    table = columns_of("claim, request; wants; devices | count; which; why")
     return [*paragraphs([f"Devices on {node}:"]), Table("devices", table, rows, forms=TEXT)] if rows else []
 
 

@@ -24,7 +24,7 @@ from ...api.view import (
     Section,
     Table,
     block,
-    columns,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, quoted, rounded, short_name
@@ -382,7 +382,7 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
     else:
         same = ""
     return [
-        Table("fitting", columns(f"node | name; total | count; scores || {short}; scores || {wide}"), rows),
+        Table("fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows),
         *paragraphs([note], WIDE),
         *paragraphs([same], ("table",)),
         *paragraphs(more),
@@ -413,7 +413,7 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
     rule, code = ("predicate", "none") if found.plugins is UNSET else ("plugin", "wide")
     fails = "text" if any(node.causes for node in shown) else "none"
     short = "text" if any(node.shortages for node in shown) else "none"
-    table = columns(f"""
+    table = columns_of(f"""
         node | name
         {rule} | names | wide
         code || {code}
@@ -449,7 +449,7 @@ def causes_table(found: ExplanationDocument) -> Table:
     """What of the pod fails on nodes, and which taints."""
     notes = "" if any(cause.note for cause in found.causes) else "none"
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    table = columns(f"what fails | name; nodes | count; in the cluster | name | {notes}")
+    table = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
     return Table("causes", table, rows, forms=PAGE)
 
 
@@ -457,7 +457,7 @@ def reasons_table(found: ExplanationDocument) -> Table:
     """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
     groups = found.reasons
     most = max((group.count for group in groups), default=1)
-    table = columns(f"""
+    table = columns_of(f"""
         reason | name
         nodes | count
         | bar | bad
@@ -565,7 +565,7 @@ def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: 
     details = list[list[list[str]]]()
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     by = "predicates" if found.plugins is UNSET else "plugins"
-    table = columns(
+    table = columns_of(
         f"""
         node | name
         state | tag | filter page

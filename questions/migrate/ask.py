@@ -31,7 +31,6 @@ from ...api.record import Count, Record, plain
 from ...api.view import (
     DATA,
     PAGE,
-    Column,
     Item,
     NextStep,
     Section,
@@ -39,6 +38,7 @@ from ...api.view import (
     Verbatim,
     View,
     block,
+    columns_of,
     on_page,
     tables,
 )
@@ -260,7 +260,7 @@ class MigrateResult(Result):
             "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }
-        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
+        notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
@@ -310,10 +310,8 @@ class MigrateResult(Result):
         """The translation: notes, what was given, and the profile."""
         report = self.report
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
-        columns = (
-            Column(f"part of the {report.source}", "name"),
-            Column("what becomes of it"),
-            Column("upstream's own translation"),
+        columns = columns_of(
+            f"part of the {report.source} | name; what becomes of it; upstream's own translation"
         )
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
         notes = Table("notes", columns, rows, forms=PAGE)

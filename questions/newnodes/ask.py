@@ -18,7 +18,6 @@ from ...api.view import (
     DATA,
     EVERYWHERE,
     PAGE,
-    REST,
     SEEN_AND_DATA,
     TEXT,
     WIDE,
@@ -31,6 +30,7 @@ from ...api.view import (
     Table,
     View,
     block,
+    columns_of,
     kind_of,
     on_page,
 )
@@ -217,23 +217,13 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    columns = [
-        Column("new node", "name", field="node"),
-        Column("count", "count"),
-        Column("cost of one", "count", field="costOfOne"),
-        Column("cost", "count"),
-    ]
+    columns = columns_of("new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count")
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
     yield Section(
         "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
     )
     yield Section(parts=[_nodes(found)])
-    columns = [
-        Column("node", "name"),
-        Column("cost of one", "count"),
-        Column("takes", "count"),
-        Column("why", "name"),
-    ]
+    columns = columns_of("node | name; cost of one | count; takes | count; why | name")
     unused = [[row.node, row.cost_of_one, row.takes, row.why] for row in found.not_taken]
     yield Section("What was not taken", [Table("notTaken", columns, unused, forms=PAGE)])
     if found.added and found.fewer:
@@ -248,7 +238,7 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
         "Pods without a node",
-        [Table("without", (Column("pod", "name"), Column("why")), pods, noun="pod", forms=PAGE)],
+        [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)],
     )
 
 
@@ -264,20 +254,15 @@ def _nodes(found: NewNodesDocument) -> Table:
         )
     )
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
-    columns = [
-        Column("name", "name"),
-        Column("kind", "name", filter=True, forms=REST, field="node"),
-        Column("pods", "count"),
-    ]
+    columns = columns_of("name | name; kind | name | filter rest field=node; pods | count")
     for name in has:
-        columns += [
-            Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE)
-            for side in ("requested", "allocatable")
-        ]
+        title = short_name(name)
+        kind = kind_of(name)
+        columns += columns_of(f"{title} requested | {kind} | page; {title} allocatable | {kind} | page")
     columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     for name in used:
-        short = ("table",) if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ()
-        columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
+        short = "table" if any(node.requested.get(name) for node in nodes[:MOST_NODES]) else ""
+        columns += columns_of(f"{short_name(name)} | amount | {'none' if name == PODS else f'{short} wide'}")
     rows = []
     for node in nodes:
         row: list[Any] = [node.name, node.node, node.pods]

@@ -20,7 +20,6 @@ from ...api.view import (
     DATA,
     MEANINGS,
     REST,
-    SEEN,
     SEEN_AND_DATA,
     TEXT,
     Bands,
@@ -33,6 +32,7 @@ from ...api.view import (
     Table,
     View,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of
@@ -292,17 +292,17 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
 
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
-    columns = [
-        Column("step", "name"),
-        Column("differ", "count"),
-        Column(WORDS[GAINED], "count", field="gained"),
-        Column(WORDS[LOST], "count", field="lost"),
-        Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
-        Column(WORDS[ELSEWHERE], "count", field="elsewhere"),
-        Column("placed", "name"),
-        Column("decides as", "name"),
-        Column("patch level", "name", forms=("wide", "page", "data")),
-    ]
+    columns = columns_of(f"""
+        step | name
+        differ | count
+        {WORDS[GAINED]} | count | field=gained
+        {WORDS[LOST]} | count | field=lost
+        {WORDS[MAKES_ROOM]} | count | field=makesRoom
+        {WORDS[ELSEWHERE]} | count | field=elsewhere
+        placed | name
+        decides as | name
+        patch level | name | wide page data
+    """)
     rows: list[list[Any]] = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
@@ -313,13 +313,13 @@ def _steps(found: UpgradeDocument) -> Table:
 def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
-    columns = [
-        Column("decisions", "count"),
-        Column("release", "name", filter=True),
-        Column("rule", "name", filter=True),
-        Column("because", "name"),
-        Column("fixed in", "name", forms=("wide", "page", "data")),
-    ]
+    columns = columns_of("""
+        decisions | count
+        release | name | filter
+        rule | name | filter
+        because | name
+        fixed in | name | wide page data
+    """)
     rows = list[list[Any]]()
     for step in found.steps:
         for cause in step.causes:
@@ -338,17 +338,20 @@ def _causes(found: UpgradeDocument) -> Table:
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
-    columns = [
-        Column("release", "name", filter=True),
-        Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN),
-        Column("change", forms=("data", "csv")),
-        Column("from", "host"),
-        Column("to", "host"),
-        Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
-        Column("fact", "name", filter=True, forms=("wide", "data", "csv")),
-        Column("why"),
-    ]
+    columns = columns_of(
+        """
+        release | name | filter
+        pod | name
+        change | tag | filter seen
+        change || data csv
+        from | host
+        to | host
+        rule | name | filter wide page data csv
+        fact | name | filter wide data csv
+        why
+        """,
+        COLOURS,
+    )
     rows = list[list[Any]]()
     for one in moved:
         if one.change == GAINED and one.old:
@@ -364,12 +367,7 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
 def _nodes(found: UpgradeDocument) -> Table:
     """The nodes that differ in the steps that move the pod."""
     nodes = () if found.nodes is UNSET else found.nodes
-    columns = [
-        Column("release", "name", filter=True),
-        Column("node", "name"),
-        Column("before", "name"),
-        Column("then", "name"),
-    ]
+    columns = columns_of("release | name | filter; node | name; before | name; then | name")
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
     return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
 
