@@ -233,7 +233,9 @@ def columns_of(table: str, colours: Mapping[str, str] | None = None) -> list[Col
         else:
             has = PAGE if kind == "bar" else EVERYWHERE
         meanings = [MEANINGS[word] for word in words if word in MEANINGS]
-        its = dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
+        its = (
+            dict(zip(("bar", "less"), meanings, strict=False)) or (kind in ("tag", "tags") and colours) or {}
+        )
         names = dict(word.split("=") for word in words if "=" in word)
         found.append(Column(title, kind or "text", "filter" in words, its, has, **names))
     return found

@@ -129,10 +129,7 @@ def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
     )  # fmt: skip
     yield ShareBar("A whole and its parts", [Share("the same", 18), Share("different", 4, "bad")])
     yield Table(
-        "bars",
-        columns_of("what | name; share | share; | bar | good"),
-        [["cpu", 0.38, 0.38]],
-        caption="A bar",
+        "bars", columns_of("what | name; share | share; | bar | good"), [["cpu", 0.38, 0.38]], caption="A bar"
     )
     states = {"on the first node": MEANINGS["same"], "on another node": MEANINGS["near"]}
     first, other = states

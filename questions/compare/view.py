@@ -402,7 +402,9 @@ def cause_table(against: ConfigurationPair) -> Table:
 def _differences(found: ComparisonDocument) -> Table:
     """A row for each decision in which a configuration differs from the first one; names as in ``-o json``."""
     hosts = "firstHost; secondHost; firstRoomOn; secondRoomOn"
-    columns = columns_of(f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text")
+    columns = columns_of(
+        f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text"
+    )
     first = found.configurations[0].name
     rows: list[list[Any]] = []
     for one in found.differences:

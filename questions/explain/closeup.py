@@ -102,7 +102,12 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         for name, score in close.scores.items()
     ]
     table = columns_of("rule | name; raw | count; score | count; weight | count; counts | count")
-    yield Section("Scores", [Table("scores", table, scores), *paragraphs(_standing(close), SEEN)] if scores else [], lead, forms=SEEN)
+    yield Section(
+        "Scores",
+        [Table("scores", table, scores), *paragraphs(_standing(close), SEEN)] if scores else [],
+        lead,
+        forms=SEEN,
+    )
     evictions = ""
     if found.eviction is not None and not close.fits:
         why = close.no_room if found.eviction.why_not in (None, NO_HELP) else found.eviction.why_not

@@ -171,7 +171,10 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
         parts: list[Part] = [
             paragraphs(_why(found)),
             _fitting(answer, every),
-            [*reasons, *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else [])],
+            [
+                *reasons,
+                *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else []),
+            ],
             [attrs.evolve(causes, rows=first, forms=TEXT), *paragraphs([told])] if first else [],
             _nearest(answer, every),
             [] if devices is None else device_part(devices.name, devices.devices or ()),
@@ -180,7 +183,9 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
         yield from (block(*part) for part in parts if part)
     if choice is not None:
         same = ", ".join(map(rule_name, choice.constant))
-        constant = f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        constant = (
+            f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        )
         leads = leads_table(choice.leads, host, choice.against or "")
         yield Section(
             "What decided",
@@ -368,7 +373,9 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
         [node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)]
         for node in shown
     ]
-    short, wide = (form if any(row[at] for row in rows) else "none" for at, form in ((2, "table"), (3, "wide")))
+    short, wide = (
+        form if any(row[at] for row in rows) else "none" for at, form in ((2, "table"), (3, "wide"))
+    )
     kind, scaled = ("priority", "reduced") if found.plugins is UNSET else ("plugin", "normalized")
     note = f"(each {kind}: raw -> {scaled} x weight)"
     more = (
@@ -382,7 +389,9 @@ def _fitting(found: ExplanationDocument, every: bool) -> Part:
     else:
         same = ""
     return [
-        Table("fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows),
+        Table(
+            "fitting", columns_of(f"node | name; total | count; scores || {short}; scores || {wide}"), rows
+        ),
         *paragraphs([note], WIDE),
         *paragraphs([same], ("table",)),
         *paragraphs(more),

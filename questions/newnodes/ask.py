@@ -217,7 +217,9 @@ def _paragraphs(result: NewNodesResult) -> Iterator[Paragraph]:
 def _sections(result: NewNodesResult) -> Iterator[Section]:
     found = result.found
     yield block(*_paragraphs(result))
-    columns = columns_of("new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count")
+    columns = columns_of(
+        "new node | name | field=node; count | count; cost of one | count | field=costOfOne; cost | count"
+    )
     added = [[row.node, row.count, row.cost_of_one, row.cost] for row in found.added]
     yield Section(
         "What to add", [Table("added", columns, added, forms=EVERYWHERE if added else ("data", "csv"))]
@@ -237,8 +239,7 @@ def _sections(result: NewNodesResult) -> Iterator[Section]:
         yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     pods = [[one.pod, one.message] for one in found.without_node.pods]
     yield Section(
-        "Pods without a node",
-        [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)],
+        "Pods without a node", [Table("without", columns_of("pod | name; why"), pods, noun="pod", forms=PAGE)]
     )
 
 

@@ -440,7 +440,9 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     counts = Table("kinds", columns_of("event | name; how many | count"), kinds, forms=PAGE)
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
-    heads = columns_of("time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more")
+    heads = columns_of(
+        "time | seconds; event | tag | filter; pod | name; node | name | filter; for | name; more"
+    )
     rows = [
         [one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)]
         for one in history.news

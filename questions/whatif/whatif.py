@@ -164,9 +164,7 @@ Found = tuple[Explanation, tuple[Suggestion, ...], int]
 were asked for."""
 
 
-def what_would_help(
-    asked: ScheduledPod, simulation: Simulation, tell: Callable[[str], None]
-) -> Found:
+def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[[str], None]) -> Found:
     """What would help the pod; *simulation* is a new one of *asked*. *tell* is called with each family of
     changes before it is tried.
 

@@ -327,9 +327,7 @@ class JudgedNodes:
             victims=tuple(Victim(pod.key, pod.priority) for pod in candidates[name].pods)
             if name in candidates
             else None,
-            no_room=None
-            if name in candidates or eviction is None
-            else why_no_room(self.cycle, report),
+            no_room=None if name in candidates or eviction is None else why_no_room(self.cycle, report),
             **self._scoring(row, report, scored),
         )
 
