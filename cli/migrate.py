@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -29,7 +29,6 @@ from .declaring.flags import (
 if TYPE_CHECKING:
     from ..questions.migrate.ask import MigrateResult
     from ..simulation.scenario import Scenario
-    from .answering import Writer
 
 FORMS = ("yaml", "json")
 REPORTS = (".html", ".json", ".txt")
@@ -119,7 +118,7 @@ def migrate(
                 given.scheduler_names
             )
     found = ask.migrate.ask(given, attrs.evolve(options, check=cast(Any, cluster)), Console(output.verbose))
-    forms: Mapping[str, Writer] = {
+    forms = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
     }

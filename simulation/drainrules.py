@@ -200,8 +200,8 @@ class DrainFlags:
 
     def sort(self, pods: Iterable[Pod]) -> Sorted:
         """What becomes of each pod of a node."""
-        leaving: list[Pod] = []
-        staying: list[tuple[Pod, str]] = []
+        leaving = []
+        staying = []
         refused: dict[str, list[str]] = {}
         for pod in pods:
             if not self.pod_selector(pod.labels):

@@ -410,7 +410,7 @@ class Edits:
                     chosen = edit.chosen(part.objects)
                     raw = dict(part.raw)
                     pairs = edit.objects(part.objects, chosen, defaults=self.defaults)
-                    after: list[Mapping[str, Any]] = []
+                    after = []
                     for one in raw.get(edit.kind, ()) if edit.kind in WORKLOADS else ():
                         # A manifest of a workload.
                         identity = identity_of(one)[1:]

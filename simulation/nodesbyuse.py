@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 import numpy as np
@@ -60,7 +60,7 @@ class FreeRoom:
         """Resource -> the share of it that is requested on each node of *names*; None where a node has none
         of it."""
         at = {name: column for column, name in enumerate(self.names)}
-        found = dict[str, list[float | None]]()
+        found = {}
         for row, resource in enumerate(self.resources):
             has = self.allocatable[row].tolist()
             asked = self.requested[row].tolist()
@@ -342,8 +342,8 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
             {name} requested | {kind} | data
             {name} | {kind} | data
         """)
-    rows = list[list[Any]]()
-    details = list[list[list[str]]]()
+    rows = []
+    details = []
     for node in nodes:
         before = node.pods.before
         after = node.pods.after

@@ -151,7 +151,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*, without flags of kubectl that mean nothing here, of which a line is said."""
-        kept = list[str]()
+        kept = []
         words = iter(args)
         for word in words:
             flag, equals, _ = word.partition("=")
@@ -198,7 +198,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless it would write to a file that it reads, or twice to one."""
-        outputs = list[tuple[str, str]]()
+        outputs = []
         inputs = list[str]()
         for param in ctx.command.params:
             value = ctx.params.get(param.name or "")

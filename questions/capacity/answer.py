@@ -205,8 +205,8 @@ def asked(given: Input, options: CapacityOptions, loaded: Sequence[tuple[str, Lo
             scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names
         )
         left = after_loss(steady, scenario, excluded)
-    templates = dict[tuple[str, str], PodTemplate]()
-    refused = list[str | None]()
+    templates = {}
+    refused = []
     for where, found in loaded:
         template = template_of(found, where, left.objects, strict=given.defaults)
         why = None

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import attrs
 
@@ -416,7 +415,7 @@ def _nodes(found: CapacityResult) -> Table:
         """)
     rows = []
     for at, name in enumerate(after.names):
-        row: list[Any] = [
+        row = [
             name,
             found.zone_of.get(name) or None,
             found.nodes.get(name, 0),

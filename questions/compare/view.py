@@ -293,7 +293,7 @@ def cause_text(cause: Cause) -> str:
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
     """Each pod that loses its node, gains one, or gets another, by name."""
-    pods = list[PodOutcome]()
+    pods = []
     for change in ("lost", "gained"):
         for at, against in enumerate(found.against):
             under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
@@ -328,7 +328,7 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
     sides = []
     for at, end in enumerate(ends):
         known = {node.node: node for node in end.nodes}
-        uses = dict[str, list[float | None]]()
+        uses = {}
         for resource in dict.fromkeys([*(name for node in end.nodes for name in node.resources), PODS]):
             shares = [share_of(known[name], resource) if name in known else None for name in nodes]
             if any(share is not None for share in shares):
@@ -352,7 +352,7 @@ def _decisions_alike(against: ConfigurationPair) -> list[Share]:
 
 def _counts(found: ComparisonDocument) -> Table:
     """The outcomes of the pods: a column for each configuration."""
-    rows: list[list[Any]] = []
+    rows = []
     for name in ("placed", "unschedulable", "gated", "evicted"):
         counts = [str(getattr(one.summary, name)) for one in found.configurations]
         if name != "gated" or set(counts) != {"0"}:
@@ -366,7 +366,7 @@ def _use(found: ComparisonDocument) -> Table:
     """Use, imbalance and fragmentation of the clusters as they end: a column for each that has one of its
     own."""
     configurations = with_own_cluster(found)
-    rows: list[list[Any]] = []
+    rows = []
     for resource in dict.fromkeys(
         usage.resource for one in found.configurations for usage in one.summary.resources
     ):
@@ -374,7 +374,7 @@ def _use(found: ComparisonDocument) -> Table:
             next((usage for usage in one.summary.resources if usage.resource == resource), None)
             for one in configurations
         ]
-        measures: dict[str, list[float | None]] = {
+        measures = {
             "use": [usage.use if usage else None for usage in uses],
             "imbalance": [usage.imbalance.standard_deviation if usage else None for usage in uses],
             "fullest - emptiest": [usage.imbalance.max_min if usage else None for usage in uses],
@@ -406,7 +406,7 @@ def _differences(found: ComparisonDocument) -> Table:
         f"decision; pod; retry; first; second; {hosts}; verdict; kind; rule; side; node; text"
     )
     first = found.configurations[0].name
-    rows: list[list[Any]] = []
+    rows = []
     for one in found.differences:
         ours = one.decisions[first]
         for second, cause in one.causes.items():
@@ -473,8 +473,8 @@ class PodList:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
         found = self.document
         cycles = defaultdict[str, list[int]](list)
-        rows = list[list[Any]]()
-        details = list[Any]()
+        rows = []
+        details = []
         hosts = [one.hosts for one in found.configurations]
         for at, difference in enumerate(found.differences):
             cycles[difference.pod].append(at)
@@ -507,8 +507,8 @@ class PodList:
     def _row(self, pod: str, ends: Sequence[str | None], found: Sequence[DifferingCycle]) -> list[Any]:
         """Where a pod ends, its outcomes and causes, and why the first differing decision differs, or which
         pod replaced this one."""
-        shown = list[str]()
-        outcomes = list[str]()
+        shown = []
+        outcomes = []
         why = [cause_text(cause) for one in found[:1] for cause in one.causes.values()]
         for at, (one, end) in enumerate(zip(self.document.configurations, ends, strict=True)):
             told = [
@@ -559,8 +559,8 @@ class PodList:
                 decision.error or "",
                 decision.host or decision.room_on or "",
             )
-            side: list[Any] = [names.index(name), *map(self._place, texts)]
-            nodes: list[list[Any]] = []
+            side = [names.index(name), *map(self._place, texts)]
+            nodes = []
             for node in decision.nodes if at < MOST else ():
                 rules = tuple((rule, score.weight) for rule, score in node.scores.items())
                 number = self._rules.setdefault(rules, len(self._rules))

@@ -383,9 +383,7 @@ def _nodes(found: DrainResult) -> Table:
     )
     evicted = Counter(one.node for one in answer.evictions if one.by is None)
     staying = Counter(one.node for one in answer.staying)
-    rows: list[list[Any]] = [
-        [name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can
-    ]
+    rows = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [
         [name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()
     ]

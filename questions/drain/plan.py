@@ -74,7 +74,7 @@ def verify(
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode) -> dict[str, str]:
     """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they
     were."""
-    failed: dict[str, str] = {}
+    failed = {}
     for name in nodes:
         trial.cordon(name)
     for name in nodes:
@@ -145,7 +145,7 @@ class DrainSearch:
         and why others failed."""
         trial = verify(self.steady, before, self.flags).trial
         went = list(before)
-        failed = dict[str, str]()
+        failed = {}
         for name in names:
             if name in trial.cordoned:
                 continue
@@ -422,7 +422,7 @@ def _nodes_to_add(nodes: Sequence[Node], answer: DrainDocument, zone: str | None
         return ()
     sizes = {node.status.allocatable for node in nodes if node.name in lost}
     there = [node for node in nodes if (node.name in gone) == (zone is None)]
-    kinds = dict[tuple[object, ...], str]()
+    kinds = {}
     for node in [node for node in there if node.status.allocatable in sizes] or there:
         own = tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key)
         kinds[node.status.allocatable, own, zone_of(node.labels)] = node.name

@@ -151,8 +151,8 @@ class DrainTrial:
             self.engine.on_undo(setattr, self, "rounds", self.rounds)
             self.rounds += 1
             # Those that budgets let go leave at the same time, and what their owners make instead is placed.
-            made: MadeAgain = []
-            left: list[Pod] = []
+            made = []
+            left = []
             for pod in pods:
                 if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                     left.append(pod)
@@ -222,7 +222,7 @@ class DrainTrial:
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-            victims: MadeAgain = []
+            victims = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
             for pod in self.run.retries():
@@ -245,7 +245,7 @@ class DrainTrial:
             if decision.is_fit_error and not self.stops:
                 eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
             return self._without_node(eviction, _why(decision, eviction, self.engine))
-        made: MadeAgain = []
+        made = []
         for victim in plan.victims:
             self._disrupted(victim)
         for victim in plan.victims:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ...api.record import UNSET
 from ...api.view import (
@@ -73,7 +73,7 @@ def close_up_sections(found: ExplanationDocument, close: CloseUp) -> Iterator[Se
         outcome = "does not fit" + (f"; the pod gets {host}" if host else "")
     whole = [f"Decided before any node was evaluated: {reason}" for reason in close.whole_pod]
     yield block(*paragraphs([f"{found.pod} on {node}: {outcome}", *whole]))
-    rows: list[list[Any]] = []
+    rows = []
     for one in close.verdicts:
         result = PASSES if one.concerned else IDLE
         if one.outcome != "passes":
@@ -183,7 +183,7 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
     """A line for each thing that rules out devices of *node*, request by request; one line for a node that
     has none."""
-    rows: list[list[Any]] = []
+    rows = []
     for account in accounts:
         wanted = f"all that match, {account.wanted:,}" if account.takes_all else f"{account.wanted:,}"
         found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]

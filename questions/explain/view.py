@@ -430,7 +430,7 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
         what fails || {fails}
         short of || {short}
     """)
-    rows: list[list[Any]] = []
+    rows = []
     for node in shown:
         hidden = [
             reason for objection in node.objections for reason in objection.reasons if not objection.counted
@@ -571,7 +571,7 @@ def node_list(found: ExplanationDocument) -> list[Table]:
 
 
 def _node_table(found: ExplanationDocument, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    details = list[list[list[str]]]()
+    details = []
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     by = "predicates" if found.plugins is UNSET else "plugins"
     table = columns_of(

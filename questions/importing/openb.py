@@ -50,7 +50,7 @@ def listed_in(path: PathLike) -> str:
 
 def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
     """The rows, none of which may be empty in one of *columns*, nor have a name that another has."""
-    seen = set[str]()
+    seen = set()
     for row in read_rows(path, columns):
         for column in columns:
             if not row.text(column):
@@ -76,7 +76,7 @@ def _pod(row: TraceRow) -> Manifest:
     amounts = _amounts(row)
     if gpus := row.whole("num_gpu"):
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
-    spec: Manifest = {
+    spec = {
         "containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}],
         "priority": 0,
     }

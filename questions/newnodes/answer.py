@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 import attrs
 
 from ...api.garbage import settled
-from ...api.objects import CSINode, KubeObject, Node, Pod
+from ...api.objects import CSINode, Node, Pod
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Amounts, Count, Counts, Meta, Record, UnsetType, replace, says
 from ...api.words import count_of
@@ -121,7 +121,7 @@ class MixTrials:
                     if found.word != "placed"
                 ]
         counted = tuple(found for found in missing if found.pod not in self.hopeless)
-        nodes = list[NewNode]()
+        nodes = []
         room = FreeRoom.of(engine)
         for kind, count in zip(self.kinds, mix, strict=True):
             for name in kind.names(count):
@@ -207,11 +207,9 @@ class Demand:
     def of(cls, trials: MixTrials, pods: Sequence[Pod]) -> Demand:
         """That of *pods*, in shapes in the order in which they first occur."""
         question = trials.question
-        runs = list[Run]()
+        runs = []
         rooms = []
-        others: list[KubeObject] = [
-            item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)
-        ]
+        others = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
         others += [
             item for template in question.templates for item in (*template.objects, *template.copy(0)[1])
         ]
@@ -245,7 +243,7 @@ class Demand:
         asked: list[Counter[str]] = [Counter() for _ in self.rooms]
         for shape in self.shapes:
             count = sum(key in wanted for key in shape.keys)
-            worth = dict[int, tuple[bool, Decimal]]()
+            worth = {}
             for at in kinds:
                 fits = (
                     Decimal(self.rooms[at].get(name, 0)) / amount
@@ -647,7 +645,7 @@ def _without_place(
     """Pods that find no node, each with why: on an empty new node where none takes it, else what the
     scheduler says."""
     refused = {key: shape for shape in shapes if all(shape.refusals) for key in shape.keys}
-    without = dict[str, str]()
+    without = {}
     for one in (*found.stuck, *found.best.missing):
         told: dict[str, list[str]] = {}
         for kind, why in zip(kinds, refused[one.pod].refusals, strict=True) if one.pod in refused else ():

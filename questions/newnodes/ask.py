@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 import attrs
 
@@ -266,7 +265,7 @@ def _nodes(found: NewNodesDocument) -> Table:
         columns += columns_of(f"{short_name(name)} | amount | {'none' if name == PODS else f'{short} wide'}")
     rows = []
     for node in nodes:
-        row: list[Any] = [node.name, node.node, node.pods]
+        row = [node.name, node.node, node.pods]
         for name in has:
             row += [node.requested.get(name), node.allocatable.get(name)]
         row += [node.requested.get(name) for name in used]

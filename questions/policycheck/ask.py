@@ -166,7 +166,7 @@ def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Table
 
 
 def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
-    rows: list[list[object]] = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
+    rows = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
     return _table(("order", called, "from"), [*rows, *([None, name, "never runs"] for name in never)])
 
 

@@ -501,7 +501,7 @@ def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
         if moment is None:
             continue
         known = moment.allocatable.shape[1]
-        uses = dict[str, list[float | None]]()
+        uses = {}
         for resource, has, used in zip(
             found.resources, moment.allocatable.tolist(), moment.used.tolist(), strict=True
         ):
@@ -536,7 +536,7 @@ def _lives(history: ReplayHistory) -> Table:
         OUTCOMES,
     )
     rows = []
-    details = list[Any]()
+    details = []
     for pod in history.lives.values():
         reason = _reason_of(pod) if pod.message else None
         rows.append([pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended, reason])

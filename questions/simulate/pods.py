@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import attrs
 
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field
-from ...api.view import MEANINGS, PAGE, TEXT, Amount, Column, Table, columns_of, kind_of
+from ...api.view import MEANINGS, PAGE, TEXT, Amount, Table, columns_of, kind_of
 from ...api.words import short_name
 from ...core.decision.decision import CycleRecord
 from ...core.decision.verdict import reasons_in
 from ...core.engine import Engine
-from ...core.pods.template import Template
 from ...simulation.nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from ...simulation.reasons import leading
 from ...simulation.simulate import Outcome, OutcomeWord, Simulation
@@ -207,7 +206,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
 def unplaced(outcomes: Iterable[Outcome], engine: Engine) -> tuple[UnplacedPods, ...]:
     """The pods that find no node by the first reason (see :func:`leading`), that of most pods first."""
     found: dict[str, list[str]] = {}
-    alone: dict[Template, Mapping[str, int]] = {}
+    alone = {}
     for outcome in outcomes:
         if outcome.word != "unschedulable":
             continue
@@ -236,8 +235,8 @@ def pod_table(
     pods = found.pods
     reasons = {pod: one.reason for one in found.reasons for pod in one.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
-    columns = list[Column]()
-    cells = list[list[Any]]()
+    columns = []
+    cells = []
     for column in POD_COLUMNS:
         name = column.name
         if set(column.forms).isdisjoint(forms):
@@ -290,7 +289,7 @@ def pod_table(
 
 def _of_nodes(cycle: CycleRecord) -> dict[str, str]:
     """What details of a cycle say of nodes: reasons with the nodes that have them, and the best scores."""
-    found: dict[str, str] = {}
+    found = {}
     failed = cycle.failed or {}
     scores = cycle.scores or {}
     priorities = cycle.priorities or {}
@@ -343,7 +342,7 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
         """,
         RESULTS,
     )
-    rows: list[list[Any]] = []
+    rows = []
     for at, cycle in enumerate(cycles, 1):
         room = None if cycle.preemption is None else cycle.preemption.node
         if cycle.waiting is True:

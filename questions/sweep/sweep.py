@@ -310,7 +310,7 @@ class Sweep:
         """The run of *settings*, or why it cannot begin."""
         try:
             # A scheduler with these settings, and the rules that its release can have.
-            options: dict[str, Any] = {
+            options = {
                 OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
                 for key, value in settings.items()
                 if key in OPTIONS and value is not None

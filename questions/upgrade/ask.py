@@ -201,7 +201,7 @@ def _bands(found: UpgradeDocument) -> Bands:
 
 def _who(found: UpgradeDocument) -> PodOutcomes:
     """The pods that do not end where the first release puts them, those that lose their node first."""
-    pods = list[PodOutcome]()
+    pods = []
     steps = {one.pod: one for one in found.moved}
     for pod, hosts in found.ways.items():
         first = hosts[0]
@@ -303,7 +303,7 @@ def _steps(found: UpgradeDocument) -> Table:
         decides as | name
         patch level | name | wide page data
     """)
-    rows: list[list[Any]] = []
+    rows = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
@@ -320,7 +320,7 @@ def _causes(found: UpgradeDocument) -> Table:
         because | name
         fixed in | name | wide page data
     """)
-    rows = list[list[Any]]()
+    rows = []
     for step in found.steps:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
@@ -352,7 +352,7 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         """,
         COLOURS,
     )
-    rows = list[list[Any]]()
+    rows = []
     for one in moved:
         if one.change == GAINED and one.old:
             told = f"no longer {WORDS[MAKES_ROOM]}"

@@ -93,7 +93,7 @@ class UpgradeTrial:
 
     def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
         """The steps that one fact explains: without it all of them are decided as before."""
-        found: dict[int, Fact] = {}
+        found = {}
         for fact in self._likely(numbers):
             left = [number for number in numbers if number not in found]
             if len(left) > FEW:
@@ -105,7 +105,7 @@ class UpgradeTrial:
         """The facts that fit and explain some of the first few steps, those that explain most first; the rest
         is not looked for where one of them explains them all."""
         first = list(numbers)[:FEW]
-        explained = dict[Fact, int]()
+        explained = {}
         for fact in self.fitting:
             if fact.cells:
                 explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))

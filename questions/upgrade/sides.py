@@ -125,7 +125,7 @@ def specs_of(
 ) -> list[SideSpec]:
     """The sides of *versions*, each with what the first one runs as it becomes there: *policy*, or *profile*
     in its JSON form."""
-    found = list[SideSpec]()
+    found = []
     first = ALL_RELEASES[versions[0]]
     for version in versions:
         try:
@@ -212,7 +212,7 @@ def lead(
     spec: SideSpec, scenario: Scenario, order: str, observer: Observer, until: str | None = None
 ) -> Steps:
     """The steps of a side that goes its own way; *until*: the pod with which they end."""
-    each = list[SideStep]()
+    each = []
     tries = Counter[str]()
     with settled():
         side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))

@@ -402,8 +402,8 @@ def _steps(
     own = [number for number in range(1, len(asked.specs)) if not shares or asked.facts(number)[0]]
     pairs = [number for number in own if led is not None and asked.is_paired(number)]
     alone = [number for number in own if not {number, number + 1} & {*pairs}]
-    made = dict[int, Steps]()
-    causes = dict[int, Causes]()
+    made = {}
+    causes = {}
     told = () if executor is not None else (observer,)
     # Pairs first: each takes as long as three or four others.
     results = asked.results(
@@ -429,8 +429,8 @@ def _document(
     found = [one for its in moved.values() for one in its]
     specs = asked.specs
     same_as = None
-    sides = list[UpgradeStage]()
-    steps = list[UpgradeStep]()
+    sides = []
+    steps = []
     for at, (spec, its) in enumerate(zip(specs, each, strict=True)):
         placed = sum(host is not None for host in its.hosts.values())
         changed = moved.get(at, ())

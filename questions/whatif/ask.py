@@ -145,7 +145,7 @@ class WhatIfResult(Result):
         tried = f"{self.tried:,} decisions were tried."
         if self.suggestions:
             lead = "Least disturbing first. Each was tested when it is the pod's turn; one is enough."
-            lists = list[BulletList]()
+            lists = []
             at = 1
             for group, members in groupby(self.suggestions, key=lambda one: one.group):
                 items = [

@@ -126,7 +126,7 @@ def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
         for name in container.requests:
             is_unknown = "/" in name and not there[name] and name not in of_devices
             for meant in near_keys(name, there)[:1] if is_unknown else ():
-                edits: list[str] = []
+                edits = []
                 for field, amounts in (("requests", container.requests), ("limits", container.limits)):
                     if name in amounts:
                         path = f"spec.containers[{container.name}].resources.{field}"

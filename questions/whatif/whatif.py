@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 import attrs
 
 from ...algorithmprovider.gates import keeps_priorities
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import Node, Pod
 from ...api.record import replace
 from ...core.decision.decision import Decision
 from ...core.run import Run
@@ -94,8 +94,8 @@ class Start:
         given = self.simulation
         objects = (*given.scenario.objects, *given.scenario.pending)
         pairs, _ = edits.pairs(objects, priorities=keeps_priorities(given.engine.gates))
-        there: list[KubeObject] = []
-        waiting: list[Pod] = []
+        there = []
+        waiting = []
         for item in applied(objects, pairs):
             if isinstance(item, Pod) and not item.spec.node_name:
                 waiting.append(item)
@@ -184,7 +184,7 @@ def what_would_help(asked: ScheduledPod, simulation: Simulation, tell: Callable[
         if explanation.answer.missing or (host is not None and asked.want in (None, host)):
             return explanation, (), 0
         context.reports = explanation.answer.nodes
-        found = list[Helpful]()
+        found = []
         starts = dict[int, Start]()
 
         def take(helpful: Iterable[Helpful]) -> None:

@@ -22,7 +22,6 @@ from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details, NodeFailure
 from ...core.decision.score import Ranking, ScoreError
 from ...core.decision.verdict import FilterPass, reasons_in
-from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
@@ -128,7 +127,7 @@ class JudgedNodes:
                 if name is not None and judged is not None:
                     asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
                     short.append(NodeShortage(name, asked, free, has_none=not allocatable))
-            accounts: tuple[DeviceAccount, ...] = ()
+            accounts = ()
             profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
             if profile is not None and any(
                 objection.rule == DynamicResources.name for objection in objections
@@ -250,7 +249,7 @@ class JudgedNodes:
         algorithm = engine.algorithm_of(pod)
         rows = details.feasible_rows.tolist()
         scored = self.scored(rows, details.ranking or self._shown_only(details.feasible_rows))
-        rules = list[RuleConcerned]()
+        rules = []
         if algorithm is not None and search is not None:
             concerned = {predicate.name for predicate in search.verdict.plain.predicates}
             rules = [RuleConcerned(rule.name, rule.name in concerned) for rule in algorithm.predicates]

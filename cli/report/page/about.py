@@ -83,7 +83,7 @@ class About:
         given = [*self.command[2:], ""]
         paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
         shared = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}
-        kept = list[str]()
+        kept = []
         for word, following in pairwise(given):
             if word.partition("=")[0] in shared:
                 kept += (

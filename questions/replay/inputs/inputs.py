@@ -347,7 +347,7 @@ class _Reader:
         self.ignored.update({f"of kind {kind}": count for kind, count in loaded.ignored.items()})
         made = made_by_workloads([loaded], defaults=choice.defaults, cron_jobs=choice.cron_jobs)
         self.odd.notices += (*loaded.warnings, *made.notices)
-        objects = list[KubeObject]()
+        objects = []
         for item in (*loaded.objects, *self.given, *made.objects, *self._traced()):
             why = why_not_waiting(item, choice.scheduler_names) if isinstance(item, Pod) else None
             if why in (None, ON_A_NODE):
