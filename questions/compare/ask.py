@@ -20,7 +20,6 @@ from ...framework.releases import AUTO, is_auto
 from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
 from ...simulation.nodesbyuse import NodeUses, pods_on_nodes
 from ...simulation.scenario import Scenario
-from ...simulation.sides import LOCKED
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
@@ -54,7 +53,7 @@ class CompareResult(Result):
     ) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the
         document does not have."""
-        own = comparison.sides[:1] if comparison.mode == LOCKED else comparison.sides
+        own = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
         ends = [
             ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine))
             for one in (own if with_ends else ())

@@ -38,10 +38,8 @@ from ...api.words import count_doing, count_of, percent
 from ...core.pods.requests import PODS
 from ...simulation.nodesbyuse import NodeUse, labels_of, share_of
 from ...simulation.reasons import phrase
-from ...simulation.sides import GATED, KINDS, LOCKED, SAMPLING, SCORE, SUCCESSORS, Cause
+from ...simulation.sides import KINDS, SUCCESSORS, Cause
 from .comparison import (
-    DIFFERENT,
-    EQUALLY_GOOD,
     ComparedConfiguration,
     ComparedDecision,
     ComparisonDocument,
@@ -100,7 +98,7 @@ def _outcomes(found: ComparisonDocument) -> Iterator[Section]:
     yield block(*headline(found), *(f"{one.name}: {one.text or one.release}" for one in found.configurations))
     bars = []
     for at, against in enumerate(found.against):
-        gated = [Share(GATED, len(against.gated), "held")] if against.gated else []
+        gated = [Share("gated", len(against.gated), "held")] if against.gated else []
         bars.append(
             ShareBar(
                 f"{side_name(found, at + 1)} against {side_name(found, 0)}",
@@ -133,7 +131,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        sampled = sum(cause.decisions for cause in against.causes if cause.kind == SAMPLING)
+        sampled = sum(cause.decisions for cause in against.causes if cause.kind == "sampling")
         hints = (
             [
                 f"{count_of(sampled, 'decision')} of these: the two evaluate different shares of the nodes;"
@@ -143,7 +141,7 @@ def _decisions(found: ComparisonDocument, show: int | None) -> Iterator[Section]
             else []
         )
         yield block(pods, *agreement_lines(against), *hints)
-        told = list(headline(found))[1:] if found.differences and found.mode != LOCKED and not at else []
+        told = list(headline(found))[1:] if found.differences and found.mode != "locked" and not at else []
         title = f"{side_name(found, at + 1)} against {side_name(found, 0)}"
         bar = [ShareBar(title, _decisions_alike(against))] if len(found.against) > 1 else []
         parts: list[Item] = [
@@ -213,7 +211,7 @@ USES = {
 
 def with_own_cluster(found: ComparisonDocument) -> Sequence[ComparedConfiguration]:
     """The configurations with a cluster of their own at the end: all, or only the first in mode locked."""
-    return found.configurations[:1] if found.mode == LOCKED else found.configurations
+    return found.configurations[:1] if found.mode == "locked" else found.configurations
 
 
 def headline(found: ComparisonDocument) -> Iterator[str]:
@@ -224,7 +222,7 @@ def headline(found: ComparisonDocument) -> Iterator[str]:
     tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
     if not count:
         yield f"{tried}, all decisions are the same" if found.decisions else tried
-    elif found.mode == LOCKED:
+    elif found.mode == "locked":
         yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
     else:
         yield f"{tried}; the first decision that differs:"
@@ -344,9 +342,9 @@ def _map(found: ComparisonDocument, ends: Sequence[ClusterEnd]) -> NodeMap:
 def _decisions_alike(against: ConfigurationPair) -> list[Share]:
     """How decisions agree; what does not occur but for the gated ones is there too."""
     found = against.agreement
-    gated = [Share(GATED, found.gated, "held")] if found.gated else []
-    good = Share(EQUALLY_GOOD, found.equally_good, "near")
-    different = Share(DIFFERENT, found.different, "bad")
+    gated = [Share("gated", found.gated, "held")] if found.gated else []
+    good = Share("equally good", found.equally_good, "near")
+    different = Share("different", found.different, "bad")
     return [Share("the same", found.same), good, different, *gated]
 
 
@@ -385,7 +383,7 @@ def _use(found: ComparisonDocument) -> Table:
                 rows.append(
                     [f"{resource} {name}", *(None if share is None else percent(share) for share in shares)]
                 )
-    names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
+    names = ["all"] if found.mode == "locked" else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
     return Table("use", columns, rows, forms=TEXT)
 
@@ -449,9 +447,9 @@ MOST = 20_000
 SAME_NODE = "on the same node"
 NO_NODE = "on no node"
 COLOURS = {
-    EQUALLY_GOOD: MEANINGS["near"],
-    DIFFERENT: MEANINGS["bad"],
-    GATED: MEANINGS["held"],
+    "equally good": MEANINGS["near"],
+    "different": MEANINGS["bad"],
+    "gated": MEANINGS["held"],
     OTHER_NODE: MEANINGS["near"],
     SAME_NODE: MEANINGS["same"],
 }
@@ -531,7 +529,7 @@ class PodList:
         for name, cause in [pair for one in found for pair in one.causes.items()]:
             whose = f"{name}: " if len(self.document.against) > 1 else ""
             causes.append(
-                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != SCORE else ''}"
+                f"{whose}{cause.rule or cause.kind}{f' in {cause.side}' if cause.side and cause.kind != 'score' else ''}"
             )
         return [pod, *shown, list(dict.fromkeys(outcomes)), list(dict.fromkeys(causes)), "; ".join(why)]
 
@@ -548,7 +546,7 @@ class PodList:
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
         title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
         deciding = next(
-            (cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), ""
+            (cause.rule for cause in found.causes.values() if cause.kind == "score" and cause.rule), ""
         )
         head = [self._place(title), self._place(deciding)]
         sides = []
@@ -598,10 +596,10 @@ def outcome_of(
     *ends*: its node under each; *verdicts*: those of its decisions that differ.
     """
     names = [configuration.name for configuration in document.configurations]
-    if document.mode == LOCKED:
-        return next((told for told in (DIFFERENT, GATED, EQUALLY_GOOD) if told in verdicts), None)
-    if GATED in verdicts:
-        return GATED
+    if document.mode == "locked":
+        return next((told for told in ("different", "gated", "equally good") if told in verdicts), None)
+    if "gated" in verdicts:
+        return "gated"
     if ends[0] != ends[at]:
         if None not in (ends[0], ends[at]):
             return OTHER_NODE

@@ -283,7 +283,7 @@ class Sweep:
         if points and not tasks:
             raise KubeclassicError(f"none of {len(points)} runs can begin; the first one: {found[0]}")
         numbers = list(tasks)
-        for at, done in run_on(self.executor, self.shared, list(tasks.values())):
+        for at, done in run_on(self.executor, self.shared.run, list(tasks.values())):
             found[numbers[at]] = done
             self.progress(len(found), len(points))
         rows = []

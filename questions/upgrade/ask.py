@@ -44,29 +44,18 @@ from ...simulation.scenario import Scenario
 from ...simulation.sides import KINDS
 from ..asking import SILENT, GivenCluster, Observer, asked_by
 from ..result import NOTHING_TRIED, Result
-from .facts import EARLIER
 from .options import UpgradeOptions
 from .sides import POLICY, specs_of, way_of
-from .upgrade import (
-    ELSEWHERE,
-    GAINED,
-    LOST,
-    MAKES_ROOM,
-    OTHER_ROOM,
-    MovedPod,
-    Upgrade,
-    UpgradeDocument,
-    upgraded,
-)
+from .upgrade import MovedPod, Upgrade, UpgradeDocument, upgraded
 
-KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
+KEYS = {"gained": "gained", "lost": "lost", "makes room": "makes room", "elsewhere": "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
-    WORDS[GAINED]: MEANINGS["good"],
-    WORDS[LOST]: MEANINGS["bad"],
-    WORDS[ELSEWHERE]: MEANINGS["near"],
-    OTHER_ROOM: MEANINGS["held"],
+    WORDS["gained"]: MEANINGS["good"],
+    WORDS["lost"]: MEANINGS["bad"],
+    WORDS["elsewhere"]: MEANINGS["near"],
+    "other room": MEANINGS["held"],
 }
 MODES_TOLD = {
     "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
@@ -98,7 +87,7 @@ class UpgradeResult(Result):
     def why(self, found: MovedPod) -> str:
         """Why a decision became another one: the fact of the release, and how many points its node gains by
         it."""
-        if found.effect == EARLIER:
+        if found.effect == "earlier decision":
             return "an earlier decision differs, so the nodes are filled differently"
         fact = next((one for one in self.document.facts if one.id == found.fact), None)
         if fact is None:
@@ -207,7 +196,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
         first = hosts[0]
         last = hosts[-1]
         step = steps[pod]
-        room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
+        room = step.new if last is None and step.change in ("makes room", "other room") else None
         if first != last:
             if room:
                 change = "makes room"
@@ -277,8 +266,8 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
-            if its.new and its.change in (MAKES_ROOM, OTHER_ROOM):
-                room = f", {WORDS[MAKES_ROOM]} on {its.new}"
+            if its.new and its.change in ("makes room", "other room"):
+                room = f", {WORDS['makes room']} on {its.new}"
             else:
                 room = ""
         now = host or f"{NO_NODE}{room}"
@@ -295,10 +284,10 @@ def _steps(found: UpgradeDocument) -> Table:
     columns = columns_of(f"""
         step | name
         differ | count
-        {WORDS[GAINED]} | count | field=gained
-        {WORDS[LOST]} | count | field=lost
-        {WORDS[MAKES_ROOM]} | count | field=makesRoom
-        {WORDS[ELSEWHERE]} | count | field=elsewhere
+        {WORDS["gained"]} | count | field=gained
+        {WORDS["lost"]} | count | field=lost
+        {WORDS["makes room"]} | count | field=makesRoom
+        {WORDS["elsewhere"]} | count | field=elsewhere
         placed | name
         decides as | name
         patch level | name | wide page data
@@ -326,7 +315,7 @@ def _causes(found: UpgradeDocument) -> Table:
             fact = facts.get(cause.fact or "")
             if fact:
                 told = fact.sentence
-            elif cause.effect == EARLIER:
+            elif cause.effect == "earlier decision":
                 told = "an earlier decision differs"
             else:
                 told = "not known"
@@ -354,8 +343,8 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     )
     rows = []
     for one in moved:
-        if one.change == GAINED and one.old:
-            told = f"no longer {WORDS[MAKES_ROOM]}"
+        if one.change == "gained" and one.old:
+            told = f"no longer {WORDS['makes room']}"
         else:
             told = WORDS.get(one.change, one.change)
         rows.append(

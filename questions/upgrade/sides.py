@@ -26,7 +26,7 @@ from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...simulation.input import Observer
 from ...simulation.scenario import Scenario
-from ...simulation.sides import FREE, Decided, Side, decided, follow
+from ...simulation.sides import Decided, Side, decided, follow
 from ...simulation.simulate import Simulation
 
 # --- the releases -------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def lead(
     tries = Counter[str]()
     with settled():
         side = Side(spec.version, Simulation(scenario, spec.engine(scenario.config_maps), order))
-        for step in observer.following(follow([side], FREE), len(scenario.pending)):
+        for step in observer.following(follow([side], "free"), len(scenario.pending)):
             (decision,), key = step.decisions.values(), step.pod.key
             each.append(SideStep((key, tries[key]), step.position, decided(decision), decision))
             tries[key] += 1
