@@ -12,7 +12,6 @@ from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
     "capacity": "questions.capacity.answer:CapacityDocument",
     "compare": "questions.compare.comparison:ComparisonDocument",
@@ -50,7 +49,7 @@ def text_of(name: str) -> str:
     module, _, found = DOCUMENTS[name].partition(":")
     schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
     head = {
-        "$schema": DRAFT,
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}",
         "title": f"kubeclassic {name}",
     }

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 import attrs
 
 from ..api.meaning.labels import Matcher, SelectorError, compile_selector, everything
-from ..api.objects import Pod, PodDisruptionBudget, Taint
+from ..api.objects import Pod, PodDisruptionBudget
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import IntOrString
 from ..api.record import Count, Record
@@ -156,19 +156,8 @@ class Budgets:
         )
 
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What the node controller puts on cordoned nodes."""
 MIRROR = "kubernetes.io/config.mirror"
 """The annotation of a static pod's image in the API."""
-DAEMONSET = "DaemonSet"
-
-DAEMONSET_STAYS = "DaemonSet-managed"
-MIRROR_STAYS = "a static pod of its kubelet"
-NOT_SELECTED = "not selected by --pod-selector"
-
-DAEMONSET_REFUSED = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
-LOCAL_REFUSED = "Pods with local storage (use --delete-emptydir-data to override)"
-BARE_REFUSED = "Pods declare no controller (use --force to override)"
 
 
 @attrs.frozen
@@ -205,17 +194,21 @@ class DrainFlags:
         refused: dict[str, list[str]] = {}
         for pod in pods:
             if not self.pod_selector(pod.labels):
-                staying.append((pod, NOT_SELECTED))
+                staying.append((pod, "not selected by --pod-selector"))
             elif is_daemon(pod) and self.ignore_daemonsets:
-                staying.append((pod, DAEMONSET_STAYS))
+                staying.append((pod, "DaemonSet-managed"))
             elif is_daemon(pod):
-                refused.setdefault(DAEMONSET_REFUSED, []).append(pod.key)
+                refused.setdefault("DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", []).append(
+                    pod.key
+                )
             elif is_mirror(pod):
-                staying.append((pod, MIRROR_STAYS))
+                staying.append((pod, "a static pod of its kubelet"))
             elif any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
-                refused.setdefault(LOCAL_REFUSED, []).append(pod.key)
+                refused.setdefault(
+                    "Pods with local storage (use --delete-emptydir-data to override)", []
+                ).append(pod.key)
             elif pod.metadata.controller is None and not (self.force or self.recreate_bare):
-                refused.setdefault(BARE_REFUSED, []).append(pod.key)
+                refused.setdefault("Pods declare no controller (use --force to override)", []).append(pod.key)
             else:
                 leaving.append(pod)
         told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
@@ -225,7 +218,7 @@ class DrainFlags:
 def is_daemon(pod: Pod) -> bool:
     """Whether a DaemonSet runs *pod*."""
     owner = pod.metadata.controller
-    return owner is not None and owner.kind == DAEMONSET
+    return owner is not None and owner.kind == "DaemonSet"
 
 
 def is_mirror(pod: Pod) -> bool:

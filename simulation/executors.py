@@ -26,9 +26,7 @@ D = TypeVar("D")
 """What a task comes to."""
 
 
-def run_on(
-    executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T]
-) -> Iterator[tuple[int, D]]:
+def run_on(executor: Executor | None, run: Callable[[T], D], tasks: Sequence[T]) -> Iterator[tuple[int, D]]:
     """The number of each of *tasks* with its result, as they are finished; None: in this process, in order.
 
     Each process gets a copy of *run* and what it belongs to; whatever goes wrong is in its results.

@@ -116,7 +116,6 @@ def seconds(value: Any) -> float:
 
 FILE = FileName()
 WHOLE = Whole()
-_GIB = 1 << 30
 
 
 # --- configurations in words --------------------------------------------------------------------------------

@@ -39,7 +39,6 @@ RESULTS = {
     **dict.fromkeys(NOT_RUN, MEANINGS["held"]),
 }
 
-NO_HOST = "<none>"
 NEAREST = 5
 BEST = 5
 SHOWN = 3

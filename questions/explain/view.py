@@ -49,7 +49,6 @@ from .closeup import (
     FITS,
     MOST_CAUSES,
     NEAREST,
-    NO_HOST,
     NOT_REACHED,
     SHOWN,
     STATES,
@@ -215,7 +214,7 @@ def who_leaves(found: ExplanationDocument) -> PodOutcomes:
 
 def where_to(found: ExplanationDocument) -> str:
     """The pod, and the node that it gets or on which it makes room."""
-    room = f"makes room on {found.room}" if found.room else NO_HOST
+    room = f"makes room on {found.room}" if found.room else "<none>"
     return f"{found.pod}: {found.host or room}"
 
 

@@ -9,10 +9,8 @@ from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
 from .rows import PODS_PER_NODE, Manifest, PathLike, Trace, TraceRow, node, opened, read_rows, timed, told
 
-GPU_COUNT = "alibabacloud.com/gpu-count"
 GPU_MILLI = "alibabacloud.com/gpu-milli"
 GPU_MODEL = "alibabacloud.com/gpu-card-model"
-NAMESPACE = "openb"
 WHOLE_GPU = 1000
 
 NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib")
@@ -68,7 +66,7 @@ def _node(row: TraceRow) -> Manifest:
     gpus = row.whole("gpu")
     room = {**_amounts(row), "pods": PODS_PER_NODE}
     if gpus:
-        room |= {GPU_COUNT: str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
+        room |= {"alibabacloud.com/gpu-count": str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
     return node(row.name("sn"), room, {GPU_MODEL: row.text("model")})
 
 
@@ -83,7 +81,7 @@ def _pod(row: TraceRow) -> Manifest:
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": row.name("name"), "namespace": NAMESPACE},
+        "metadata": {"name": row.name("name"), "namespace": "openb"},
         "spec": spec,
     }
     if models := row.text("gpu_spec"):

@@ -30,7 +30,6 @@ from .kinds import daemons_on
 
 Mix: TypeAlias = tuple[int, ...]
 """How many new nodes of each kind, in the order of the kinds."""
-NOT_TRIED = "not tried: a copy before it found no node"
 
 
 # Searches new nodes, by trial: a mix that does, with as few nodes of each kind as do, then kinds swapped for
@@ -173,7 +172,7 @@ class MixTrials:
             seen[at] += 1
             if seen[at] > counted.placed[at].fits:
                 missing.append(PodWithoutNode(pod.key, why))
-                why = NOT_TRIED
+                why = "not tried: a copy before it found no node"
         return missing, counted.evicted
 
     def copies(self) -> Iterator[tuple[int, Pod]]:

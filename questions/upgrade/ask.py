@@ -65,8 +65,6 @@ SAME = "on the first node"
 OTHER = "on another node"
 NONE = "without a node"
 WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
-NO_NODE = "<none>"
-"""In place of a node where the pod has none."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -270,7 +268,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
                 room = f", {WORDS['makes room']} on {its.new}"
             else:
                 room = ""
-        now = host or f"{NO_NODE}{room}"
+        now = host or f"<none>{room}"
         if its or now != before:
             yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
         before = now

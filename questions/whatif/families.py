@@ -12,7 +12,9 @@ import yaml
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Node, Pod, Requirement, Taint
 from ...api.words import amount
-from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ...predicates.checknodeunschedulable import UNSCHEDULABLE
+from ...predicates.podtoleratesnodetaints import NO_NEW_PODS
+from ...simulation.drainrules import is_daemon, stays_with_node
 from ...simulation.explain.clusterfacts import (
     CONDITIONS,
     LabelFacts,
@@ -138,7 +140,6 @@ def _taints_and_resources(context: WhatIfContext) -> Iterator[_Correction]:
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-NO_NEW_PODS = ("NoSchedule", "NoExecute")
 
 
 def dropped_gates(context: WhatIfContext) -> Iterator[Change]:

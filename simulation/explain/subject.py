@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from ...api.controlplane.ownership import HASH_LABEL
 from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
 from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
@@ -30,8 +31,6 @@ _WORDS = {
 KINDS: Mapping[str, str] = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 """kubectl's names of kinds -> kind."""
 
-HASH_LABEL = "pod-template-hash"
-NO_PRIORITY_CLASS = "no PriorityClass with name"
 _WHY = {
     "finished": "it has finished (phase {phase}), so no scheduler considers it",
     "being deleted": "it is being deleted, so it gets no node",
@@ -159,7 +158,7 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
     """The pods that the API server would refuse, and why."""
     classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
     for pod, why in scenario.refused_pods:
-        lacks = NO_PRIORITY_CLASS in why
+        lacks = "no PriorityClass with name" in why
         near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
         yield pod, f"{why}; create it, or add it to the input{near}" if lacks else why
 

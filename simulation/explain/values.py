@@ -300,7 +300,6 @@ def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
 
 OFF = "preemption is switched off"
 NEVER = "its preemptionPolicy is Never"
-STILL_LEAVING = "it waits for pods that are leaving node {}"
 STAYS = "rejected for a reason that no eviction removes (such as a taint or a label)"
 NONE_LOWER = "no pod there has a lower priority"
 NOT_ENOUGH = "even without the pods of lower priority it does not fit"
@@ -365,7 +364,7 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     if honours_never and pod.spec.preemption_policy == "Never":
         return no_room(why_not=NEVER)
     if not is_eligible(cycle):
-        return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+        return no_room(why_not=f"it waits for pods that are leaving node {pod.status.nominated_node_name}")
     counts = Counter(why_no_room(cycle, node) for node in nodes)
     return no_room(
         why_not=NO_HELP,
