@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.garbage import settled
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Meta, Record, astuple, says
+from ...api.record import Count, Meta, Positive, Record, astuple, says
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision, no_details
 from ...core.decision.verdict import reasons_in
@@ -76,7 +76,8 @@ class LossReason(Record):
     """How many pods have no node for one reason."""
 
     reason: str
-    pods: Annotated[int, says("How many pods.", ge=1)]
+    pods: Positive
+    """How many pods."""
 
 
 class Losses(Record):

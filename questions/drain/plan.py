@@ -4,7 +4,6 @@ where, and the cluster after it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated
 
 import attrs
 import numpy as np
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import ResultDocument
-from ...api.record import Count, Names, Record, field, says
+from ...api.record import Count, Names, Positive, Record, field
 from ...exceptions import UnknownNameError, did_you_mean
 from ...simulation.drainrules import BudgetUse, DrainFlags
 from ...simulation.nodesbyuse import FreeRoom
@@ -193,7 +192,8 @@ class DrainMove(Record):
 class DrainEviction(Record):
     """A pod that leaves a node."""
 
-    round: Annotated[int, says("Those of one round leave at the same time.", ge=1)]
+    round: Positive
+    """Those of one round leave at the same time."""
     pod: str
     node: str
     by: str | None

@@ -14,7 +14,7 @@ import attrs
 from ...api.garbage import settled
 from ...api.objects import CSINode, Node, Pod
 from ...api.reading.notices import ResultDocument
-from ...api.record import UNSET, Amounts, Count, Counts, Meta, Record, UnsetType, replace, says
+from ...api.record import UNSET, Amounts, Count, Counts, Meta, Positive, Record, UnsetType, replace
 from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods.requests import PODS
@@ -421,15 +421,13 @@ MOST_TOLD = 10
 """How many pods without a node are listed at most."""
 
 
-KindCounts = Annotated[Counts, says("Kind -> new nodes of it.")]
-
-
 class AddedNodes(Record):
     """The new nodes of one kind."""
 
     node: str
     """The name of the template, or of the node that is copied."""
-    count: Annotated[int, says("How many.", ge=1)]
+    count: Positive
+    """How many."""
     cost: float
     """Of all nodes of the row; each counts 1 if no costs were given."""
     cost_of_one: float
@@ -438,7 +436,8 @@ class AddedNodes(Record):
 class FewerNodes(Record):
     """A simulation with one node less."""
 
-    mix: KindCounts
+    mix: Counts
+    """Kind -> new nodes of it."""
     without_node: Count
     """How many pods find no node."""
     message: str
@@ -484,13 +483,14 @@ class NewNodesDocument(ResultDocument, kw_only=True):
     one_fewer: tuple[FewerNodes, ...]
     """The simulations behind withOneFewer."""
     without_node: PodsWithoutNode
-    tried: KindCounts
+    tried: Counts
     """The mix of the answer; if no number is enough, the one that leaves the fewest pods."""
     daemons: Mapping[str, tuple[str, ...]]
     """Kind -> the DaemonSets of which a new node of it has a pod."""
     evicted: Mapping[str, str]
     """--preemption: evicted pod -> the pod that evicted it."""
-    most_nodes: Annotated[int, says("More nodes were not added.", ge=1)]
+    most_nodes: Positive
+    """More nodes were not added."""
     simulated: Count
     """How many mixes were simulated."""
     wanted_domains: Counts | UnsetType = UNSET

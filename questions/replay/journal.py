@@ -10,18 +10,17 @@ import attrs
 import msgspec
 
 from ...api.reading.notices import InputWarning
-from ...api.record import UNSET, Count, Record, Size, UnsetType, says
+from ...api.record import UNSET, Count, PodKey, Record, Size, UnsetType, says
 from ...api.record import plain as as_data
 from ...core.queue.backoff import Clock
 from .inputs.times import plain
-
-PodKey = Annotated[str, says("NAMESPACE/NAME of a pod.", pattern="^[^/]+/[^/]+$")]
 
 
 class ReplayEvent(Record, kw_only=True):
     """The base of all events."""
 
-    time: Annotated[float, says("Seconds of virtual time.", ge=0)] = 0
+    time: Size = 0
+    """Seconds of virtual time."""
 
 
 class NodeEvent(ReplayEvent, kw_only=True):

@@ -16,7 +16,6 @@ from ...api.view import (
     WIDE,
     BulletList,
     CodeText,
-    Column,
     Item,
     NextStep,
     Paragraph,
@@ -26,6 +25,7 @@ from ...api.view import (
     View,
     Words,
     block,
+    columns_of,
     on_page,
 )
 from ...api.words import count_of, listed, rounded
@@ -113,7 +113,7 @@ class WhatIfResult(Result):
             lead += [view.verdict, *view.lead]
         first = next((one for one in self.suggestions if one.is_edit), None)
         edits = [] if first is None else [word for text in first.patch for word in ("--set", text)]
-        names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
+        columns = columns_of("change; patch; host; kind; disturbs; victims; verified; evictedBy; effect")
         rows = [
             [
                 one.change,
@@ -128,7 +128,7 @@ class WhatIfResult(Result):
             ]
             for one in self.suggestions
         ]
-        table = Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))
+        table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
         return View(
             title=type(self).__name__,
             verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,

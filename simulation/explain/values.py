@@ -485,27 +485,6 @@ class FailedDemand(Record):
         return f"{self.field} {self.text}"
 
 
-PlacedOn = Annotated[str | None, says("The pod's present node; the decision ignores it.")]
-Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
-Workload = Annotated[
-    str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")
-]
-Missing = Annotated[
-    Names,
-    says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."),
-]
-WorkloadPods = Annotated[
-    Names, says("All pods of that workload; if some are pending, without finished ones.")
-]
-WorkloadWaiting = Annotated[
-    Names | UnsetType,
-    says("Of a workload: its pods without a node after each had its turn; `pod` is the first of them."),
-]
-WaitingNodes = Annotated[
-    Names | UnsetType, says("The nodes that these pods are for, if a DaemonSet made them.")
-]
-
-
 class RuleConcerned(Record):
     """A predicate or filter plugin."""
 
@@ -541,12 +520,18 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """The release that decides."""
     gated: bool
     """The pod is not tried, because of scheduling gates or a plugin."""
-    placed_on: PlacedOn = None
-    ignored: Ignored = None
-    workload: Workload = None
-    workload_pods: WorkloadPods = ()
-    workload_waiting: WorkloadWaiting = UNSET
-    waiting_nodes: WaitingNodes = UNSET
+    placed_on: str | None = None
+    """The pod's present node; the decision ignores it."""
+    ignored: str | None = None
+    """Why the pod is not scheduled at all; null if it is."""
+    workload: str | None = None
+    """The workload that was named, of which the pod is one, as Deployment shop/web."""
+    workload_pods: Names = ()
+    """All pods of that workload; if some are pending, without finished ones."""
+    workload_waiting: Names | UnsetType = UNSET
+    """Of a workload: its pods without a node after each had its turn; `pod` is the first of them."""
+    waiting_nodes: Names | UnsetType = UNSET
+    """The nodes that these pods are for, if a DaemonSet made them."""
     scored: bool = False
     """False if the only node that fits is taken without scoring."""
     rules: tuple[RuleConcerned, ...] = ()
@@ -556,7 +541,8 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     """How the host was chosen among several that fit."""
     reasons: tuple[ReasonGroup, ...] = ()
     """By reason; first what alone keeps the pod from nodes."""
-    missing: Missing = ()
+    missing: Names = ()
+    """Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence."""
     causes: tuple[FailedDemand, ...] = ()
     """Requirements of the pod that nodes do not meet, and taints; most nodes first."""
     eviction: EvictionOutcome | None = None
