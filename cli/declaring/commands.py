@@ -59,32 +59,22 @@ OTHER = "Other options"
 FIRST = (INPUT, SCHEDULER)
 LAST = (OUTPUT, OTHER)
 
-SECTIONS: dict[str, str] = {
-    **dict.fromkeys(
-        ("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT
-    ),
-    **dict.fromkeys(("--order", "--cron-jobs", "--set"), INPUT),
-    **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
-    **dict.fromkeys(("--add-node", "--cost", "--most-nodes"), "New nodes"),
-    **dict.fromkeys(
-        (
-            "--release",
-            "--profile",
-            "--feature-gates",
-            "--rules",
-            "--disable-preemption",
-            "--memory",
-            "--no-memory",
-        ),
-        SCHEDULER,
-    ),
-    **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
-    **dict.fromkeys(
-        ("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"),
-        OUTPUT,
-    ),
-    **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
+_OPTIONS = {
+    INPUT: """
+        --family --without --check --newer-labels --no-defaults --pods --strict --order --cron-jobs --set
+        --pod --ratio --max-limit --exclude-nodes --pending-first
+    """,
+    "New nodes": "--add-node --cost --most-nodes",
+    SCHEDULER: """
+        --release --profile --feature-gates --rules --disable-preemption --memory --no-memory
+        --percentage-of-nodes-to-score --preemption
+    """,
+    OUTPUT: """
+        -o --output --details --verbose --show --report --series --series-every
+        --namespace --selector --sort-by --no-headers
+    """,
 }
+SECTIONS = {option: section for section, options in _OPTIONS.items() for option in options.split()}
 """Option -> the section of the help that has it, for every command; those that are not here are in
 :data:`OTHER`."""
 MOST_SHOWN = 15
