@@ -247,17 +247,28 @@ def _told_apart() -> Iterator[None]:
 
 
 class CommandPlace(NamedTuple):
-    """The module that declares a command of the same name, what it is for, and under which heading the list
-    of commands has it."""
+    """Where a command is declared, its heading in the list of commands, and what it is for."""
 
+    question: str
+    """The question of which it is made, if no module declares it."""
     module: str
-    short_help: str
     group: str
-    help: str = ""
+    short_help: str
+    help: str
     """Of a group of commands."""
-    commands: Mapping[str, CommandPlace] = {}
-    question: str = ""
-    """The question of which it is made, if that has another name."""
+    commands: dict[str, CommandPlace]
+
+
+def command_places(table: str) -> dict[str, CommandPlace]:
+    """The commands of *table*, a line each: name, module, heading, short help; of a group its help, too. A name
+    of two words is that of a command of a group."""
+    found: dict[str, CommandPlace] = {}
+    for line in table.strip().splitlines():
+        name, module, group, short_help, *more = map(str.strip, line.split("|"))
+        outer, _, inner = name.rpartition(" ")
+        place = CommandPlace(name.replace(" ", ""), module, group, short_help, "".join(more), {})
+        (found[outer].commands if outer else found)[inner] = place
+    return found
 
 
 class DeclaredCommands(UserDict[str, click.Command]):
@@ -278,7 +289,7 @@ class DeclaredCommands(UserDict[str, click.Command]):
             self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
         elif isinstance(place, CommandPlace):
             made = import_module(".commands", self._package).command_of
-            self.data[name] = made(name, place.short_help, place.question or name)
+            self.data[name] = made(name, place.short_help, place.question)
         found: click.Command = self.data[name]
         return found
 
