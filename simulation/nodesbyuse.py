@@ -225,28 +225,12 @@ class NodeUses:
         return found
 
 
-def pods_on_nodes(engine: Engine) -> dict[str, list[str]]:
-    """Node -> the pods that *engine* has on it, those that it has only assumed there included; nodes without
-    pods are left out."""
-    table = engine.fresh_table()
-    rows = np.flatnonzero(table.has_node).tolist()
-    return {table.names[row]: [entry.pod.key for entry in table.pods[row]] for row in rows if table.pods[row]}
-
-
 def nodes_by_use(engine: Engine) -> dict[str, list[int]]:
     """Resource, and ``pods`` -> nodes by tenth of their use: 10 counts, the last of them from 0.9 on; nodes
     without it are left out."""
-    table = engine.fresh_table()
-    there = np.flatnonzero(table.has_node)
-    amounts = {
-        name: (table.allocatable[index, there], table.requested[index, there])
-        for name, index in table.resources.items()
-    }
+    room = FreeRoom.of(engine)
     found = {}
-    for name, (allocatable, requested) in {
-        **amounts,
-        PODS: (table.max_pods[there], table.pod_count[there]),
-    }.items():
+    for name, allocatable, requested in zip(room.resources, room.allocatable, room.requested, strict=True):
         having = allocatable > 0
         tenths = np.clip(requested[having] * TENTHS // allocatable[having], 0, TENTHS - 1)
         counts: list[int] = np.bincount(tenths, minlength=TENTHS).tolist()

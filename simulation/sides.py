@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from ..api.objects import Pod
-from ..api.record import Record, field
+from ..api.record import Record
 from ..core.arrays.trail import NO_ROWS
 from ..core.arrays.types import Rows
 from ..core.decision.decision import Decision
@@ -205,7 +205,7 @@ class JudgedNode(Record):
     rules: tuple[str, ...] = ()
     """The rules that reject it."""
     reasons: tuple[str, ...] = ()
-    scores: Mapping[str, WeighedScore] = field(default_factory=dict)
+    scores: Mapping[str, WeighedScore] = {}
     """By rule."""
     total: int | None = None
 

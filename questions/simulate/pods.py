@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import ClassVar
 
 import attrs
 
@@ -177,7 +176,7 @@ class SimulationDocument(ResultDocument, kw_only=True):
     """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the
     summary is of all."""
 
-    KIND: ClassVar[str] = "Simulation"
+    KIND = "Simulation"
     release: str
     """The release that scheduled."""
     pods: Sequence[PodRecord]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import attrs
 
@@ -222,7 +222,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     Resources are in millicores, bytes or pieces.
     """
 
-    KIND: ClassVar[str] = "WhatIf"
+    KIND = "WhatIf"
     pod: str
     """namespace/name"""
     host: str | None

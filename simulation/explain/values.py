@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import attrs
 
@@ -506,7 +506,7 @@ class NodeCounts(Record):
 class ExplanationDocument(ResultDocument, kw_only=True):
     """Why a pod goes where it goes, or nowhere. Resources are in millicores, bytes or pieces."""
 
-    KIND: ClassVar[str] = "Explanation"
+    KIND = "Explanation"
     pod: str
     """namespace/name"""
     host: str | None
