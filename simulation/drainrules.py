@@ -13,11 +13,10 @@ import attrs
 
 from ..api.meaning.labels import Matcher, SelectorError, compile_selector, everything
 from ..api.objects import Pod, PodDisruptionBudget
-from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import IntOrString
 from ..api.record import Count, Record
 from ..api.words import listed
-from .replacements import KUBELET, SAME_NAME
+from .replacements import KUBELET
 
 MOST_DIGITS = 12
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -231,19 +230,3 @@ def stays_with_node(pod: Pod) -> bool:
     """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by
     the node itself."""
     return is_daemon(pod) or is_mirror(pod)
-
-
-def is_made_again(pod: Pod) -> bool:
-    """Whether eviction makes an owner create another pod: it already did in place of one that is being
-    deleted.
-
-    But a StatefulSet waits until that one is gone.
-    """
-    owner = pod.metadata.controller
-    return not pod.is_terminating or (owner is not None and owner.kind == SAME_NAME)
-
-
-def foreign_scheduler(pod: Pod, names: frozenset[str]) -> str | None:
-    """The scheduler that the pod asks for, if it is none of *names*."""
-    wanted = pod.spec.scheduler_name or DEFAULT_SCHEDULER
-    return None if wanted in names else wanted

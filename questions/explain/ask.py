@@ -9,7 +9,19 @@ import attrs
 from ...api.objects import Node
 from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
-from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
+from ...api.view import (
+    DATA,
+    REST,
+    MapSide,
+    NextStep,
+    NodeMap,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    View,
+    shortened,
+)
 from ...core.decision.decision import Decision
 from ...simulation.explain.explain import explain_subject
 from ...simulation.explain.subject import Subject, find_subject
@@ -21,7 +33,7 @@ from ..asking import SILENT, Input, Observer, asked_by
 from ..result import Result
 from .closeup import STATES, close_up_sections
 from .options import ExplainOptions
-from .view import explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
+from .view import explanation_sections, node_list, state_of, subject_lines, verdict
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -71,6 +83,8 @@ class ExplainResult(Result):
         # What would help, where the pod has no node, or not the one that is asked about.
         ask = ("explain", answer.pod, *(("--what-if",) if close is None else ("--want", close.node)))
         helps = self.host is None or (close is not None and close.node != self.host)
+        victims = answer.eviction.victims if answer.eviction is not None and answer.room else ()
+        leaving = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
         return View(
             title=type(self).__name__,
             verdict=verdict(answer),
@@ -83,7 +97,7 @@ class ExplainResult(Result):
             if self.nodes
             else [],
             lead=list(subject_lines(answer)),
-            who=who_leaves(answer) if close is None else None,
+            who=None if close else PodOutcomes("Who would have to leave", leaving, "evictions"),
             next=[NextStep("What would help:", ask)] if helps else [],
             main="nodes",
             sections=list(self.sections()),

@@ -18,8 +18,6 @@ from ...api.view import (
     Column,
     Matrix,
     MatrixLine,
-    PodOutcome,
-    PodOutcomes,
     RuleScore,
     Section,
     Table,
@@ -41,8 +39,8 @@ from ...simulation.explain.values import (
     HostChoice,
     NodeReport,
     NodeScore,
-    by_subject,
 )
+from ...simulation.reasons import about, phrase
 from .closeup import (
     BEST,
     CHOSEN,
@@ -118,7 +116,10 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
 
 def _against(found: ExplanationDocument) -> str:
     """What rules out the nodes."""
-    pieces = [f"{what} on {count_of(count, 'node')}" for what, count in by_subject(found.reasons).items()]
+    nodes: dict[str, set[str]] = {}
+    for group in found.reasons:
+        nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
+    pieces = [f"{what} on {count_of(len(names), 'node')}" for what, names in nodes.items()]
     if not pieces:
         return f": {found.error.rstrip('.')}" if found.error else ""
     rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
@@ -158,14 +159,17 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
     host = answer.host or ""
     evictions = list(eviction_lines(answer.eviction))
     reasons = [reasons_table(answer)] if answer.reasons else []
-    causes = causes_table(answer)
+    notes = "" if any(cause.note for cause in answer.causes) else "none"
+    columns = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
+    rows = [[cause.words, cause.nodes, cause.note or None] for cause in answer.causes]
+    causes = Table("causes", columns, rows, forms=PAGE, caption="What fails")
     head = [where_to(answer), *subject_lines(answer)]
     yield block(*paragraphs(head), *message_parts(found.decision), *paragraphs(answer.missing))
     if not answer.missing:
-        first = causes.rows if every else causes.rows[:MOST_CAUSES]
+        first = rows if every else rows[:MOST_CAUSES]
         told = ""
-        if len(first) < len(causes.rows):
-            told = f"(the first {len(first):,} of {len(causes.rows):,}; --all shows every one)"
+        if len(first) < len(rows):
+            told = f"(the first {len(first):,} of {len(rows):,}; --all shows every one)"
         devices = next((node for node in answer.nodes if node.devices and answer.host is None), None)
         parts: list[Part] = [
             paragraphs(_why(found)),
@@ -174,7 +178,7 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
                 *reasons,
                 *paragraphs(["(nodes: with this reason; only this: with no other)"] if reasons else []),
             ],
-            [attrs.evolve(causes, rows=first, forms=TEXT), *paragraphs([told])] if first else [],
+            [attrs.evolve(causes, rows=first, forms=TEXT, caption=""), *paragraphs([told])] if first else [],
             _nearest(answer, every),
             [] if devices is None else device_part(devices.name, devices.devices or ()),
             paragraphs(evictions),
@@ -192,7 +196,7 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
         )
     if reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
-        tables = [*reasons, attrs.evolve(causes, caption="What fails")]
+        tables = [*reasons, causes]
         yield Section("Reasons against nodes", tables, lead, forms=PAGE)
     elif answer.error:
         yield Section("Why it has no node", on_page(answer.error, look="note"))
@@ -203,13 +207,6 @@ def explanation_sections(found: Explanation, every: bool) -> Iterator[Section]:
         idle = ", ".join(one.rule for one in answer.rules if not one.concerned)
         rest = f"These rules do not apply to the pod: {idle}." if idle else ""
         yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
-
-
-def who_leaves(found: ExplanationDocument) -> PodOutcomes:
-    """The pods that would have to make room."""
-    victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
-    pods = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
-    return PodOutcomes("Who would have to leave", pods, "evictions")
 
 
 def where_to(found: ExplanationDocument) -> str:
@@ -451,14 +448,6 @@ def _nearest(found: ExplanationDocument, every: bool) -> Part:
     else:
         told = ""
     return [Table("nearest", table, rows), *paragraphs([told])]
-
-
-def causes_table(found: ExplanationDocument) -> Table:
-    """What of the pod fails on nodes, and which taints."""
-    notes = "" if any(cause.note for cause in found.causes) else "none"
-    rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    table = columns_of(f"what fails | name; nodes | count; in the cluster | name | {notes}")
-    return Table("causes", table, rows, forms=PAGE)
 
 
 def reasons_table(found: ExplanationDocument) -> Table:

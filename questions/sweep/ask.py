@@ -88,7 +88,7 @@ class SweepResult(Result):
     def document(self) -> SweepDocument:
         """What the command prints."""
         return SweepDocument(
-            warnings=tuple(group.record() for group in self.warnings),
+            warnings=self.told_warnings(),
             settings=self.settings,
             objectives=self.objectives,
             failed=self.failed,

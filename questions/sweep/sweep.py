@@ -108,14 +108,8 @@ ERROR = "error"
 # --- one run ------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(repr=False)
-class Place:
-    """What of a configuration counts when the input is read."""
-
-    scheduler_names: frozenset[str]
-    priorities: bool
-    """Gate PodPriority is on."""
-    edits: tuple[str, ...]
+Place = tuple[frozenset[str], bool, tuple[str, ...]]
+"""What of a configuration counts when the input is read: names of schedulers, gate PodPriority, and edits."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -132,7 +126,7 @@ class Task:
     def place(self) -> Place:
         """How the input is read."""
         spec = self.scheduler_spec
-        return Place(spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ()))
+        return spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ())
 
     def engine(self, config_maps: ConfigMaps) -> Engine:
         """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release
@@ -165,17 +159,16 @@ class Shared:
 
     def take(self, spec: Spec, place: Place) -> None:
         """Read the input of *spec* for *place*, if that has not been done yet."""
-        names = place.scheduler_names
-        priorities = place.priorities
+        names, priorities, edits = place
         if place in self.read:
             return
         try:
             if not spec.trace:
                 self.read[place] = scenario_of(
-                    spec.cluster, spec.pods, scheduler_names=names, edits=place.edits, priorities=priorities
+                    spec.cluster, spec.pods, scheduler_names=names, edits=edits, priorities=priorities
                 )
-            elif place.edits:
-                self.read[place] = f"{EDITS}: expected a cluster, got {place.edits[0]!r} for a trace"
+            elif edits:
+                self.read[place] = f"{EDITS}: expected a cluster, got {edits[0]!r} for a trace"
             else:
                 choice = InputOptions(priorities=priorities, scheduler_names=names)
                 objects = objects_of("trace", spec.trace, defaults=True)

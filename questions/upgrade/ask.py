@@ -167,7 +167,9 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
         fixed = ""
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
-    yield Section(parts=[_ways(found)])
+    releases = (Column(stage.release, "host") for stage in found.stages)
+    rows = [[pod, *hosts] for pod, hosts in found.ways.items()]
+    yield Section(parts=[Table("ways", [Column("pod", "name"), *releases], rows, noun="pod", forms=DATA)])
     yield Section("Nodes that differ", [_nodes(found)], forms=REST)
 
 
@@ -359,14 +361,6 @@ def _nodes(found: UpgradeDocument) -> Table:
     return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
 
 
-def _ways(found: UpgradeDocument) -> Table:
-    """Where each pod that moves is in each release."""
-    columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
-    return Table(
-        "ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA
-    )
-
-
 # --- asking -------------------------------------------------------------------------------------------------
 
 
@@ -397,7 +391,11 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
     warnings = read.warnings
     traits = [*(["policy"] if policy else ()), *(["profile", "no scores", "gates set"] if profile else ())]
     asked = Upgrade(read.scenario, specs, options.mode, options.order, traits)
-    pod = _checked_pod(options.pod or "", scenario)
+    given = options.pod or ""
+    pod = given if "/" in given or not given else f"default/{given}"
+    known = [one.key for one in scenario.pending]
+    if pod and pod not in known:
+        raise UnknownNameError(f"pod: expected a pod that waits, got {given}{did_you_mean(pod, known)}")
     document = upgraded(asked, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
         nodes = tuple(
@@ -423,16 +421,6 @@ def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> s
             f"{options.called('start')}: expected an earlier release, got none, and the cluster runs {start}"
         )
     return start
-
-
-def _checked_pod(pod: str, scenario: Scenario) -> str:
-    if not pod:
-        return ""
-    known = [found.key for found in scenario.pending]
-    name = pod if "/" in pod else f"default/{pod}"
-    if name not in known:
-        raise UnknownNameError(f"pod: expected a pod that waits, got {pod}{did_you_mean(name, known)}")
-    return name
 
 
 def _policy(given: Any) -> Policy | None:

@@ -178,9 +178,12 @@ class Upgrade:
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: of decisions only what takes effect, as their details are larger than all
         the rest."""
-        led = self._led and attrs.evolve(
-            self._led, each=[attrs.evolve(one, decision=_effect(one.decision)) for one in self._led.each]
-        )
+        each = []
+        for step in self._led.each if self._led else ():
+            its = step.decision
+            lasting = Decision(its.pod, its.host, preemption=its.preemption, nominated=its.nominated)
+            each.append(attrs.evolve(step, decision=lasting))
+        led = self._led and attrs.evolve(self._led, each=each)
         return {**{field.name: getattr(self, field.name) for field in attrs.fields(type(self))}, "_led": led}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -378,10 +381,6 @@ def upgraded(
             ]
             moved |= zip(those, asked.results(tasks, runs, observer), strict=True)
         return _document(asked, each, dict(sorted(moved.items())), warnings)
-
-
-def _effect(decision: Decision) -> Decision:
-    return Decision(decision.pod, decision.host, preemption=decision.preemption, nominated=decision.nominated)
 
 
 def _plain(steps: Steps, strips: bool) -> Steps:

@@ -13,7 +13,7 @@ from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
-from ..drainrules import MIRROR
+from ..drainrules import MIRROR, is_daemon
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .faileddemands import node_terms
@@ -92,13 +92,22 @@ class Subject:
             ignored = (
                 f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
             )
+        # The nodes that a DaemonSet made its pods for.
+        nodes = (
+            name
+            for pod in filter(is_daemon, self.waiting)
+            for term in node_terms(pod)
+            for field in term.match_fields
+            if field.key == "metadata.name"
+            for name in field.values
+        )
         return {
             "placed_on": node or None,
             "ignored": ignored,
             "workload": self.workload,
             "workload_pods": tuple(pod.key for pod in self.pods),
             "workload_waiting": tuple(pod.key for pod in self.waiting) or UNSET,
-            "waiting_nodes": tuple(name for pod in self.waiting for name in daemon_nodes(pod)) or UNSET,
+            "waiting_nodes": tuple(nodes) or UNSET,
         }
 
     def after(self, simulation: Simulation) -> Subject:
@@ -161,20 +170,6 @@ def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
         lacks = "no PriorityClass with name" in why
         near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
         yield pod, f"{why}; create it, or add it to the input{near}" if lacks else why
-
-
-def daemon_nodes(pod: Pod) -> list[str]:
-    """The nodes that a DaemonSet made *pod* for; none for pods of others."""
-    owner = pod.metadata.controller
-    if owner is None or owner.kind != "DaemonSet":
-        return []
-    return [
-        name
-        for term in node_terms(pod)
-        for field in term.match_fields
-        if field.key == "metadata.name"
-        for name in field.values
-    ]
 
 
 def _one(given: str, name: str, everyone: Sequence[Pod], namespace: str | None) -> Pod:

@@ -19,7 +19,7 @@ from ...core.decision.preemptionplan import PreemptionRecord
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
-from ..reasons import about, leading, phrase, shortage_of, wants_others
+from ..reasons import leading, shortage_of, wants_others
 
 
 class NodeShortage(Record):
@@ -204,14 +204,6 @@ def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
         {reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone")
     )
     return tuple(map(groups.__getitem__, leading(counts, alone)))
-
-
-def by_subject(groups: Iterable[ReasonGroup]) -> dict[str, int]:
-    """What the reasons are about, as sentences say it -> how many nodes it rules out."""
-    found: dict[str, set[str]] = {}
-    for group in groups:
-        found.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
-    return {what: len(names) for what, names in found.items()}
 
 
 # --- which rule decided -------------------------------------------------------------------------------------
