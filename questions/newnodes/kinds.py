@@ -38,7 +38,7 @@ def kinds_of(
     :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be added.
     """
     nodes = [item.name for item in known if isinstance(item, Node)]
-    kinds = dict[str, NodeKind]()
+    kinds = {}
     for part in given:
         if isinstance(part, str):
             name = part.removeprefix(LIKE)
@@ -58,7 +58,7 @@ def kinds_of(
     if not kinds:
         raise NewNodeError("add-node: expected a file with one Node, or like:NODE, got none")
     # All kinds have a cost, or none has and each node counts 1.
-    found: dict[str, Decimal] = {}
+    found = {}
     for text, cost in costs.items():
         name = text.removeprefix(LIKE)
         if name not in kinds or (name != text and not kinds[name].is_copy):
@@ -110,7 +110,7 @@ def read_costs(texts: Sequence[str]) -> dict[str, Decimal]:
     >>> read_costs(["big=2.5,small=1", "like:gpu-1=7"])
     {'big': Decimal('2.5'), 'small': Decimal('1'), 'like:gpu-1': Decimal('7')}
     """
-    found: dict[str, Decimal] = {}
+    found = {}
     for part in ",".join(texts).split(",") if texts else ():
         name, _, number = part.rpartition("=")
         if not name:

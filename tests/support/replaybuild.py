@@ -39,13 +39,13 @@ def of_engine(made, *events, until=None, **delays):
 
 def asking(name, cpu="1", **more):
     """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, **more)
+    return pod(name, cpu=cpu, **more)
 
 
 def played(made):
     """What happens in a replay up to its end."""
     found = []
-    made.cluster.journal.observers = [found.append]
+    made.cluster.observers = [found.append]
     for _ in made.run():
         assert made.steps < 50_000
     return found

@@ -7,7 +7,6 @@ from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.questions.compare.view import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
-from kubeclassic.simulation.sides import FREE, LOCKED
 from tests.support.build import node, pod
 from tests.support.pages import data_of_page, part_html, table_of_page
 
@@ -15,7 +14,7 @@ ROOM = "preemption: neither finds a node, and they make room differently"
 TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
 
 
-def listed(objects, made, mode=FREE):
+def listed(objects, made, mode="free"):
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
@@ -36,8 +35,8 @@ def preempting():
 
 def test_who_makes_room():
     """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
-    there = pod("low", on="n", requests={"cpu": 4}, priority=1)
-    found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
+    there = pod("low", on="n", cpu=4, priority=1)
+    found = listed((node("n"), there, pod("high", cpu=4, priority=9)), preempting())
     assert found == {
         "default/high": {
             "hosts": ["n", "<none>"],
@@ -51,14 +50,7 @@ def test_who_makes_room():
 def test_who_has_to_leave():
     """A pod that is decided alike and evicted by one side is in the list, with the pod that took its
     place."""
-    found = listed(
-        (
-            node("n"),
-            pod("low", requests={"cpu": 4}, priority=1),
-            pod("high", requests={"cpu": 4}, priority=9),
-        ),
-        preempting(),
-    )
+    found = listed((node("n"), pod("low", cpu=4, priority=1), pod("high", cpu=4, priority=9)), preempting())
     assert found["default/low"] == {
         "hosts": ["<none>", "n"],
         "outcomes": ["placed by b alone"],
@@ -92,5 +84,5 @@ def test_locked():
         "a": engine_for("1.16", {}),
         "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False)),
     }
-    (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
+    (row,) = listed((node("n"), node("m"), pod("p")), made, "locked").values()
     assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}
