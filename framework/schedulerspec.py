@@ -28,7 +28,7 @@ from ..core.engine import Engine
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import PolicyError, UnknownNameError, check_type, did_you_mean
-from .options import OLDER, Classic, Framework, GivenOptions, as_named
+from .options import OLDER, Classic, Framework, GivenOptions
 from .releases import find_any_release
 from .userrules import catalogue_of, hint_of_plugins, plugins_of
 
@@ -148,7 +148,7 @@ class SchedulerSpec:
         cls,
         options: GivenOptions,
         extenders: Iterable[Extender] | ExtenderChoice = (),
-        called: Callable[[str], str] = as_named,
+        called: Callable[[str], str] = str,
     ) -> SchedulerSpec:
         """The spec of *options*, with *extenders* made of what they say of extenders; *called*: how messages
         name an option.
@@ -247,7 +247,7 @@ class SchedulerSpec:
             found = configuration_of_policy(policy, release, **started)
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
-    def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
+    def checked(self, called: Callable[[str], str] = str) -> SchedulerSpec:
         """The same; raises :class:`~kubeclassic.exceptions.UnknownNameError` for a gate or provider that the
         release does not have."""
         check_names(find_any_release(self.version), self.config.gates, self.config.source.provider, called)

@@ -320,11 +320,10 @@ _ALWAYS = _ON_HOST_NETWORK[:-1]
 def runs_on(spec: PodSpec, node: Node) -> bool:
     """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must
     allow it."""
-    if spec.node_name and spec.node_name != node.name:
+    if spec.node_name not in ("", node.name) or not set_selector(spec.node_selector)(node.labels):
         return False
-    if not set_selector(spec.node_selector)(node.labels):
-        return False
-    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    affinity = (spec.affinity or Affinity()).node_affinity
+    required = affinity.required if affinity else None
     if required is not None and not node_selector_matches(required, node.labels, node.name):
         return False
     tolerations = daemon_tolerations(spec)
@@ -349,13 +348,12 @@ def target_node(pod: Pod) -> str | None:
     """The node that a daemon runs on or is made for; None without one."""
     if pod.spec.node_name:
         return pod.spec.node_name
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
-    fields = (field for term in terms for field in term.match_fields)
+    affinity = (pod.spec.affinity or Affinity()).node_affinity
     return next(
         (
             f.values[0]
-            for f in fields
+            for term in ((affinity and affinity.required) or NodeSelector()).node_selector_terms
+            for f in term.match_fields
             if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1
         ),
         None,
