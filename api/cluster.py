@@ -287,8 +287,10 @@ class Cluster:
                 metadata = given.get("metadata") or {}
                 namespace = metadata.get("namespace")
                 name = metadata.get("name")
-                kind = kind_with_group(str(given.get("kind")), given.get("apiVersion"))
-                item = self.find(kind, f"{namespace}/{name}" if namespace else name)
+                item = self.find(
+                    kind_with_group(str(given.get("kind")), given.get("apiVersion")),
+                    f"{namespace}/{name}" if namespace else name,
+                )
             else:
                 raise wrong_type("delete", given, 'an object, its manifest, or a text such as "node/a"')
             found[_identity(item)] = item
@@ -337,8 +339,7 @@ class Cluster:
     def _taken_in(self, items: Iterable[Given]) -> tuple[KubeObject, ...]:
         """*items* as objects, then what their workloads would make."""
         parts = list[Loaded]()
-        given = tuple[object, ...](items)
-        for number, item in enumerate(given, 1):
+        for number, item in enumerate(tuple[object, ...](items), 1):
             if isinstance(item, KubeObject):
                 parts.append(Loaded((with_defaults(item) if self.defaults else item,)))
                 continue
@@ -346,8 +347,12 @@ class Cluster:
                 reads = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
                 raise wrong_type(f"object {number}", item, f"an object or its manifest{reads}")
             parts.append(load_documents([Document(item, f"manifest {number}")], defaults=self.defaults))
-        known = self.objects if any(part.raw for part in parts) else tuple(self._classes.values())
-        inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
+        inventory = take_in(
+            parts,
+            self.objects if any(part.raw for part in parts) else tuple(self._classes.values()),
+            defaults=self.defaults,
+            cron_jobs=self.cron_jobs,
+        )
         if inventory.refused:
             raise ManifestError(str(inventory.refused[0]))
         # Refuse manifests that scheduling does not use; in files they are skipped.

@@ -247,8 +247,12 @@ class FrameworkFlow:
         engine = self.engine
         cells = engine.release.framework
         if pod.spec.volumes and cells.missing_claims_end_cycle:
-            ephemeral = has_ephemeral_claims(engine.release.volumes, engine.gates)
-            refused = basic_checks(pod, engine.listings.claims, ephemeral, cells.foreign_claim_text)
+            refused = basic_checks(
+                pod,
+                engine.listings.claims,
+                has_ephemeral_claims(engine.release.volumes, engine.gates),
+                cells.foreign_claim_text,
+            )
             if refused is not None:
                 return Decision(pod, error=refused, plugins=NONE)
         if not engine.cache.node_count:
@@ -327,10 +331,15 @@ class FrameworkFlow:
             return found
         if self.batches is not None:
             cycle.hint = self.batches.hint(cycle, profile.scheduler_name)
-        pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
-        nominations = self.engine.nominations
         order.start, failed = search(
-            cycle, profile, nominations, found, outcome, order.start, pass_extenders, known
+            cycle,
+            profile,
+            self.engine.nominations,
+            found,
+            outcome,
+            order.start,
+            self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None,
+            known,
         )
         if failed is not None:
             raise FilterError(filter_error(failed, cycle.pod.name, profile.algorithm.release.framework))
@@ -388,8 +397,13 @@ class FrameworkFlow:
         preempts = self.preempts and self._profile(cycle.pod).points["postFilter"]
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
-        potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])
-        return victims_beside(cycle, self.engine.nominations, potential, protection_of(cycle), given)
+        return victims_beside(
+            cycle,
+            self.engine.nominations,
+            self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]]),
+            protection_of(cycle),
+            given,
+        )
 
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         return self._blamed.pop(pod.key, NONE)
@@ -468,8 +482,13 @@ class FrameworkFlow:
                 yield f"  {point}: {', '.join(names) or 'none'}"
 
     def queue(self, clock: Clock, *, apart: bool = False) -> FrameworkQueue:
-        nominations = self.engine.new_nominations() if apart else self.engine.nominations
-        queue = queue_for(self.engine, self.config, clock, nominations, partial(held_by, self.profiles))
+        queue = queue_for(
+            self.engine,
+            self.config,
+            clock,
+            self.engine.new_nominations() if apart else self.engine.nominations,
+            partial(held_by, self.profiles),
+        )
         if not apart:
             self.binding.queue = queue
         return queue

@@ -327,7 +327,8 @@ def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
 def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAffinityTerm]]:
     """The required terms of affinity and of anti-affinity."""
     affinity = pod.spec.affinity or Affinity()
-    near, away = affinity.pod_affinity, affinity.pod_anti_affinity
+    near = affinity.pod_affinity
+    away = affinity.pod_anti_affinity
     return near.required if near else (), away.required if away else ()
 
 

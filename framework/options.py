@@ -104,7 +104,8 @@ def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     )
     if declared.choices and value not in declared.choices:
         raise UnknownNameError(f'{field.name}: expected {", ".join(declared.choices)}, got "{value}"')
-    least, most = declared.least, declared.most
+    least = declared.least
+    most = declared.most
     if value is not None and ((least is not None and value < least) or (most is not None and value > most)):
         wanted = f"{least} or more" if most is None else f"{least} to {most}"
         raise UnknownNameError(f"{field.name}: expected {wanted}, got {value}")
@@ -118,9 +119,12 @@ def option(
     **declared: Any,
 ) -> Any:
     """A field that is an option: its default, and what :class:`Declared` has."""
-    metadata = {"declared": Declared(help=help, **declared)}
     return attrs.field(
-        default=default, validator=_checked, converter=converter, kw_only=True, metadata=metadata
+        default=default,
+        validator=_checked,
+        converter=converter,
+        kw_only=True,
+        metadata={"declared": Declared(help=help, **declared)},
     )
 
 
@@ -548,8 +552,8 @@ def follows_nodes(values: Mapping[str, Any]) -> bool:
     with Policies alone."""
     from .releases import AUTO
 
-    release = values.get("release")
-    return release == AUTO or (release is None and not _has_policy(values))
+    given = values.get("release")
+    return given == AUTO or (given is None and not _has_policy(values))
 
 
 def settled_options(

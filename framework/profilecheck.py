@@ -52,8 +52,11 @@ def without_unknown(
         return config
     are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
     told = f"{count_of(len(left), 'plugin')} of the configuration {are} left out, so what {they} does not count: {', '.join(left)}"
-    profiles = tuple(_without(profile, known) for profile in config.profiles)
-    return attrs.evolve(config, profiles=profiles, notes=(*config.notes, told))
+    return attrs.evolve(
+        config,
+        profiles=tuple(_without(profile, known) for profile in config.profiles),
+        notes=(*config.notes, told),
+    )
 
 
 def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> ProfileConfig:
@@ -68,8 +71,11 @@ def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> Profi
         others = [name for name in everywhere if known[name].joins(point) and off.isdisjoint((name, "*"))]
         if not (given.enabled or others):
             plugins[point] = PluginSet((PluginEntry(default.name),))
-    kept = tuple(entry for entry in profile.plugin_config if entry.name in known)
-    return attrs.evolve(profile, plugins=plugins, plugin_config=kept)
+    return attrs.evolve(
+        profile,
+        plugins=plugins,
+        plugin_config=tuple(entry for entry in profile.plugin_config if entry.name in known),
+    )
 
 
 FIT = "NodeResourcesFit"
@@ -145,8 +151,7 @@ def check_profile(
     if config is not None and leaves_out:
         config = without_unknown(config, plugins)
     if config is not None:
-        texts = dict.fromkeys(config.faults())
-        known = [fault_of(text) for text in texts]
+        known = [fault_of(text) for text in dict.fromkeys(config.faults())]
         faults += known
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):

@@ -180,14 +180,11 @@ class SchedulerSpec:
                 ) from None
         if options.equivalence_cache and not find_any_release(version).equivalence_cache:
             raise UnknownNameError(f"{called('equivalence_cache')}: {version} has none")
-        catalogue = catalogue_of(options.rules, options.catalogue or CATALOGUE)
-        policy = None if options.policy is None or _is_file(options.policy) else _policy(options.policy)
-        config = _classic_config(options)
         return cls(
             **shared,
-            config=config,
-            policy=policy,
-            catalogue=catalogue,
+            config=_classic_config(options),
+            policy=None if options.policy is None or _is_file(options.policy) else _policy(options.policy),
+            catalogue=catalogue_of(options.rules, options.catalogue or CATALOGUE),
             equivalence_cache=options.equivalence_cache,
         ).checked(lambda name: called("config" if getattr(options, name) is None else name))
 
@@ -214,8 +211,12 @@ class SchedulerSpec:
             from .profilecheck import without_unknown
 
             found = without_unknown(found, plugins)
-        file = os.fspath(profile) if isinstance(profile, str | os.PathLike) else ""
-        return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
+        return cls(
+            **{**shared, "version": found.release.version},
+            profiles=found,
+            file=os.fspath(profile) if isinstance(profile, str | os.PathLike) else "",
+            plugins=plugins,
+        )
 
     @classmethod
     def _of_older(
@@ -401,9 +402,10 @@ def _classic_config(options: Classic) -> classic.AlgorithmConfiguration:
         "source": _source(options),
         "folder": Path() if options.policy is not None else None,
     }
-    gates = {**written.gates, **_gates(options.gates)}
     return attrs.evolve(
-        written, gates=gates, **{name: value for name, value in changes.items() if value is not None}
+        written,
+        gates={**written.gates, **_gates(options.gates)},
+        **{name: value for name, value in changes.items() if value is not None},
     )
 
 

@@ -193,8 +193,11 @@ def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    amounts = replace(claim.spec.resources, requests=_rounded(claim.spec.requests))
-    spec = replace(claim.spec, resources=amounts, volume_mode=claim.spec.volume_mode or "Filesystem")
+    spec = replace(
+        claim.spec,
+        resources=replace(claim.spec.resources, requests=_rounded(claim.spec.requests)),
+        volume_mode=claim.spec.volume_mode or "Filesystem",
+    )
     return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 

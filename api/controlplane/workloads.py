@@ -105,8 +105,11 @@ class _Expansion:
 
     def add_pod(self, template: Pod, name: str, **changes: Any) -> None:
         """Make a pod of *template* with *changes* in its ``spec``."""
-        spec = replace(template.spec, **changes) if changes else template.spec
-        pod = replace(template, metadata=replace(template.metadata, name=name), spec=spec)
+        pod = replace(
+            template,
+            metadata=replace(template.metadata, name=name),
+            spec=replace(template.spec, **changes) if changes else template.spec,
+        )
         self.taken.add(pod.key)
         self.made.append(pod)
 
@@ -187,9 +190,8 @@ def _revision(replica_set: Workload) -> int:
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
     """The ReplicaSet of *deployment*: a lost one, or the one that its controller would make."""
-    name = lost.name if lost is not None else f"{deployment.name}-{deployment.template_hash()}"
     metadata = ObjectMeta(
-        name=name,
+        name=lost.name if lost is not None else f"{deployment.name}-{deployment.template_hash()}",
         namespace=deployment.metadata.namespace,
         uid=lost.uid if lost is not None else "",
         owner_references=(deployment.as_owner(),),
@@ -222,12 +224,11 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
         if f"{workload.namespace}/{name}" in expansion.taken:
             continue
         for claim in claims:
-            labels = Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})})
             metadata = replace(
                 claim.metadata,
                 name=f"{claim.name}-{name}",
                 namespace=workload.metadata.namespace,
-                labels=labels,
+                labels=Map({**claim.labels, **(workload.selector.match_labels if workload.selector else {})}),
             )
             made = replace(claim, metadata=metadata)
             if made.key not in expansion.claims:
@@ -268,8 +269,9 @@ def _job(expansion: _Expansion, workload: Workload) -> None:
     to_complete = workload.spec.completions
     if to_complete is None:
         to_complete = 1 if workload.spec.parallelism is None else parallelism + workload.status.succeeded
-    wanted = min(parallelism, to_complete - workload.status.succeeded)
-    expansion.top_up(workload, wanted, {"job-name": workload.name})
+    expansion.top_up(
+        workload, min(parallelism, to_complete - workload.status.succeeded), {"job-name": workload.name}
+    )
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:

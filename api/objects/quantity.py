@@ -268,8 +268,14 @@ def _parse(text: str) -> Quantity:
     sign, whole, _, fraction, suffix = matched.groups()
     if not suffix and not whole and not fraction:
         return ZERO  # Upstream: a sign or a dot alone is zero too
-    number = stripped[: len(stripped) - len(suffix)]
-    return _interpret(text, -1 if sign == "-" else 1, number, whole or "0", fraction or "", suffix)
+    return _interpret(
+        text,
+        -1 if sign == "-" else 1,
+        stripped[: len(stripped) - len(suffix)],
+        whole or "0",
+        fraction or "",
+        suffix,
+    )
 
 
 def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suffix: str) -> Quantity:

@@ -70,10 +70,9 @@ class Validation:
             ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
         )
         templates = [(f"{spec}.template", "Pod", found.get("template"))]
-        listed = claims if isinstance(claims, list) else ()
         templates += [
             (f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim)
-            for i, claim in enumerate(listed)
+            for i, claim in enumerate(claims if isinstance(claims, list) else ())
         ]
         told = []
         for path, kind, template in templates:

@@ -88,8 +88,13 @@ class ArrayTrial:
         these, it fits without them."""
         footprints = {name: potential.layout.footprint(name) for name in cycle.table.resources}
         footprints = {name: amounts for name, amounts in footprints.items() if amounts.any()}
-        rowwise = [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE]
-        made = cls(cycle, potential, SumsTrial.of(cycle.table, potential.rows), footprints, rowwise)
+        made = cls(
+            cycle,
+            potential,
+            SumsTrial.of(cycle.table, potential.rows),
+            footprints,
+            [predicate for predicate in cycle.predicates if predicate.reads & ROWWISE],
+        )
         for place in np.flatnonzero(potential.there.any(axis=1)).tolist():
             made.take_off(place, potential.there[place])
         at = np.full(cycle.table.size, -1, np.intp)
@@ -106,8 +111,9 @@ class ArrayTrial:
 
     def some(self, at: Rows, potential: PotentialVictims) -> ArrayTrial:
         """Some of the rows, with their potential victims in the order in which they are to be put back."""
-        sums = self.sums if len(at) == self.sums.n else self.sums.some(at)
-        return attrs.evolve(self, sums=sums, potential=potential)
+        return attrs.evolve(
+            self, sums=self.sums if len(at) == self.sums.n else self.sums.some(at), potential=potential
+        )
 
     def put_back(self, place: int, here: Mask) -> None:
         """Put the pods at *place* back on the rows *here*: bool[k]."""
@@ -160,8 +166,11 @@ class OverlayTrial:
         return self._judge(np.arange(self.overlay.n))
 
     def some(self, at: Rows, potential: PotentialVictims) -> OverlayTrial:
-        overlay = self.overlay if len(at) == self.overlay.n else self.overlay.some(at)
-        return attrs.evolve(self, overlay=overlay, potential=potential)
+        return attrs.evolve(
+            self,
+            overlay=self.overlay if len(at) == self.overlay.n else self.overlay.some(at),
+            potential=potential,
+        )
 
     def put_back(self, place: int, here: Mask) -> None:
         self.overlay.add_all([(i, self.potential.entry(place, i)) for i in np.flatnonzero(here).tolist()])

@@ -64,16 +64,14 @@ class UnschedulableTemplate:
             if not found.check_all:
                 alive &= failures.passed
         rows = visited.nonzero()[0]
-        unresolvable = int(np.count_nonzero(verdict.unresolvable() & visited))
-        revisions = [answer.revision for answer in answers]
         return cls(
             answers,
-            revisions,
+            [answer.revision for answer in answers],
             visited,
             order_revision,
             len(rows),
             verdict.tally(rows),
-            unresolvable,
+            int(np.count_nonzero(verdict.unresolvable() & visited)),
             rejected,
         )
 

@@ -157,8 +157,10 @@ class Candidates:
 
     def victims(self, i: int) -> Victims:
         """Who would have to leave node *i*."""
-        pods = [self._entries[i][place].pod for place in self._places[:, i].tolist() if place != GAP]
-        return Victims(pods, int(self.violations[i]))
+        return Victims(
+            [self._entries[i][place].pod for place in self._places[:, i].tolist() if place != GAP],
+            int(self.violations[i]),
+        )
 
     def spelled_out(self) -> dict[str, Victims]:
         """Node -> its victims, in ascending order of name."""
@@ -170,8 +172,7 @@ class Candidates:
         most = int(self.criteria[3].max(initial=0))
         if not is_gap.any():
             return self._places[:most]
-        order = np.argsort(is_gap, axis=0, kind="stable")[:most]
-        return np.take_along_axis(self._places, order, axis=0)
+        return np.take_along_axis(self._places, np.argsort(is_gap, axis=0, kind="stable")[:most], axis=0)
 
     def same_as(self, other: Candidates) -> bool:
         """Whether these are the same nodes with the same victims in the same order."""

@@ -234,11 +234,10 @@ def decoded_configuration(
     )
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
         profiles = (attrs.evolve(profiles[0], scheduler_name=DEFAULT_SCHEDULER),)
-    begins = release.configuration.refusal_text
     return attrs.evolve(
         raw,
         release=release,
-        begins=begins,
+        begins=release.configuration.refusal_text,
         api_version=f"{GROUP}/{version}",
         gates=known,
         profiles=profiles,
@@ -364,8 +363,11 @@ def given_configuration(
         )
     if percentage is None:
         return found
-    profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
-    changed = attrs.evolve(found, percentage=percentage, profiles=profiles)
+    changed = attrs.evolve(
+        found,
+        percentage=percentage,
+        profiles=tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles),
+    )
     changed.validate()
     return changed
 

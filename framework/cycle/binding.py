@@ -187,9 +187,8 @@ class FrameworkBinding(BindingCycle):
         return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(
-            isinstance(plugin, VolumeBinding) for plugin in plugins
+            isinstance(plugin, VolumeBinding) for plugin in self.profile_of(pod).points["preBind"]
         )
 
     def device_wait(self, pod: Pod) -> DeviceWait | None:
@@ -247,8 +246,12 @@ class FrameworkBinding(BindingCycle):
             if status is not None and status.is_wait:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
             elif _failed(status):
-                told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
-                return self._undone(pod, profile, cycle, told)
+                return self._undone(
+                    pod,
+                    profile,
+                    cycle,
+                    _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin),
+                )
         if timeouts:
             profile.waiting_pods.by_uid[pod.uid] = WaitingPod(pod, timeouts)
         return None

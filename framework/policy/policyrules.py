@@ -113,8 +113,13 @@ class PolicyRules:
             raise PolicyError(self.cells.unknown_priority.format(name=name))
         if argument.service_anti_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
-            labels = (*args.anti_affinity_labels_preference, argument.service_anti_affinity.label)
-            self.service_affinity = attrs.evolve(args, anti_affinity_labels_preference=labels)
+            self.service_affinity = attrs.evolve(
+                args,
+                anti_affinity_labels_preference=(
+                    *args.anti_affinity_labels_preference,
+                    argument.service_anti_affinity.label,
+                ),
+            )
             return "ServiceAffinity"
         if argument.label_preference is not None:
             kind = "present" if argument.label_preference.presence else "absent"
