@@ -110,17 +110,19 @@ def framework_engine(
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = handle_of(
-        config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols
+    profiles = build_profiles(
+        config,
+        registry_of(release) if registry is None else registry,
+        handle_of(config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols),
     )
-    profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.
-    ordered = sorted(extenders, key=lambda extender: extender.is_ignorable)
-    flow = partial(
-        FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists
+    return Engine(
+        first,
+        partial(FrameworkFlow.of, config=config, profiles=profiles, preempts=preempts, shortlists=shortlists),
+        sorted(extenders, key=lambda extender: extender.is_ignorable),
+        **options,
     )
-    return Engine(first, flow, ordered, **options)
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)

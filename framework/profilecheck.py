@@ -155,10 +155,9 @@ def check_profile(
         faults += known
         for i, profile in enumerate(config.profiles):
             for fault in faults_of(profile, config, registry):
-                if fault.where.startswith("arguments of"):
-                    where = fault.where
-                else:
-                    where = f"profiles[{i}].{fault.where}".rstrip(".")
+                where = fault.where
+                if not where.startswith("arguments of"):
+                    where = f"profiles[{i}].{where}".rstrip(".")
                 if not any(where == other.where and fault.got == other.got for other in known):
                     faults.append(replace(fault, where=where))
     built: Mapping[str, Profile] = {}
@@ -179,9 +178,24 @@ def check_profile(
             if hint is not None:
                 hints[hint] = None
         return replace(report, faults=found, warnings=tuple(hints))
+    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
     return replace(
         report,
-        profiles=tuple(_checked(found, config) for found in built.values()),
+        profiles=tuple(
+            CheckedProfile(
+                scheduler_name=profile.scheduler_name,
+                filters=tuple(
+                    RunningPredicate(rule.name, "default" if rule.name in defaults else "profile")
+                    for rule in profile.algorithm.predicates
+                ),
+                scores=tuple(
+                    WeightedPriority(rule.name, weight) for rule, weight in profile.algorithm.priorities
+                ),
+                post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
+                percentage=profile.percentage,
+            )
+            for profile in built.values()
+        ),
         extenders=tuple(
             one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)
         ),
@@ -234,30 +248,31 @@ def _decoded(
 # --- what runs ----------------------------------------------------------------------------------------------
 
 
-def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
-    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
-    algorithm = profile.algorithm
-    return CheckedProfile(
-        scheduler_name=profile.scheduler_name,
-        filters=tuple(
-            RunningPredicate(rule.name, "default" if rule.name in defaults else "profile")
-            for rule in algorithm.predicates
-        ),
-        scores=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
-        percentage=profile.percentage,
-    )
-
-
 def _warnings(
     data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]
 ) -> Iterator[str]:
-    yield from _about_points(data, config)
+    context = config.context
+    version = config.release.version
+    for i, written in enumerate(with_profiles(data, context.cells).get("profiles") or ()):
+        for point, found in (written.get("plugins") or {}).items():
+            path = own_path(f"profiles[{i}].plugins.{point}", data)
+            if point in context.cells.unread_points:
+                yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
+            elif context.cells.adds_plugins_alone and (found or {}).get("disabled"):
+                yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
     yield from (f"{path}: unknown field, ignored" for path in config.unread)
     yield from config.notes
     for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
         path = own_path(f"profiles[{i}].", data)
-        yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))
+        for entry in given.plugin_config:
+            if (
+                takes_args(entry.name, context)
+                and not reads_args(entry.name, context)
+                and isinstance(entry.args, Mapping)
+            ):
+                yield f"{path}pluginConfig: arguments of {entry.name} are ignored: it has none in {version}"
+            elif entry.name not in profile.plugins():
+                yield f"{path}pluginConfig: arguments of {entry.name} have no effect: it runs at no point"
         rules = {rule.name for rule in profile.algorithm.predicates}
         if FIT not in rules:
             yield f"{path}plugins: plugin {FIT} does not run: nothing checks what pods request"
@@ -265,31 +280,3 @@ def _warnings(
             yield f"{path}plugins: no pod preempts others: no plugin runs at postFilter"
         if not profile.algorithm.priorities and not config.extenders:
             yield f"{path}plugins: no Score plugins and no extenders: all nodes are equally good"
-
-
-def _about_points(data: Mapping[str, Any], config: KubeSchedulerConfiguration) -> Iterator[str]:
-    cells = config.context.cells
-    version = config.release.version
-    for i, profile in enumerate(with_profiles(data, cells).get("profiles") or ()):
-        for point, found in (profile.get("plugins") or {}).items():
-            path = own_path(f"profiles[{i}].plugins.{point}", data)
-            if point in cells.unread_points:
-                yield f"{path}: ignored by {version}, as this apiVersion has it by mistake"
-            elif cells.adds_plugins_alone and (found or {}).get("disabled"):
-                yield f"{path}.disabled: ignored by {version}, where a configuration can only add plugins"
-
-
-def _about_arguments(
-    given: ProfileConfig, profile: Profile, config: KubeSchedulerConfiguration
-) -> Iterator[str]:
-    context = config.context
-    version = config.release.version
-    for entry in given.plugin_config:
-        if (
-            takes_args(entry.name, context)
-            and not reads_args(entry.name, context)
-            and isinstance(entry.args, Mapping)
-        ):
-            yield f"arguments of {entry.name} are ignored: it has none in {version}"
-        elif entry.name not in profile.plugins():
-            yield f"arguments of {entry.name} have no effect: it runs at no point"

@@ -72,9 +72,8 @@ def build_engine(
     :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     if isinstance(tie_break, str) and tie_break not in TIE_BREAKS:
-        expected = f"expected {', '.join(TIE_BREAKS)}"
         raise UnknownNameError(
-            f'tie_break: {expected}, got "{tie_break}"{did_you_mean(tie_break, TIE_BREAKS)}'
+            f'tie_break: expected {", ".join(TIE_BREAKS)}, got "{tie_break}"{did_you_mean(tie_break, TIE_BREAKS)}'
         )
     if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
         raise UnknownNameError(f"max_pd_vols: expected a whole number above 0, got {max_pd_vols!r}")
@@ -328,7 +327,6 @@ class SchedulerSpec:
         place = source.where(Path())
         policy = config.policy(config_maps)
         assert policy is not None
-        weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
         release = self.profiles.release
         with _refusals(place, release, config.gates):
             made = configuration_of_policy(
@@ -336,7 +334,7 @@ class SchedulerSpec:
                 release,
                 gates=config.gates,
                 percentage=config.percentage,
-                hard_pod_affinity_weight=weight,
+                hard_pod_affinity_weight=config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
             )
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
 

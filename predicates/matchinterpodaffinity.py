@@ -215,11 +215,9 @@ class AntiAffinity:
         found = pod.notes.get(_ANTI_AFFINITY)
         if found is None:
             keys = dict.fromkeys(term.topology_key for term in pod.required_anti_affinity)
-            by_key = tuple(
-                (key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys
-            )
             found = pod.notes[_ANTI_AFFINITY] = cls(
-                by_key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False)
+                tuple((key, targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False, key=key)) for key in keys),
+                targeted_by(pod, REQUIRED_ANTI_AFFINITY, every=False),
             )
         return found
 

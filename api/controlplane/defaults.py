@@ -158,10 +158,13 @@ def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[
             container.ports,
         ):
             return container
-        amounts = ResourceRequirements(
-            limits=limits, requests=Map({**requests, **absent}) if absent else requests
+        return replace(
+            container,
+            resources=ResourceRequirements(
+                limits=limits, requests=Map({**requests, **absent}) if absent else requests
+            ),
+            ports=ports,
         )
-        return replace(container, resources=amounts, ports=ports)
 
     return _each(complete, containers)
 

@@ -283,10 +283,17 @@ def _cron_job(expansion: _Expansion, workload: Workload) -> None:
         expansion.notice(workload, QUIET_CRON_JOB)
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    job = read_workload(
-        {**(workload.spec.job_template or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata}
+    _job(
+        expansion,
+        read_workload(
+            {
+                **(workload.spec.job_template or {}),
+                "kind": "Job",
+                "apiVersion": "batch/v1",
+                "metadata": metadata,
+            }
+        ),
     )
-    _job(expansion, job)
 
 
 _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {

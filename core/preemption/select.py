@@ -150,8 +150,12 @@ def _plan(
         "SchedulerAsyncPreemption"
     )
     is_over = keeps and all(pod.is_terminating for pod in victims.pods)
-    lower = [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority]
-    return Preemption(name, victims.pods, lower, candidates)
+    return Preemption(
+        name,
+        victims.pods,
+        [] if is_over else [pod for pod in nominations.on(name) if pod.priority < cycle.pod.priority],
+        candidates,
+    )
 
 
 def victims_beside(

@@ -213,33 +213,29 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
 
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
     if context.cells.compares_sorters != "with defaults":
-        yield from _given_sorter_faults(profiles, context)
+        # Upstream: defaults come later there, and so does the count of plugins.
+        absent = PluginSet() if context.cells.compares_sorters == "as given" else None
+        given, *others = (profile.sorters or absent for profile in profiles)
+        for i, other in enumerate(others, 1):
+            if other != given:
+                shown = '"null"' if other is None else _set_text(other, context.framework)
+                yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
         return
-    sets = [profile.at("queueSort") for profile in profiles]
-    if len(sets[0].enabled) > 1:
+    first = profiles[0].at("queueSort")
+    if len(first.enabled) > 1:
         yield invalid(
             "profiles[0].plugins.queueSort.Enabled",
-            len(sets[0].enabled),
+            len(first.enabled),
             "only one queue sort plugin can be enabled",
         )
-    name = sets[0].enabled[0].name if sets[0].enabled else None
-    first = _args_of(profiles[0], name)
-    for i, other in enumerate(sets[1:], 1):
-        if other != sets[0]:
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(other, context.framework)}: {context.cells.queue_sort_text}"
-        args = _args_of(profiles[i], name)
-        if args is not None and args != first:
+    name = first.enabled[0].name if first.enabled else None
+    for i, profile in enumerate(profiles[1:], 1):
+        sorters = profile.at("queueSort")
+        if sorters != first:
+            yield f"profiles[{i}].plugins.queueSort: Invalid value: {_set_text(sorters, context.framework)}: {context.cells.queue_sort_text}"
+        args = _args_of(profile, name)
+        if args is not None and args != _args_of(profiles[0], name):
             yield f"profiles[{i}].pluginConfig.args: Invalid value: {as_json(dict(args))}: {context.cells.queue_sort_args_text}"
-
-
-def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:
-    # Upstream: defaults come later there, and so does the count of plugins.
-    absent = PluginSet() if context.cells.compares_sorters == "as given" else None
-    first, *others = (profile.sorters or absent for profile in profiles)
-    for i, other in enumerate(others, 1):
-        if other != first:
-            shown = '"null"' if other is None else _set_text(other, context.framework)
-            yield f"profiles[{i}].plugins.queueSort: Invalid value: {shown}: {context.cells.queue_sort_text}"
 
 
 def sorter_args(profile: ProfileConfig) -> Any:

@@ -26,7 +26,13 @@ from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, later_arg
 from ..config.configuration import KIND, KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.fielderrors import Context
 from ..config.profiles import GROUP, ProfileConfig
-from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
+from ..policy.profile import (
+    AFFINITY,
+    DEFAULT_AFFINITY_WEIGHT,
+    SPREAD,
+    configuration_of_policy,
+    configuration_of_provider,
+)
 from ..tables.versions import cells_in
 from .draft import (
     ALONE,
@@ -78,9 +84,11 @@ def running(
 ) -> KubeSchedulerConfiguration:
     """What *release* runs with *policy*, or without one with the provider of *config*; nodes are looked at by
     *percentage*."""
-    started: dict[str, Any] = {"gates": config.gates, "percentage": percentage}
-    if config.hard_pod_affinity_weight:
-        started["hard_pod_affinity_weight"] = config.hard_pod_affinity_weight
+    started: dict[str, Any] = {
+        "gates": config.gates,
+        "percentage": percentage,
+        "hard_pod_affinity_weight": config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT,
+    }
     if policy is None:
         return configuration_of_provider(config.source.provider or DEFAULT_PROVIDER, release, **started)
     return configuration_of_policy(
