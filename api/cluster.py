@@ -134,13 +134,6 @@ class Cluster:
         )
 
     def _repr_html_(self) -> str:
-        told = f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait."
-        facts = {
-            "nodes": len(self.nodes),
-            "pods": len(self.pods),
-            "waiting": len(self.pending),
-            "warnings": len(self.warnings) or None,
-        }
         on = Counter(pod.spec.node_name for pod in self.pods if not pod.is_terminal)
         uses = uses_of(self.nodes, [pod for pod in self.pods if pod.spec.node_name])
         rows = [
@@ -154,8 +147,13 @@ class Cluster:
         nodes = table_of("nodes", rows, ("node", "pods", *RESOURCES))
         return View(
             title="Cluster",
-            verdict=told,
-            facts=facts,
+            verdict=f"{len(self.nodes):,} nodes with {len(self.pods) - len(self.pending):,} pods; {len(self.pending):,} pods wait.",
+            facts={
+                "nodes": len(self.nodes),
+                "pods": len(self.pods),
+                "waiting": len(self.pending),
+                "warnings": len(self.warnings) or None,
+            },
             sections=[Section(parts=[uses, nodes] if self.nodes else [nodes])],
         ).html()
 
@@ -264,8 +262,10 @@ class Cluster:
                 and known.uid == item.uid
                 and known.spec.node_name not in ("", item.spec.node_name)
             ):
-                moved = f'expected {known.spec.node_name}, got "{item.spec.node_name}"'
-                raise ManifestError(f"Pod {known.key}: spec.nodeName: {moved}: pods do not move")
+                raise ManifestError(
+                    f"Pod {known.key}: spec.nodeName: expected {known.spec.node_name}, "
+                    f'got "{item.spec.node_name}": pods do not move'
+                )
         for item in found:
             old = self._objects[_identity(item)]
             if old.uid != item.uid:

@@ -146,7 +146,6 @@ class _Loading:
                     numbers=self.numbers.copy(),
                     odd=attrs.evolve(self.odd, notices=self.odd.notices.copy()),
                 )
-                where = f"{file.where}, document 1"
                 quick = (b'"Pod"', *(["Pod"] if long_list.api_version in (None, "v1") else []))
                 for index, parts in enumerate(long_list.items()):
                     if (bytes(parts.get("kind", b"")) or long_list.kind) not in quick or not trial._is_taken(
@@ -155,7 +154,7 @@ class _Loading:
                         trial._take_item(
                             long_list.kind,
                             {name: whole_value(part) for name, part in parts.items()},
-                            f"{where}, item {index + 1}",
+                            f"{file.where}, document 1, item {index + 1}",
                             long_list.api_version,
                         )
                 return trial
