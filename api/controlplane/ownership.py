@@ -298,9 +298,10 @@ class Ownership:
 def _owner_of(pod: Pod, replica_set: str, deployments: Mapping[str, Workload]) -> Workload | None:
     """The Deployment whose selector matches *pod*; of several the one that *replica_set* is named after, else
     the first."""
-    named = deployments.get(replica_set.rpartition("-")[0])
-    candidates = ([named] if named is not None else []) + list(deployments.values())
-    return next((found for found in candidates if matches(found.effective_selector, pod.labels)), None)
+    candidates = (deployments.get(replica_set.rpartition("-")[0]), *deployments.values())
+    return next(
+        (found for found in candidates if found and matches(found.effective_selector, pod.labels)), None
+    )
 
 
 def matches(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

@@ -181,5 +181,7 @@ def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
         wanted.tally,
         wanted.unresolvable,
     ):
-        told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
-        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")
+        raise verify.StaleError(
+            f"the refusal of pod {cycle.pod.key} is stale: kept {kept.tally}, {kept.unresolvable} unresolvable, "
+            f"worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
+        )

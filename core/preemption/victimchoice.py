@@ -189,7 +189,12 @@ class Candidates:
         for criterion in self.criteria:
             values = criterion[best]
             best = best[values == values.min()]
-        return self._first(self._latest(best))
+        # Of these the nodes whose first most important victim started last.
+        started = self.started[best]
+        if (started == ODD).any():
+            texts = [_earliest_start(self.victims(i)) for i in best.tolist()]
+            return self._first(best[[text == max(texts) for text in texts]])
+        return self._first(best[started == started.max()])
 
     def _first(self, tied: Rows) -> int:
         """The first of *tied* by name."""
@@ -197,15 +202,6 @@ class Candidates:
             return int(tied[self._ranks(self._names)[self.rows[tied]].argmin()])
         names = [self._names[row] for row in self.rows[tied].tolist()]
         return int(tied[names.index(min(names))])
-
-    def _latest(self, tied: Rows) -> Rows:
-        """Of *tied* the nodes whose first most important victim started last."""
-        started = self.started[tied]
-        if (started == ODD).any():
-            texts = [_earliest_start(self.victims(i)) for i in tied.tolist()]
-            return tied[[text == max(texts) for text in texts]]
-        found: Rows = tied[started == started.max()]
-        return found
 
 
 def pick_one_node(candidates: dict[str, Victims], by_start_time: bool) -> str:
