@@ -77,17 +77,8 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
                 {name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage}
             )
     found.update(settings)
-    if settings:
-        _check_needs(release, settings, found)
-    for name, what in release.configuration.not_modelled.items():
-        if found.get(name, False):
-            raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
-    return found
-
-
-def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -> None:
-    """Refuse gates that are on by *settings* while one is off that they need, or the other way round.
-    Upstream: featuregate Validate."""
+    # Refuse gates that are on by *settings* while one is off that they need, or the other way round. Upstream:
+    # featuregate Validate.
     faults = []
     for name, needed in release.configuration.gate_needs.items():
         off = [one for one in needed if not found[one]]
@@ -95,3 +86,7 @@ def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -
             faults.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
     if faults:
         raise PolicyError(faults[0] if len(faults) == 1 else f"[{', '.join(sorted(faults))}]")
+    for name, what in release.configuration.not_modelled.items():
+        if found.get(name, False):
+            raise PolicyError(f"feature gate {name}: expected false, got true: {what}: this is not modelled")
+    return found
