@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+import attrs
+
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
 from ..api.view import NextStep, View
@@ -33,6 +35,7 @@ def help_for(pod: str) -> NextStep:
     return NextStep(f"What would help {pod}:", ("explain", pod, "--what-if"))
 
 
+@attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
 class Result(ABC):
     """The base of all results. They can be pickled and copied, and do not hang on files or on a scheduler."""
 

@@ -13,7 +13,6 @@ from ...api.load import Loaded, load_documents
 from ...api.meaning.labels import zone_of
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
-from ...api.reading.notices import NoticeGroup
 from ...api.view import (
     MEANINGS,
     PAGE,
@@ -77,7 +76,6 @@ class CapacityResult(Result):
     excluded: tuple[str, ...] = ()
     wanted: int | None = None
     """How many were asked for; None: as many as fit."""
-    warnings: tuple[NoticeGroup, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -228,7 +226,14 @@ def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT
     ]
     before = grouped([*there.items(), *placed], names)
     return CapacityResult(
-        given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings
+        given.release,
+        counted,
+        tuple(nodes),
+        before,
+        after,
+        question.excluded,
+        options.pods,
+        warnings=given.warnings,
     )
 
 

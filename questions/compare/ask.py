@@ -36,7 +36,6 @@ class CompareResult(Result):
 
     document: ComparisonDocument
     """Everything."""
-    warnings: tuple[NoticeGroup, ...] = ()
     ends: tuple[ClusterEnd, ...] = ()
     """How each cluster ends: one for each configuration, or in mode locked that of the first."""
     show: int | None = None
@@ -62,7 +61,8 @@ class CompareResult(Result):
             for one in (own if with_ends else ())
         ]
         document = comparison.document(tuple(group.record() for group in warnings))
-        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
+        more = grouped(Notice("", text) for text in doubts)
+        return cls(document, tuple(ends), warnings=(*warnings, *more))
 
     @property
     def ok(self) -> bool:

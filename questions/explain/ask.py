@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     DATA,
@@ -41,7 +40,6 @@ class ExplainResult(Result):
     """A decision, and every node's part in it."""
 
     explanation: Explanation
-    warnings: tuple[NoticeGroup, ...] = ()
     every: bool = False
     cluster: tuple[Sequence[Node], FreeRoom, Sequence[Sequence[str]]] | None = None
     """For a map: the nodes when the pod is decided, how full they are, and their pods."""
@@ -148,7 +146,7 @@ def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) 
         )
     names = [node.name for node in scenario.nodes]
     cluster = (scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
-    return ExplainResult(found, given.warnings, options.every, cluster)
+    return ExplainResult(found, options.every, cluster, warnings=given.warnings)
 
 
 def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:

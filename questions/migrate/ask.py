@@ -25,7 +25,6 @@ from ...algorithmprovider.gates import parse_gates
 from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
 from ...algorithmprovider.providers import resolve
 from ...algorithmprovider.releases import DEFAULT_RELEASE
-from ...api.reading.notices import NoticeGroup
 from ...api.reading.secrets import without_secrets
 from ...api.record import Count, Record, plain
 from ...api.view import (
@@ -233,7 +232,6 @@ class MigrateResult(Result):
     """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
     ok: bool = True
     """Whether no decision is different, or none was checked."""
-    warnings: tuple[NoticeGroup, ...] = ()
     show: int | None = None
     """How many different decisions text lists; None: all."""
 
@@ -416,7 +414,7 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
         found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
     )
     return MigrateResult(
-        made.document, texts, report, compared, agrees(found), compared.warnings, options.show
+        made.document, texts, report, compared, agrees(found), options.show, warnings=compared.warnings
     )
 
 

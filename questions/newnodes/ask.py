@@ -11,7 +11,6 @@ import attrs
 from ...api.controlplane.defaults import with_defaults
 from ...api.load import Loaded
 from ...api.objects import KubeObject
-from ...api.reading.notices import NoticeGroup
 from ...api.record import replace
 from ...api.view import (
     DATA,
@@ -58,7 +57,6 @@ class NewNodesResult(Result):
     found: NewNodesDocument
     without_node: Mapping[str, str]
     """Pods that find no node -> why."""
-    warnings: tuple[NoticeGroup, ...] = ()
     are_copies: bool = False
     """Whether the pods are copies of a template, and none of the cluster."""
 
@@ -155,7 +153,7 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
         found, without = nodes_to_add(
             question, given, kinds, most_nodes=options.most_nodes, on_progress=lambda done: progress(done, "")
         )
-    return NewNodesResult(found, without, given.warnings, options.has("pod"))
+    return NewNodesResult(found, without, options.has("pod"), warnings=given.warnings)
 
 
 def capacity_or_nodes(

@@ -15,7 +15,6 @@ import attrs
 from ...api.inventory import REFUSED
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET, UnsetType, astuple, replace
 from ...api.view import (
     MEANINGS,
@@ -230,7 +229,6 @@ class SimulationResult(Result):
     shown_nodes: Sequence[NodeRecord]
     """Those that lists have."""
     all_placed: bool
-    warnings: tuple[NoticeGroup, ...] = ()
     options: SimulationOptions = SimulationOptions()  # noqa: RUF009  # it is frozen
     pods_before: Sequence[Sequence[str]] = ()
     """For a page: the pods on each node before the first cycle."""

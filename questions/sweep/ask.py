@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
-from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
+from ...api.reading.notices import ResultDocument, grouped
 from ...api.record import Count, says
 from ...api.view import DATA, PAGE, Column, Section, Table, View, columns_of, on_page
 from ...api.words import brief, count_of
@@ -65,7 +65,6 @@ class SweepResult(Result):
     settings: tuple[str, ...]
     """The columns that say what a run was."""
     objectives: tuple[str, ...]
-    warnings: tuple[NoticeGroup, ...] = ()
     rules: Sequence[str] = ()
     """Places of one's own rules."""
 

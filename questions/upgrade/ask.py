@@ -13,7 +13,6 @@ import attrs
 from ...algorithmprovider.config import configuration_document, read_policy_file
 from ...algorithmprovider.policy import Policy, read_policy
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET, replace
 from ...api.view import (
     CHANGES,
@@ -73,7 +72,6 @@ class UpgradeResult(Result):
 
     document: UpgradeDocument
     """Everything."""
-    warnings: tuple[NoticeGroup, ...] = ()
     pod: str = ""
     show: int | None = None
 
@@ -405,7 +403,7 @@ def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SI
             for node in asked.differing(found)
         )
         document = replace(document, nodes=nodes)
-    return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
+    return UpgradeResult(document, pod, None if options.makes("wide") else options.show, warnings=warnings)
 
 
 def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:

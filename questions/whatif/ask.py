@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from ...api.reading.notices import NoticeGroup
 from ...api.record import UNSET
 from ...api.view import (
     PAGE,
@@ -63,7 +62,6 @@ class WhatIfResult(Result):
     """The changes that help, those that disturb least first."""
     tried: int
     """How many decisions were tried."""
-    warnings: tuple[NoticeGroup, ...] = ()
     explained: ExplainResult | None = None
     """Why, for a page."""
 
@@ -206,7 +204,7 @@ def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -
         explanation, suggestions, tried = what_would_help(
             asked, Simulation(scenario, given.engine, given.order), tell
         )
-    found = WhatIfResult(explanation, options.want, suggestions, tried, given.warnings)
+    found = WhatIfResult(explanation, options.want, suggestions, tried, warnings=given.warnings)
     if not options.makes("page"):
         return found
     # Why, on a cluster that no change was tried on.
