@@ -53,9 +53,13 @@ class Result(ABC):
     def document(self) -> Record | dict[str, Any]:
         """All of it, typed; manifests are as they are."""
 
-    @abstractmethod
     def view(self) -> View:
         """What is shown of it: the verdict, facts, tables, and where there are some a map and lines."""
+        return attrs.evolve(self._view(), title=type(self).__name__)
+
+    @abstractmethod
+    def _view(self) -> View:
+        """The same without its title, which is the name of its type."""
 
     def origin(self) -> dict[str, Any]:
         """What a page says of its origin beside the input, or otherwise: releases, rules, warnings, and what

@@ -27,15 +27,11 @@ if TYPE_CHECKING:
     from ...live.snapshot import ClusterSnapshot
     from .setup import Setup
 
-
-if TYPE_CHECKING:
     NumberType: TypeAlias = click.ParamType[int]
     TextType: TypeAlias = click.ParamType[str]
-    ChoiceType: TypeAlias = click.Choice[str]
 else:  # click before 8.2 does not know these types as generic
     NumberType = click.ParamType
     TextType = click.ParamType
-    ChoiceType = click.Choice
 
 
 class FileName(click.Path):
@@ -197,10 +193,6 @@ def environments_max_pd_vols() -> int | None:
     return max_pd_vols(os.environ)
 
 
-def _or_environment(context: click.Context, parameter: click.Parameter, given: int | None) -> int | None:
-    return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
-
-
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "list": {},
@@ -249,7 +241,18 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
 
 
 SCHEDULER = [
-    click_option(field, **({"callback": _or_environment} if name == "max_pd_vols" else {}))
+    click_option(
+        field,
+        **(
+            {
+                "callback": lambda context, parameter, given: (
+                    environments_max_pd_vols() if given is None and not context.resilient_parsing else given
+                )
+            }
+            if name == "max_pd_vols"
+            else {}
+        ),
+    )
     for name, field in FIELDS.items()
     if declared_of(field).flags
 ]

@@ -158,9 +158,8 @@ class CapacityResult(Result):
             evicted=counted.evicted,
         )
 
-    def view(self) -> View:
+    def _view(self) -> View:
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={
                 "release": self.release,

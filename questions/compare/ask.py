@@ -17,10 +17,10 @@ from ...api.reading.notices import Notice, NoticeGroup, grouped
 from ...api.view import CodeText, View, Words
 from ...framework.options import FIELDS, declared_of
 from ...framework.releases import AUTO, is_auto
-from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
+from ...simulation.input import ComparisonInput, options_given, release_asked, spec_of
 from ...simulation.nodesbyuse import NodeUses
 from ...simulation.scenario import Scenario
-from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..asking import SILENT, GivenCluster, Observer, asked_by, scenario_for
 from ..result import Result
 from .comparison import Comparison, ComparisonDocument, DifferingCycle
 from .comparison import compare as compare_all
@@ -86,8 +86,8 @@ class CompareResult(Result):
             "rules": [Words(f"{one.name}: ", CodeText(one.text)) for one in sides],
         }
 
-    def view(self) -> View:
-        return comparison_view(type(self).__name__, self.document, self.show, self.ends)
+    def _view(self) -> View:
+        return comparison_view(self.document, self.show, self.ends)
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
@@ -97,14 +97,7 @@ def compared_input(cluster: GivenCluster, options: CompareOptions) -> Comparison
     given = {name: options_given(one, cluster, name) for name, one in asked.items()}
     specs = {name: spec_of(found) for name, found in given.items()}
     first = specs["a"]
-    scenario = scenario_of(
-        cluster,
-        options.waiting(),
-        scheduler_names=[first.first_scheduler_name],
-        defaults=options.defaults,
-        edits=options.edits,
-        priorities=first.keeps_priorities,
-    )
+    scenario = scenario_for(cluster, options, [first.first_scheduler_name], first.keeps_priorities)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {}
     for name, one in asked.items():

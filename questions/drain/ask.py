@@ -118,7 +118,7 @@ class DrainResult(Result):
     def document(self) -> DrainDocument:
         return replace(self.answer, warnings=self.told_warnings())
 
-    def view(self) -> View:
+    def _view(self) -> View:
         answer = self.answer
         # The pods that have to leave, those that are not made again first.
         found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
@@ -136,7 +136,6 @@ class DrainResult(Result):
             title = "Who moves"
         pods = [PodOutcome(pod, change, why) for change, members in found.items() for pod, why in members]
         return View(
-            title=type(self).__name__,
             verdict=_verdict(answer),
             facts={
                 "release": answer.release,

@@ -251,7 +251,7 @@ class MigrateResult(Result):
             "migration": plain(self.report),
         }
 
-    def view(self) -> View:
+    def _view(self) -> View:
         facts = {
             "notes": len(self.notes),
             "agrees": None if self.comparison is None else self.ok,
@@ -260,7 +260,7 @@ class MigrateResult(Result):
         notes = Table("notes", columns_of("note"), [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
-            return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
+            return View(verdict=verdict, facts=facts, sections=tables(notes))
         checked = self.comparison.view()
         against = self.comparison.document.against[0]
         causes = cause_table(against)
@@ -287,7 +287,6 @@ class MigrateResult(Result):
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self.report, against),
             lead=[locked],
             facts=facts,
@@ -325,9 +324,9 @@ class MigrateResult(Result):
 
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
-        checked = View(title="") if self.comparison is None else self.comparison.view()
+        checked = View() if self.comparison is None else self.comparison.view()
         notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
-        return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
+        return attrs.evolve(checked, sections=[*self._view().sections[:2], *checked.sections, notes])
 
 
 # --- asking -------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class NewNodesResult(Result):
     def document(self) -> NewNodesDocument:
         return replace(self.found, warnings=self.told_warnings())
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.found
         # The pods that no new node helps.
         pods = [
@@ -96,7 +96,6 @@ class NewNodesResult(Result):
             for one in found.without_node.pods
         ]
         return View(
-            title=type(self).__name__,
             verdict=_verdict(found),
             facts={
                 "release": found.release,

@@ -158,7 +158,7 @@ class ReplayResult(Result):
     def document(self) -> ReplaySummary:
         return self.summary
 
-    def view(self) -> View:
+    def _view(self) -> View:
         history = self.history
         summary = self.summary
         events = table_of("events", self.events, ("time", "event"))
@@ -187,7 +187,6 @@ class ReplayResult(Result):
             )
             over_time.insert(0, chart)
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={
                 "release": self.release,

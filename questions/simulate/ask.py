@@ -283,7 +283,7 @@ class SimulationResult(Result):
             self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings()
         )
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.summary
         options = self.options
         others = found.placed + found.unschedulable + found.gated
@@ -295,7 +295,6 @@ class SimulationResult(Result):
         pages = options.makes("page")
         in_text = not options.nodes
         return View(
-            title=type(self).__name__,
             verdict=verdict(found, self.outcome.reasons)
             + (f" {count_of(len(self.refused), *REJECTED)}." if self.refused else ""),
             facts={
@@ -398,7 +397,7 @@ class SimulationResult(Result):
         lines = summary_lines(self.summary)
         if self.options.recheck:
             lines.append(count_of(len(self.refused), *REJECTED))
-        return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
+        return View(sections=[block(*lines, _resources(self.outcome, TEXT))])
 
 
 # --- asking -------------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ class SweepResult(Result):
         """The best configurations of each objective in which some differ."""
         return best_of(self.compared, self.objectives)
 
-    def view(self) -> View:
+    def _view(self) -> View:
         # A row a run.
         columns = [Column(RUN, "count")]
         for key in self.settings:
@@ -147,7 +147,6 @@ class SweepResult(Result):
         lacking = (Column(RUN, "count"), *(Column(key) for key in self.settings), Column(ERROR))
         note = on_page("They are in no mean." if self.failed else "", look="note")
         return View(
-            title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
             sections=[

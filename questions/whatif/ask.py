@@ -94,7 +94,7 @@ class WhatIfResult(Result):
         shared = {name: getattr(answer, name) for name in WhatIfDocument.__struct_fields__ if name not in own}
         return WhatIfDocument(**shared, **own)
 
-    def view(self) -> View:
+    def _view(self) -> View:
         found = self.explanation.answer
         pod = found.pod
         count = len(self.suggestions)
@@ -128,7 +128,6 @@ class WhatIfResult(Result):
         ]
         table = Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
         return View(
-            title=type(self).__name__,
             verdict=f"The pod gets {self.host or ''} without any change." if self.fits else verdict,
             facts={"pod": pod, "host": self.host, "want": self.want, "suggestions": count},
             lead=lead,
