@@ -62,9 +62,8 @@ def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
     chosen = getattr(options, "scheduler", None)
     spec = spec_of(chosen, cluster, **options.changes())
     scenario = scenario_for(cluster, options, spec.scheduler_names, spec.keeps_priorities)
-    return Input.of(
-        scenario, spec, release=release_asked(chosen), order=options.order, defaults=options.defaults
-    )
+    given = Input(scenario=scenario, spec=spec, order=options.order, defaults=options.defaults)
+    return given.noted(release_asked(chosen))
 
 
 def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> None:

@@ -56,8 +56,8 @@ class Whole(NumberType):
     name = "integer"
 
     def __init__(self, minimum: int | None = None, maximum: int | None = None) -> None:
-        self.minimum: int | None = minimum
-        self.maximum: int | None = maximum
+        self.minimum = minimum
+        self.maximum = maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """*value* as a number."""
@@ -122,10 +122,6 @@ class ConfigurationText(TextType):
 
     name = "text"
     FILES = ("policy", "profile", "config")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """*value* as it is."""
-        return value
 
     def files(self, value: str | None) -> Iterable[str]:
         """The files that it names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -46,11 +46,11 @@ class CompareResult(Result):
         cls,
         comparison: Comparison,
         warnings: tuple[NoticeGroup, ...] = (),
-        doubts: Sequence[str] = (),
+        doubt: str | None = None,
         *,
         with_ends: bool = True,
     ) -> CompareResult:
-        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the
+        """The result of *comparison*, whose schedulers are not needed any more; *doubt*: a warning that the
         document does not have."""
         own = comparison.sides[:1] if comparison.mode == "locked" else comparison.sides
         ends = [
@@ -61,7 +61,7 @@ class CompareResult(Result):
             for one in (own if with_ends else ())
         ]
         document = comparison.document(tuple(group.record() for group in warnings))
-        more = grouped(Notice("", text) for text in doubts)
+        more = () if doubt is None else grouped([Notice("", doubt)])
         return cls(document, tuple(ends), warnings=(*warnings, *more))
 
     @property
@@ -140,9 +140,7 @@ def compare(given: ComparisonInput, options: CompareOptions, observer: Observer 
     made = compare_all(
         scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, observer=observer
     )
-    found = CompareResult.of(
-        made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
-    )
+    found = CompareResult.of(made, given.warnings, missing, with_ends=options.makes("data", "page"))
     return attrs.evolve(found, show=options.show)
 
 

@@ -409,9 +409,7 @@ def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILE
     found = given.checked(
         with_newer_labels(read.scenario) if newer else read.scenario, read.engines, observer
     )
-    compared = CompareResult.of(
-        found, read.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page")
-    )
+    compared = CompareResult.of(found, read.warnings, missing, with_ends=options.makes("data", "page"))
     return MigrateResult(
         made.document, texts, report, compared, agrees(found), options.show, warnings=compared.warnings
     )

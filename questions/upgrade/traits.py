@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, Device, Node, Pod, PodDisruptionBudget, ResourceSlice
+from ...api.objects import Container, Device, Node, NodeAffinity, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, MEMORY, NATIVE
@@ -18,20 +18,8 @@ from ...simulation.scenario import Scenario
 OnPod = Callable[[Pod], object]
 
 
-def _affinity_to_pods(pod: Pod) -> object:
-    affinity = pod.spec.affinity
-    return affinity and (affinity.pod_affinity or affinity.pod_anti_affinity)
-
-
-def _named_nodes(pod: Pod) -> object:
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    required = affinity and affinity.required
-    return required and any(term.match_fields for term in required.node_selector_terms)
-
-
-def _preferences(pod: Pod) -> object:
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    return affinity and affinity.given_preferred is not None
+def _to_nodes(pod: Pod) -> NodeAffinity | None:
+    return pod.spec.affinity.node_affinity if pod.spec.affinity else None
 
 
 def _containers(pod: Pod) -> Iterable[Container]:
@@ -64,11 +52,17 @@ OF_PODS: Mapping[str, OnPod] = {
     "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
     "images": lambda pod: any(one.image for one in _containers(pod)),
     "init containers": lambda pod: pod.spec.init_containers,
-    "named nodes": _named_nodes,
-    "node preferences": _preferences,
+    "named nodes": lambda pod: (
+        (affinity := _to_nodes(pod))
+        and affinity.required
+        and any(term.match_fields for term in affinity.required.node_selector_terms)
+    ),
+    "node preferences": lambda pod: (affinity := _to_nodes(pod)) and affinity.given_preferred is not None,
     "nominations": lambda pod: pod.status.nominated_node_name,
     "overhead": lambda pod: pod.spec.overhead,
-    "pod affinity": _affinity_to_pods,
+    "pod affinity": lambda pod: (
+        (affinity := pod.spec.affinity) and (affinity.pod_affinity or affinity.pod_anti_affinity)
+    ),
     "pod resources": lambda pod: pod.spec.requests,
     "pods without cpu and memory": lambda pod: (
         not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY))
