@@ -13,8 +13,8 @@ import click
 from ..exceptions import visible
 from .console.output import note
 from .declaring.commands import command
-from .declaring.flags import DEFAULT_ACCESS, scheduler_options
-from .declaring.live import LOG, access_options, log_of, options_of
+from .declaring.flags import DEFAULT_ACCESS, options_of, scheduler_options
+from .declaring.live import LOG, access_options, log_of
 
 if TYPE_CHECKING:
     from ..live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
