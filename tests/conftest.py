@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+CLUSTER = str(ROOT / "examples" / "cluster")
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 CONFORMANCE = os.environ.get("KUBECLASSIC_CONFORMANCE", "sample")
 """Which cases of a conformance family are run: a ``sample``, or the ``full`` family."""

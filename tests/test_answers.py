@@ -189,7 +189,7 @@ def test_one_document_in_each_form(name, tmp_path):
     if words[0] != "releases":
         done = inside(*words, "--output", str(tmp_path / "found"))
         assert (done.returncode, done.stdout) == (int(status), "")
-        assert (tmp_path / "found").read_text(encoding="utf-8") == text
+        assert (tmp_path / "found").read_text() == text
 
 
 @pytest.mark.parametrize("limits", [{"pods": 5, "max_limit": 3}, {"max_limit": -1}, {"pods": 0}])

@@ -55,7 +55,7 @@ STEPS = st.lists(
 
 def cpu(name, amount, priority=0, on=""):
     """A pod that asks for so many cpus."""
-    return pod(name, requests={"cpu": amount}, on=on, priority=priority)
+    return pod(name, cpu=amount, on=on, priority=priority)
 
 
 def act(scheduler, verb, number, variant, subject):
@@ -90,150 +90,155 @@ def bound(cluster, number, variant, subject):
     return pod_form(subject, variant, f"b{number}", on=nodes[variant % len(nodes)].name if nodes else "")
 
 
-class TestASchedulerDecidesOn:
-    @examples(2)
-    @given(
-        release=st.sampled_from(sorted(ALL_RELEASES)),
-        subject=st.sampled_from(SUBJECTS),
-        before=STEPS,
-        after=STEPS,
-        tie_break=st.sampled_from(("release", "random")),
-        cached=st.booleans(),
-        way=st.sampled_from(sorted(WAYS)),
-        memory=st.booleans(),
+# --- Ascheduler decides on ----------------------------------------------------------------------------------
+
+
+@examples(2)
+@given(
+    release=st.sampled_from(sorted(ALL_RELEASES)),
+    subject=st.sampled_from(SUBJECTS),
+    before=STEPS,
+    after=STEPS,
+    tie_break=st.sampled_from(("release", "random")),
+    cached=st.booleans(),
+    way=st.sampled_from(sorted(WAYS)),
+    memory=st.booleans(),
+)
+def test_as_the_original(release, subject, before, after, tie_break, cached, way, memory):
+    """Whatever happened before a copy was made, and whatever happens after, both decide the same, with
+    every detail."""
+    options = {"equivalence_cache": True} if cached and release in ("1.12", "1.13") else {}
+    cluster = Cluster([node_form(number, 3 * number) for number in range(4)], defaults=False)
+    ours = Scheduler(
+        cluster,
+        options_of(
+            {
+                "release": release,
+                "tie_break": tie_break,
+                "seed": 7,
+                "memory_bytes": (1 << 30) * memory,
+                **options,
+            }
+        ),
     )
-    def test_as_the_original(self, release, subject, before, after, tie_break, cached, way, memory):
-        """Whatever happened before a copy was made, and whatever happens after, both decide the same, with
-        every detail."""
-        options = {"equivalence_cache": True} if cached and release in ("1.12", "1.13") else {}
-        cluster = Cluster([node_form(number, 3 * number) for number in range(4)], defaults=False)
-        ours = Scheduler(
-            cluster,
-            options_of(
-                {
-                    "release": release,
-                    "tie_break": tie_break,
-                    "seed": 7,
-                    "memory_bytes": (1 << 30) * memory,
-                    **options,
-                }
-            ),
-        )
-        for step in before:
-            act(ours, *step, subject)
+    for step in before:
+        act(ours, *step, subject)
+    theirs = WAYS[way](ours)
+    assert [act(ours, *step, subject) for step in after] == [act(theirs, *step, subject) for step in after]
+
+
+@in_releases
+def test_between_a_preemption_and_its_retry(release, way):
+    """A pod that made room for itself still waits for its node in the copy, and others keep off."""
+    ours = Scheduler(
+        Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]), release
+    )
+    assert ours.schedule("new").victims == [ours.cluster.find("pod", "old")]
+    theirs = WAYS[way](ours)
+    for one in (ours, theirs):
+        assert one.schedule("other").host is None
+        assert one.schedule("new").host == "a"
+
+
+@each_way
+def test_with_rules_and_plugins_of_the_user(way, root, monkeypatch):
+    """Rules and plugins that stand in a module go with the scheduler."""
+    rules, plugins = example_modules(root, monkeypatch)
+    several = [{"catalogue": rules.CATALOGUE}, {"release": "1.27", "plugins": plugins.PLUGINS}]
+    for options in several:
+        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of(options))
         theirs = WAYS[way](ours)
-        assert [act(ours, *step, subject) for step in after] == [
-            act(theirs, *step, subject) for step in after
-        ]
-
-    @in_releases
-    def test_between_a_preemption_and_its_retry(self, release, way):
-        """A pod that made room for itself still waits for its node in the copy, and others keep off."""
-        ours = Scheduler(
-            Cluster([node("a", cpu="2"), cpu("old", 2, on="a"), cpu("new", 2, 10), cpu("other", 2, 5)]),
-            release,
-        )
-        assert ours.schedule("new").victims == [ours.cluster.find("pod", "old")]
-        theirs = WAYS[way](ours)
-        for one in (ours, theirs):
-            assert one.schedule("other").host is None
-            assert one.schedule("new").host == "a"
-
-    @each_way
-    def test_with_rules_and_plugins_of_the_user(self, way, root, monkeypatch):
-        """Rules and plugins that stand in a module go with the scheduler."""
-        rules, plugins = example_modules(root, monkeypatch)
-        several = [{"catalogue": rules.CATALOGUE}, {"release": "1.27", "plugins": plugins.PLUGINS}]
-        for options in several:
-            ours = Scheduler(Cluster.load(root / "examples" / "cluster"), options_of(options))
-            theirs = WAYS[way](ours)
-            left, right = (
-                [decision.record(details=True) for decision in one.run()] for one in (ours, theirs)
-            )
-            assert left == right
-            assert "ZoneAtWork" in str(theirs.algorithm.predicates)
+        left, right = ([decision.record(details=True) for decision in one.run()] for one in (ours, theirs))
+        assert left == right
+        assert "ZoneAtWork" in str(theirs.algorithm.predicates)
 
 
-class TestNothingIsShared:
-    @each_way
-    def test_what_one_decides_the_other_does_not_know(self, way):
-        """A pod that the copy placed takes no room in the original, and the clusters change apart."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]), Classic(tie_break="random"))
-        theirs = WAYS[way](ours)
-        assert theirs.cluster is not ours.cluster
-        assert theirs.schedule("p").host == "a"
-        assert ours.schedule("q").host == "a"
-        theirs.cluster.add(node("b", cpu="2"))
-        assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", None)
-        assert len(ours.cluster.nodes) == 1
-
-    def test_a_shallow_copy_follows_the_same_cluster(self):
-        """``copy.copy`` gives another scheduler with the same past; both hear of what happens to the cluster."""
-        ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]))
-        theirs = copy.copy(ours)
-        assert theirs.cluster is ours.cluster
-        assert (theirs.schedule("p").host, ours.schedule("q").host) == ("a", "a")
-        ours.cluster.add(node("b", cpu="2"))
-        assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", "b")
-
-    def test_state_of_a_users_own_plugin(self, root):
-        """What a plugin of the user's own counts is counted apart."""
-        ours = Scheduler(Cluster([node("a")]), Framework(release="1.27", plugins=[Counting]))
-        ours.schedule(cpu("p", 1))
-        theirs = copy.deepcopy(ours)
-        for number in range(3):
-            theirs.schedule(cpu(f"q{number}", 1))
-        mine, copied = (one.profiles["default-scheduler"].plugins()["Counting"] for one in (ours, theirs))
-        assert (vars(mine)["seen"], vars(copied)["seen"]) == (1, 4)
+# --- Nothing is shared --------------------------------------------------------------------------------------
 
 
-class TestWhatElse:
-    @in_releases
-    def test_decisions(self, release, way, root):
-        """A copied decision reads as the original, and holds nothing of the scheduler."""
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
-        decisions = ours.run()
-        for mine, theirs in zip(decisions, WAYS[way](decisions), strict=True):
-            assert theirs.record(details=True) == mine.record(details=True)
-            assert (repr(theirs), theirs.details.visited) == (repr(mine), mine.details.visited)
-            rows = range(len(mine.details.names))
-            assert [theirs.details.refusal(row) for row in rows] == [
-                mine.details.refusal(row) for row in rows
-            ]
-            assert pickle.loads(pickle.dumps(theirs)).record(details=True) == mine.record(details=True)
-        assert len(pickle.dumps(decisions[-1])) < 20_000
+@each_way
+def test_what_one_decides_the_other_does_not_know(way):
+    """A pod that the copy placed takes no room in the original, and the clusters change apart."""
+    ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]), Classic(tie_break="random"))
+    theirs = WAYS[way](ours)
+    assert theirs.cluster is not ours.cluster
+    assert theirs.schedule("p").host == "a"
+    assert ours.schedule("q").host == "a"
+    theirs.cluster.add(node("b", cpu="2"))
+    assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", None)
+    assert len(ours.cluster.nodes) == 1
 
-    @each_way
-    def test_clusters(self, way, root):
-        """A copied cluster has equal objects, which change apart."""
-        mine = Cluster.load(root / "examples" / "cluster")
-        theirs = WAYS[way](mine)
-        assert theirs.objects == mine.objects
-        theirs.delete("node/gpu-b1")
-        assert (len(mine.nodes), len(theirs.nodes)) == (11, 10)
 
-    def test_rules_of_a_program_itself(self, root, tmp_path):
-        """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a
-        process without the script."""
-        hosts = [in_a_process(text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
-        assert hosts[0] == hosts[1]
-        assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
+def test_a_shallow_copy_follows_the_same_cluster():
+    """``copy.copy`` gives another scheduler with the same past; both hear of what happens to the cluster."""
+    ours = Scheduler(Cluster([node("a", cpu="2"), cpu("p", 2), cpu("q", 2)]))
+    theirs = copy.copy(ours)
+    assert theirs.cluster is ours.cluster
+    assert (theirs.schedule("p").host, ours.schedule("q").host) == ("a", "a")
+    ours.cluster.add(node("b", cpu="2"))
+    assert (theirs.schedule("q").host, ours.schedule("p").host) == ("b", "b")
 
-    def test_what_cannot_be_copied_says_so(self):
-        """A scheduler of an engine that somebody built himself cannot be made again elsewhere."""
-        engine = build_engine(Scheduler(Cluster()).algorithm)
-        with pytest.raises(
-            KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"
-        ):
-            copy.copy(Scheduler.of(Cluster(), engine))
 
-    def test_a_subclass_keeps_its_attributes(self):
-        """What a user's own kind of scheduler holds besides is copied with it."""
-        ours = Named(Cluster([node("a")]))
-        ours.names.append("x")
-        theirs = copy.deepcopy(ours)
-        theirs.names.append("y")
-        assert (type(theirs), ours.names, theirs.names) == (Named, ["x"], ["x", "y"])
+def test_state_of_a_users_own_plugin(root):
+    """What a plugin of the user's own counts is counted apart."""
+    ours = Scheduler(Cluster([node("a")]), Framework(release="1.27", plugins=[Counting]))
+    ours.schedule(cpu("p", 1))
+    theirs = copy.deepcopy(ours)
+    for number in range(3):
+        theirs.schedule(cpu(f"q{number}", 1))
+    mine, copied = (one.profiles["default-scheduler"].plugins()["Counting"] for one in (ours, theirs))
+    assert (vars(mine)["seen"], vars(copied)["seen"]) == (1, 4)
+
+
+# --- What else ----------------------------------------------------------------------------------------------
+
+
+@in_releases
+def test_decisions(release, way, root):
+    """A copied decision reads as the original, and holds nothing of the scheduler."""
+    ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
+    decisions = ours.run()
+    for mine, theirs in zip(decisions, WAYS[way](decisions), strict=True):
+        assert theirs.record(details=True) == mine.record(details=True)
+        assert (repr(theirs), theirs.details.visited) == (repr(mine), mine.details.visited)
+        rows = range(len(mine.details.names))
+        assert [theirs.details.refusal(row) for row in rows] == [mine.details.refusal(row) for row in rows]
+        assert pickle.loads(pickle.dumps(theirs)).record(details=True) == mine.record(details=True)
+    assert len(pickle.dumps(decisions[-1])) < 20_000
+
+
+@each_way
+def test_clusters(way, root):
+    """A copied cluster has equal objects, which change apart."""
+    mine = Cluster.load(root / "examples" / "cluster")
+    theirs = WAYS[way](mine)
+    assert theirs.objects == mine.objects
+    theirs.delete("node/gpu-b1")
+    assert (len(mine.nodes), len(theirs.nodes)) == (11, 10)
+
+
+def test_rules_of_a_program_itself(root, tmp_path):
+    """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a
+    process without the script."""
+    hosts = [in_a_process(text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
+    assert hosts[0] == hosts[1]
+    assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
+
+
+def test_what_cannot_be_copied_says_so():
+    """A scheduler of an engine that somebody built himself cannot be made again elsewhere."""
+    engine = build_engine(Scheduler(Cluster()).algorithm)
+    with pytest.raises(KubeclassicError, match=r"^a scheduler that was made of an engine cannot be copied"):
+        copy.copy(Scheduler.of(Cluster(), engine))
+
+
+def test_a_subclass_keeps_its_attributes():
+    """What a user's own kind of scheduler holds besides is copied with it."""
+    ours = Named(Cluster([node("a")]))
+    ours.names.append("x")
+    theirs = copy.deepcopy(ours)
+    theirs.names.append("y")
+    assert (type(theirs), ours.names, theirs.names) == (Named, ["x"], ["x", "y"])
 
 
 class Named(Scheduler):

@@ -14,7 +14,7 @@ MOST = 1.05
 
 def figures():
     """The committed figures."""
-    return json.loads(FIGURES.read_text(encoding="utf-8"))
+    return json.loads(FIGURES.read_text())
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -21,12 +21,9 @@ from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import KINDS, blocks_of, commands_of, files_of
 
 DOCS = ROOT / "docs"
-TEXTS = {
-    page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8")
-    for page in sorted(DOCS.glob("**/*.md"))
-}
+TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text() for page in sorted(DOCS.glob("**/*.md"))}
 PAGES = {name: list(examples_of(text)) for name, text in TEXTS.items()}
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text()
 PYTHON_ELSEWHERE = {
     "python/python.md": "stumbles/test_python.py",
     "python/rules.md": "stumbles/test_python.py",
@@ -52,7 +49,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_examples_of_a_page_run(page, folder):
     """Each command of a page, one after the other, ends with 0 or 1 and prints what the page says."""
     for name, text in files_of(TEXTS[page]).items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text)
     for example in PAGES[page]:
         status, text = example.run()
         assert status in (0, 1), (example.command, text)
@@ -101,7 +98,7 @@ def read_file(text, folder):
         read_spec({"cluster": "cluster", **documents[0]})
     else:
         path = folder / "manifests.yaml"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text)
         assert kubeclassic.Cluster.load(path, strict_fields=True).objects
 
 

@@ -70,10 +70,7 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(site):
     """Every page by its path."""
-    return {
-        path.relative_to(site).as_posix(): Page(path.read_text(encoding="utf-8"))
-        for path in site.rglob("*.html")
-    }
+    return {path.relative_to(site).as_posix(): Page(path.read_text()) for path in site.rglob("*.html")}
 
 
 def test_every_rule_command_schema_and_release_has_a_page(pages):
@@ -121,7 +118,7 @@ def test_nothing_is_fetched_from_elsewhere(site, pages):
         for address in page.fetches
         if re.match(r"(https?:)?//", address)
     ] == []
-    styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
+    styles = [path.read_text() for path in site.rglob("*.css")]
     assert [
         found for text in styles for found in re.findall(r"url\(\s*[\"']?(?:https?:)?//[^)]*\)", text)
     ] == []

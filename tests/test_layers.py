@@ -56,7 +56,7 @@ ROWS = {
     "framework/cycle/state.py": CORE,
     "framework/plugin.py framework/adapters.py": f"{CORE} framework",
     "framework/userplugins.py": f"{CORE} framework",
-    "framework/config": CONFIG,
+    "framework/config": f"{CONFIG} priorities",
     "framework/profile.py": CONFIG,
     "framework/cycle/preemption.py": CONFIG,
     "framework/policy/validation.py": CONFIG,
@@ -116,37 +116,44 @@ WHERE_TO_PUT = "## Where do I put ...?"
 MIN_PLACES = 12
 
 
-class TestEachFile:
-    def test_it_imports_what_its_row_says(self):
-        """Each file imports only what stands above its part in the table, and only what its row names."""
-        assert house.strays(house.imports(), ROWS) == []
+# --- Each file ----------------------------------------------------------------------------------------------
 
-    def test_no_release_literal(self):
-        """No code but the release tables names a release."""
-        assert found(lambda module: house.literals(module, VERSIONS), but=TABLES) == []
 
-    def test_no_comparison_on_a_release(self):
-        """No code but the release tables compares a release or its version."""
-        assert found(house.release_comparisons, but=TABLES) == []
+def test_it_imports_what_its_row_says():
+    """Each file imports only what stands above its part in the table, and only what its row names."""
+    assert house.strays(house.imports(), ROWS) == []
 
-    def test_no_import_of_a_single_release(self):
-        """No code imports one release's table: releases are looked up by name."""
-        assert found(lambda module: house.imports_of(module, CONSTANTS)) == []
 
-    def test_no_file_is_long(self):
-        """No file is longer than 700 lines."""
-        assert [path for path in sources() if house.text(path).count("\n") > MAX_LINES] == []
+def test_no_release_literal():
+    """No code but the release tables names a release."""
+    assert found(lambda module: house.literals(module, VERSIONS), but=TABLES) == []
 
-    def test_no_function_is_long(self):
-        """No function body is longer than 70 lines."""
-        assert (
-            found(
-                lambda module: [
-                    node.lineno for node in house.functions(module) if house.body_lines(node) > MAX_BODY
-                ]
-            )
-            == []
+
+def test_no_comparison_on_a_release():
+    """No code but the release tables compares a release or its version."""
+    assert found(house.release_comparisons, but=TABLES) == []
+
+
+def test_no_import_of_a_single_release():
+    """No code imports one release's table: releases are looked up by name."""
+    assert found(lambda module: house.imports_of(module, CONSTANTS)) == []
+
+
+def test_no_file_is_long():
+    """No file is longer than 700 lines."""
+    assert [path for path in sources() if house.text(path).count("\n") > MAX_LINES] == []
+
+
+def test_no_function_is_long():
+    """No function body is longer than 70 lines."""
+    assert (
+        found(
+            lambda module: [
+                node.lineno for node in house.functions(module) if house.body_lines(node) > MAX_BODY
+            ]
         )
+        == []
+    )
 
 
 def found(lines_of, but=()):
@@ -154,89 +161,97 @@ def found(lines_of, but=()):
     return [f"{path}:{line}" for path in sources() if path not in but for line in lines_of(tree(path))]
 
 
-class TestTheOrder:
-    def test_every_file_has_a_row(self):
-        """Each file of the package belongs to a part; an ``__init__.py`` without one imports nothing."""
-        homeless = [path for path in sources() if house.part_of(path, ROWS) is None]
-        assert [path for path in homeless if not path.endswith("/__init__.py") or house.imports()[path]] == []
-
-    def test_every_row_is_of_something(self):
-        """The table names files and folders that are there, each part once."""
-        parts = [part for row in ROWS for part in row.split()]
-        assert len(parts) == len(set(parts))
-        named = {*parts, *(part for allowed in ROWS.values() for part in allowed.split())}
-        assert [part for part in named if not any(house.covers(part, path) for path in sources())] == []
-
-    def test_core_has_ten_floors(self):
-        """The longest chain of imports between the packages and root files of core has ten links at most."""
-        units = {
-            path: "/".join(path.split("/")[:2])
-            for path in sources()
-            if path.startswith("core/") and path != "core/__init__.py"
-        }
-        chain = house.longest_chain(house.imports(), units)
-        assert len(chain) <= FLOORS, chain
-
-    def test_no_circles(self):
-        """No modules import one another in a circle, types included."""
-        assert house.circles(house.imports()) == []
-
-    def test_no_arrow_upwards_between_rooms(self):
-        """No two folders of the root import one another, not even by way of a third."""
-        rooms = {path.split("/")[0]: {} for path in sources()}
-        for path, imports in house.imports().items():
-            room = path.split("/")[0]
-            rooms[room].update(
-                {to.split("/")[0]: line for to, line in imports.items() if to.split("/")[0] != room}
-            )
-        assert house.circles(rooms) == []
+# --- The order ----------------------------------------------------------------------------------------------
 
 
-class TestTheWhole:
-    def test_the_source_is_no_larger(self):
-        """The source has at most as many tokens as the last step left."""
-        assert house.code_tokens(sources()) <= SOURCE_TOKENS
+def test_every_file_has_a_row():
+    """Each file of the package belongs to a part; an ``__init__.py`` without one imports nothing."""
+    homeless = [path for path in sources() if house.part_of(path, ROWS) is None]
+    assert [path for path in homeless if not path.endswith("/__init__.py") or house.imports()[path]] == []
 
-    def test_the_tests_are_no_larger(self):
-        """The tests have at most as many tokens as the last step left."""
-        assert house.code_tokens(house.test_files()) <= TEST_TOKENS
 
-    def test_kinds_are_hardly_asked_for(self):
-        """The source asks at most twice of which kind an engine, a flow or a decision is: they answer for
-        themselves."""
-        asked = found(house.kinds_asked)
-        assert len(asked) <= MAX_KINDS_ASKED, asked
+def test_every_row_is_of_something():
+    """The table names files and folders that are there, each part once."""
+    parts = [part for row in ROWS for part in row.split()]
+    assert len(parts) == len(set(parts))
+    named = {*parts, *(part for allowed in ROWS.values() for part in allowed.split())}
+    assert [part for part in named if not any(house.covers(part, path) for path in sources())] == []
 
-    def test_the_framework_is_typed(self):
-        """The type checker is told to look away at most twice in the framework."""
-        files = [path for path in sources() if house.covers("framework", path)]
-        ignored = [f"{path}:{line}" for path in files for line in house.ignored_lines(house.text(path))]
-        assert len(ignored) <= MAX_IGNORED, ignored
 
-    def test_every_test_says_what_it_tests(self):
-        """Each test has a docstring of one sentence."""
-        assert [
-            f"{path.name}: {node.name}" for path, node in all_tests() if not ast.get_docstring(node)
-        ] == []
+def test_core_has_ten_floors():
+    """The longest chain of imports between the packages and root files of core has ten links at most."""
+    units = {
+        path: "/".join(path.split("/")[:2])
+        for path in sources()
+        if path.startswith("core/") and path != "core/__init__.py"
+    }
+    chain = house.longest_chain(house.imports(), units)
+    assert len(chain) <= FLOORS, chain
 
-    def test_every_release_is_known_here(self):
-        """The names that no code may use are those of all releases that there are."""
-        assert set(ALL_RELEASES) <= VERSIONS
-        assert len(MINORS) == len(ALL_RELEASES)
 
-    def test_the_map_names_files_that_are_there(self):
-        """ARCHITECTURE.md says of twelve changes at least in which one file each begins."""
-        places = house.table_under(WHERE_TO_PUT, (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
-        assert len(places) >= MIN_PLACES
-        assert house.misplaced(places, ROOT) == []
+def test_no_circles():
+    """No modules import one another in a circle, types included."""
+    assert house.circles(house.imports()) == []
+
+
+def test_no_arrow_upwards_between_rooms():
+    """No two folders of the root import one another, not even by way of a third."""
+    rooms = {path.split("/")[0]: {} for path in sources()}
+    for path, imports in house.imports().items():
+        room = path.split("/")[0]
+        rooms[room].update(
+            {to.split("/")[0]: line for to, line in imports.items() if to.split("/")[0] != room}
+        )
+    assert house.circles(rooms) == []
+
+
+# --- The whole ----------------------------------------------------------------------------------------------
+
+
+def test_the_source_is_no_larger():
+    """The source has at most as many tokens as the last step left."""
+    assert house.code_tokens(sources()) <= SOURCE_TOKENS
+
+
+def test_the_tests_are_no_larger():
+    """The tests have at most as many tokens as the last step left."""
+    assert house.code_tokens(house.test_files()) <= TEST_TOKENS
+
+
+def test_kinds_are_hardly_asked_for():
+    """The source asks at most twice of which kind an engine, a flow or a decision is: they answer for
+    themselves."""
+    asked = found(house.kinds_asked)
+    assert len(asked) <= MAX_KINDS_ASKED, asked
+
+
+def test_the_framework_is_typed():
+    """The type checker is told to look away at most twice in the framework."""
+    files = [path for path in sources() if house.covers("framework", path)]
+    ignored = [f"{path}:{line}" for path in files for line in house.ignored_lines(house.text(path))]
+    assert len(ignored) <= MAX_IGNORED, ignored
+
+
+def test_every_test_says_what_it_tests():
+    """Each test has a docstring of one sentence."""
+    assert [f"{path.name}: {node.name}" for path, node in all_tests() if not ast.get_docstring(node)] == []
+
+
+def test_every_release_is_known_here():
+    """The names that no code may use are those of all releases that there are."""
+    assert set(ALL_RELEASES) <= VERSIONS
+    assert len(MINORS) == len(ALL_RELEASES)
+
+
+def test_the_map_names_files_that_are_there():
+    """ARCHITECTURE.md says of twelve changes at least in which one file each begins."""
+    places = house.table_under(WHERE_TO_PUT, (ROOT / "ARCHITECTURE.md").read_text())
+    assert len(places) >= MIN_PLACES
+    assert house.misplaced(places, ROOT) == []
 
 
 def all_tests():
     """Every test function, with its file."""
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    functions = (
-        (file, node)
-        for file in files
-        for node in house.functions(ast.parse(file.read_text(encoding="utf-8")))
-    )
+    functions = ((file, node) for file in files for node in house.functions(ast.parse(file.read_text())))
     return ((file, node) for file, node in functions if node.name.startswith("test_"))

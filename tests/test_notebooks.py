@@ -63,7 +63,7 @@ def test_it_ends_with_a_verdict(committed):
 
 def test_it_tells_no_paths_and_times(path):
     """The file has no path of a machine and no time of a run, and is small."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text()
     assert not re.search(r"/home/|/tmp/|/root/|/Users/|\d{4}-\d\d-\d\dT\d\d:", text)
     assert "iopub" not in text
     assert len(text) < MOST_BYTES

@@ -125,7 +125,7 @@ def test_the_version_has_one_source(root, built):
     (metadata,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
     assert HeaderParser().parsestr(archive.read(metadata).decode())["Version"] == kubeclassic.__version__
     assert {path.name for path in built.iterdir()} >= {f"kubeclassic-{kubeclassic.__version__}.tar.gz"}
-    assert kubeclassic.__version__ not in (root / "setup.cfg").read_text(encoding="utf-8")
+    assert kubeclassic.__version__ not in (root / "setup.cfg").read_text()
 
 
 def test_the_wheel_runs(root, built, tmp_path):

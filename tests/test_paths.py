@@ -414,15 +414,11 @@ def test_a_peer_on_a_name_without_node(release):
     all nodes."""
     rule = RULES["ServiceAffinity"]
     made = engine(
-        node("a", labels={REGION: "r1"}),
-        node("b"),
-        pod("1", on="b", labels={"app": "x"}),
-        SERVICE,
-        release=release,
+        node("a", labels={REGION: "r1"}), node("b"), pod("1", on="b", app="x"), SERVICE, release=release
     )
-    incoming = pod("new", labels={"app": "x"})
+    incoming = pod("new", app="x")
     before = remembered(rule, made.begin(incoming), [0, 1])
-    EventFeed(made).put(pod("2", on="absent", labels={"app": "x"}))
+    EventFeed(made).put(pod("2", on="absent", app="x"))
     cycle = made.begin(incoming)
     if cycle.has_metadata:
         assert remembered(rule, cycle, [0, 1]) == ('node "absent" not found',) * 2 != before

@@ -2,16 +2,15 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import blocks_of, commands_of
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text()
 MOST_LINES = 120
 
 
@@ -42,7 +41,7 @@ def test_the_commands_for_live_clusters_are_run_elsewhere():
     """Each command for a live cluster is one of docs/live/beside.md, which ``tests/live/test_pages.py`` runs."""
     lines = [line for line in commands_of(README) if line.startswith("kubeclassic ")]
     assert len(lines) == 2
-    assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text(encoding="utf-8")))
+    assert set(lines) <= set(commands_of((ROOT / "docs" / "live" / "beside.md").read_text()))
 
 
 def test_it_opens_with_what_it_is_for(monkeypatch):
@@ -65,7 +64,7 @@ def test_it_leads_to_five_pages():
     begin = "five pages are enough to begin"
     five = re.findall(r"\]\(docs/([^)]+)\)", README.partition(begin)[2].partition(".\n")[0])
     assert len(five) == 5
-    index, start = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("index.md", "start.md"))
+    index, start = ((ROOT / "docs" / name).read_text() for name in ("index.md", "start.md"))
     rows = re.findall(
         r"^\| [^|]+ \| \[[^]]+\]\(([^)]+)\) \|$", index.partition("## Where to begin")[2], flags=re.MULTILINE
     )
@@ -101,7 +100,7 @@ def test_the_first_steps_in_python_run(monkeypatch, capsys):
     """The first steps in Python, block after block, run at the repository's root, and a rule of one's own has
     its say."""
     monkeypatch.chdir(ROOT)
-    run_python((ROOT / "docs" / "python" / "first.md").read_text(encoding="utf-8"))
+    run_python((ROOT / "docs" / "python" / "first.md").read_text())
     first, failed, totals, *others, explained, plugin = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"database-\w\d \d+", first)
     assert failed == """["node(s) had taints that the pod didn't tolerate"]"""
@@ -139,7 +138,7 @@ def test_no_example_warns_of_itself(question, cluster, monkeypatch):
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
 def test_developers_pages_name_what_is_there(name):
     """Each path to a file that these pages name, made-up ones apart, leads to one."""
-    paths = re.findall(r"`((?:[a-z]+|\.ci)/[\w./-]+)`", (ROOT / name).read_text(encoding="utf-8"))
+    paths = re.findall(r"`((?:[a-z]+|\.ci)/[\w./-]+)`", (ROOT / name).read_text())
     assert [path for path in paths if not (ROOT / path).exists()] == ["core/release/facts/1.37.txt"] * (
         name == "CONTRIBUTING.md"
     )
@@ -153,14 +152,9 @@ def test_it_is_short():
 
 def test_every_extra_is_named():
     """The tables of extras, here and on the page of first steps, have each extra that setup.cfg declares."""
-    section = (
-        (ROOT / "setup.cfg")
-        .read_text(encoding="utf-8")
-        .partition("[options.extras_require]\n")[2]
-        .partition("\n[")[0]
-    )
+    section = (ROOT / "setup.cfg").read_text().partition("[options.extras_require]\n")[2].partition("\n[")[0]
     declared = set(re.findall(r"^(\w+) =$", section, flags=re.MULTILINE))
-    for page in (README, (ROOT / "docs" / "start.md").read_text(encoding="utf-8")):
+    for page in (README, (ROOT / "docs" / "start.md").read_text()):
         table = page.partition("| extra | for |")[2].partition("\n\n")[0]
         cells = re.findall(r"^\| ([^|]+) \|", table, flags=re.MULTILINE)
         assert {name for cell in cells for name in re.findall(r"`([a-z]+)`", cell)} == declared

@@ -24,7 +24,7 @@ def sections(text, heading):
 @pytest.fixture(scope="module")
 def changes(root):
     """CHANGES.md."""
-    return (root / "CHANGES.md").read_text(encoding="utf-8")
+    return (root / "CHANGES.md").read_text()
 
 
 def test_versions_are_in_order(changes):
@@ -68,7 +68,7 @@ def test_entries_are_short(changes):
 @pytest.fixture(scope="module")
 def citation(root):
     """CITATION.cff."""
-    return yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    return yaml.safe_load((root / "CITATION.cff").read_text())
 
 
 def test_it_speaks_of_this_version(citation, root):

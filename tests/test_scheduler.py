@@ -44,7 +44,7 @@ def hosts(decisions):
 class TestSchedule:
     def test_what_is_placed_is_taken_as_bound(self):
         """Each pod finds the cluster as the pods before it left it."""
-        ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
+        ours = scheduler(node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=1))
         assert ours.schedule("p").host == "a"
         decision = ours.schedule("q")
         assert (decision.host, decision.error, decision.is_fit_error) == (None, NO_CPU, True)
@@ -65,13 +65,11 @@ class TestSchedule:
         )
         assert (decision.host, decision.pod.priority) == ("a", 7)
         assert not ours.cluster.pods
-        assert ours.schedule(pod("q", requests={"cpu": 1})).host is None
+        assert ours.schedule(pod("q", cpu=1)).host is None
 
     def test_arrays_and_names(self):
         """A decision carries rows and totals as arrays, and the same by name."""
-        decision = scheduler(
-            node("a"), node("b"), node("c", cpu="0"), pod("p", requests={"cpu": 1})
-        ).schedule("p")
+        decision = scheduler(node("a"), node("b"), node("c", cpu="0"), pod("p", cpu=1)).schedule("p")
         details = decision.details
         assert [details.names[row] for row in details.feasible_rows] == decision.feasible == ["a", "b"]
         assert details.totals.tolist() == list(decision.scores.values())
@@ -80,9 +78,7 @@ class TestSchedule:
 
     def test_a_decision_stays_as_it_was(self):
         """What a decision says does not change with the cluster."""
-        ours = scheduler(
-            node("a"), node("b", cpu="1"), node("c"), *(pod(name, requests={"cpu": 2}) for name in "pqrst")
-        )
+        ours = scheduler(node("a"), node("b", cpu="1"), node("c"), *(pod(name, cpu=2) for name in "pqrst"))
         first = ours.schedule("p")
         told = first.record(details=True)
         again = scheduler(*ours.cluster.objects).schedule("p")
@@ -120,69 +116,69 @@ class TestSchedule:
         assert refusal_text(KubeclassicError, ours.schedule, given) == message
 
 
-class TestRun:
-    @pytest.mark.parametrize("release", ENDS)
-    def test_as_simulate_does(self, release, root):
-        """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
-        same."""
-        scenario = Files.read(root / "examples" / "cluster").scenario()
-        ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
-        engine = Scheduler(Cluster(), release)._run.engine
-        wanted = [
-            decision.record(details=True)
-            for decision in Simulation(scenario, engine, details=True).decisions()
-        ]
-        assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
-        plain = Scheduler(ours.cluster, release).run()
-        assert hosts(plain) == [found["host"] for found in wanted]
+# --- Run ----------------------------------------------------------------------------------------------------
 
-    def test_a_second_run(self):
-        """What found no node is tried again; what has one is not."""
-        ours = scheduler(node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 1}))
-        assert hosts(ours.run()) == ["a", None]
-        ours.cluster.add(node("b"))
-        assert hosts(ours.run()) == ["b"]
-        assert ours.run() == []
 
-    def test_chosen_pods(self):
-        """Only the pods that are given are tried, in their order."""
-        ours = scheduler(node("a", pods="1"), pod("p"), pod("q"), pod("r"))
-        decisions = ours.run(["r", pod("p")])
-        assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
+@pytest.mark.parametrize("release", ENDS)
+def test_as_simulate_does(release, root):
+    """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the
+    same."""
+    scenario = Files.read(root / "examples" / "cluster").scenario()
+    ours = Scheduler(Cluster.load(root / "examples" / "cluster"), release)
+    engine = Scheduler(Cluster(), release)._run.engine
+    wanted = [
+        decision.record(details=True) for decision in Simulation(scenario, engine, details=True).decisions()
+    ]
+    assert [decision.record(details=True) for decision in ours.run(details=True)] == wanted
+    plain = Scheduler(ours.cluster, release).run()
+    assert hosts(plain) == [found["host"] for found in wanted]
 
-    def test_who_is_preempted(self):
-        """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
-        again."""
-        ours = scheduler(
-            node("a", cpu="2"), pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)
-        )
-        assert hosts(ours.run()) == ["a", None, "a"]
-        assert ours.waiting == ()
-        ours.cluster.update(ours.cluster.find(Pod, "low"))
-        assert [item.name for item in ours.waiting] == ["low"]
 
-    def test_a_preemptor_that_is_scheduled_by_hand(self):
-        """One pod at a time, the caller tries again; its nomination holds meanwhile."""
-        ours = scheduler(
-            node("a", cpu="2"),
-            pod("low", on="a", requests={"cpu": 2}),
-            pod("high", requests={"cpu": 2}, priority=5),
-        )
-        decision = ours.schedule("high")
-        assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
-            "a",
-            ["low"],
-        )
-        assert ours.schedule(pod("other", requests={"cpu": 1})).host is None
-        assert hosts(ours.run()) == ["a"]
+def test_a_second_run():
+    """What found no node is tried again; what has one is not."""
+    ours = scheduler(node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=1))
+    assert hosts(ours.run()) == ["a", None]
+    ours.cluster.add(node("b"))
+    assert hosts(ours.run()) == ["b"]
+    assert ours.run() == []
 
-    def test_pods_of_other_schedulers(self):
-        """Without a choice only those are tried that ask for this scheduler."""
-        cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
-        assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
-        assert [
-            decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()
-        ] == ["theirs"]
+
+def test_chosen_pods():
+    """Only the pods that are given are tried, in their order."""
+    ours = scheduler(node("a", pods="1"), pod("p"), pod("q"), pod("r"))
+    decisions = ours.run(["r", pod("p")])
+    assert [(decision.pod.name, decision.host) for decision in decisions] == [("r", "a"), ("p", None)]
+
+
+def test_who_is_preempted():
+    """Who made others leave is tried once more; who left is gone for good, until the cluster speaks of it
+    again."""
+    ours = scheduler(node("a", cpu="2"), pod("low", cpu=2), pod("high", cpu=2, priority=5))
+    assert hosts(ours.run()) == ["a", None, "a"]
+    assert ours.waiting == ()
+    ours.cluster.update(ours.cluster.find(Pod, "low"))
+    assert [item.name for item in ours.waiting] == ["low"]
+
+
+def test_a_preemptor_that_is_scheduled_by_hand():
+    """One pod at a time, the caller tries again; its nomination holds meanwhile."""
+    ours = scheduler(node("a", cpu="2"), pod("low", on="a", cpu=2), pod("high", cpu=2, priority=5))
+    decision = ours.schedule("high")
+    assert (decision.preemption.node, [victim.name for victim in decision.preemption.victims]) == (
+        "a",
+        ["low"],
+    )
+    assert ours.schedule(pod("other", cpu=1)).host is None
+    assert hosts(ours.run()) == ["a"]
+
+
+def test_pods_of_other_schedulers():
+    """Without a choice only those are tried that ask for this scheduler."""
+    cluster = Cluster([node("a"), pod("ours"), pod("theirs", schedulerName="special")])
+    assert [decision.pod.name for decision in Scheduler(cluster).run()] == ["ours"]
+    assert [
+        decision.pod.name for decision in Scheduler(cluster, Classic(scheduler_name="special")).run()
+    ] == ["theirs"]
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
@@ -208,50 +204,55 @@ def test_volumes_stay_free(release, root):
     assert hosts(asked.run()) == hosts(told.run())
 
 
-class TestTheCluster:
-    def test_two_schedulers_do_not_touch_each_other(self):
-        """What one scheduler places, another does not see, nor does the cluster."""
-        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one = Scheduler(cluster, "1.12")
-        other = Scheduler(cluster)
-        assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
-        assert [item.name for item in cluster.pending] == ["p", "q"]
+# --- The cluster --------------------------------------------------------------------------------------------
 
-    def test_bindings_that_the_cluster_hears_of(self):
-        """A binding that is put into the cluster reaches every scheduler; who decided it takes it as
-        confirmed."""
-        cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
-        one = Scheduler(cluster)
-        other = Scheduler(cluster)
-        cluster.update(one.schedule("p").pod.bound_to("a"))
-        assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
-        cluster.delete(cluster.find(Pod, "p"))
-        assert (one.schedule("q").host, other.schedule("q").host) == ("a", "a")
 
-    def test_changes_reach_the_scheduler(self):
-        """Nodes and pods that come, change and go after construction count."""
-        cluster = Cluster([pod("p", requests={"cpu": 2})])
-        ours = Scheduler(cluster, "1.16")
-        assert ours.schedule("p").error == "no nodes available to schedule pods"
-        cluster.add(node("a", cpu="1"))
-        assert ours.schedule("p").error == NO_CPU
-        cluster.update(node("a", cpu="2"))
-        cluster.add(pod("q", on="a", requests={"cpu": 1}))
-        assert ours.schedule("p").error == NO_CPU
-        cluster.update(pod("p", requests={"cpu": 1}))
-        assert ours.schedule("p").host == "a"
+def test_two_schedulers_do_not_touch_each_other():
+    """What one scheduler places, another does not see, nor does the cluster."""
+    cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+    one = Scheduler(cluster, "1.12")
+    other = Scheduler(cluster)
+    assert (one.schedule("p").host, other.schedule("q").host) == ("a", "a")
+    assert [item.name for item in cluster.pending] == ["p", "q"]
 
-    def test_a_waiting_pod_that_goes(self):
-        """A pod that is deleted frees what the scheduler gave it, and its nomination."""
-        cluster = Cluster([node("a", cpu="2"), pod("p", requests={"cpu": 2}), pod("q", requests={"cpu": 2})])
-        ours = Scheduler(cluster)
-        ours.schedule("p")
-        cluster.delete(cluster.find(Pod, "p"))
-        assert ours.explain("q").host == "a"
-        cluster.add(pod("nominated", requests={"cpu": 2}, priority=3, status={"nominatedNodeName": "a"}))
-        assert ours.explain("q").host is None
-        cluster.delete(cluster.find(Pod, "nominated"))
-        assert ours.explain("q").host == "a"
+
+def test_bindings_that_the_cluster_hears_of():
+    """A binding that is put into the cluster reaches every scheduler; who decided it takes it as
+    confirmed."""
+    cluster = Cluster([node("a", pods="1"), pod("p"), pod("q")])
+    one = Scheduler(cluster)
+    other = Scheduler(cluster)
+    cluster.update(one.schedule("p").pod.bound_to("a"))
+    assert (one.schedule("q").host, other.schedule("q").host) == (None, None)
+    cluster.delete(cluster.find(Pod, "p"))
+    assert (one.schedule("q").host, other.schedule("q").host) == ("a", "a")
+
+
+def test_changes_reach_the_scheduler():
+    """Nodes and pods that come, change and go after construction count."""
+    cluster = Cluster([pod("p", cpu=2)])
+    ours = Scheduler(cluster, "1.16")
+    assert ours.schedule("p").error == "no nodes available to schedule pods"
+    cluster.add(node("a", cpu="1"))
+    assert ours.schedule("p").error == NO_CPU
+    cluster.update(node("a", cpu="2"))
+    cluster.add(pod("q", on="a", cpu=1))
+    assert ours.schedule("p").error == NO_CPU
+    cluster.update(pod("p", cpu=1))
+    assert ours.schedule("p").host == "a"
+
+
+def test_a_waiting_pod_that_goes():
+    """A pod that is deleted frees what the scheduler gave it, and its nomination."""
+    cluster = Cluster([node("a", cpu="2"), pod("p", cpu=2), pod("q", cpu=2)])
+    ours = Scheduler(cluster)
+    ours.schedule("p")
+    cluster.delete(cluster.find(Pod, "p"))
+    assert ours.explain("q").host == "a"
+    cluster.add(pod("nominated", cpu=2, priority=3, nominated="a"))
+    assert ours.explain("q").host is None
+    cluster.delete(cluster.find(Pod, "nominated"))
+    assert ours.explain("q").host == "a"
 
 
 AT_WORK = Reason("node(s) were worked on", resolvable=False)
@@ -311,7 +312,7 @@ class TestProfiles:
 
     def test_the_default_profile(self):
         """The release alone runs it; details have plugins, and statuses with their codes."""
-        decision = scheduler(*self.NODES, pod("p", requests={"cpu": 3}), release=NEW).schedule("p")
+        decision = scheduler(*self.NODES, pod("p", cpu=3), release=NEW).schedule("p")
         assert (decision.host, decision.failed) == ("a", {"c": ["Insufficient cpu"]})
         assert isinstance(decision, Decision)
         assert decision.statuses["c"] == Status(Code.UNSCHEDULABLE, ("Insufficient cpu",), "NodeResourcesFit")
@@ -327,7 +328,7 @@ class TestProfiles:
             str(tmp_path / "packing.json"),
             configuration(self.PACKING),
         ):
-            ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), profile=profile)
+            ours = scheduler(*self.NODES, pod("p", cpu=1), profile=profile)
             assert ours.algorithm.release.version in (NEW, NEWEST_RELEASE)
             assert ours.schedule("p").host == "c"
 
@@ -338,7 +339,7 @@ class TestProfiles:
             {"schedulerName": "default-scheduler"}, {"schedulerName": "packer", **self.PACKING}
         )
         pods = [
-            pod(name, requests={"cpu": 1}, schedulerName=asks)
+            pod(name, cpu=1, schedulerName=asks)
             for name, asks in (("p", ""), ("q", "packer"), ("r", "other"))
         ]
         ours = scheduler(*self.NODES, *pods, profile=profiles)
@@ -361,11 +362,7 @@ class TestProfiles:
             *(node(f"n{i}") for i in range(150)), pod("p"), release=NEW, percentage_of_nodes_to_score=80
         )
         assert len(many.schedule("p").feasible) == 120
-        full = [
-            node("a", cpu="1"),
-            pod("low", on="a", requests={"cpu": 1}),
-            pod("high", requests={"cpu": 1}, priority=5),
-        ]
+        full = [node("a", cpu="1"), pod("low", on="a", cpu=1), pod("high", cpu=1, priority=5)]
         assert scheduler(*full, release=NEW, preemption=False).schedule("high").preemption is None
         found = scheduler(*full, release=NEW).schedule("high").preemption
         assert found.node == "a"
@@ -401,7 +398,7 @@ class TestConfiguration:
     def test_a_batch_to_try_a_rule_with(self, release):
         """A batch has all nodes as they are now, with the template of the pod; a rule can be called with it,
         and nothing moves."""
-        ours = scheduler(*self.NODES, pod("p", requests={"cpu": 1}), pod("q"), release=release)
+        ours = scheduler(*self.NODES, pod("p", cpu=1), pod("q"), release=release)
         given, nodes, cycle = ours.batch("q")
         assert (nodes.n, given.requests, cycle.pod.name) == (3, {}, "q")
         failures = not_at_work.check(given, nodes, cycle)

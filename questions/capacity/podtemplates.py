@@ -10,7 +10,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.ownership import HASH_LABEL
-from ...api.controlplane.workloads import WORKLOADS, Known, expand
+from ...api.controlplane.workloads import WORKLOADS, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
 from ...api.objects import (
     KubeObject,
@@ -143,7 +143,7 @@ def _of_manifest(
         }
         (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
         return _of_pod(pod, kind)
-    made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
+    made = expand([_one_pod(document, kind)], cron_jobs=True, strict=strict)
     pods = [item for item in made.objects if isinstance(item, Pod)]
     if not pods:
         raise ManifestError(f"{where}: {WANTED} that makes some, got {kind} {name}, which makes no pod")

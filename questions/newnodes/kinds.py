@@ -10,7 +10,7 @@ import attrs
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import each_once, identity_of
-from ...api.controlplane.workloads import Known, expand
+from ...api.controlplane.workloads import expand
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...api.record import replace
@@ -133,7 +133,7 @@ def daemons_on(kind: NodeKind, scenario: Scenario, *, defaults: bool, priorities
     (name,) = kind.names(1)
     node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
     for manifest in manifests:
-        made = expand([manifest], Known(nodes=(node,)), strict=defaults).objects
+        made = expand([manifest], [node], strict=defaults).objects
         pods = [item for item in made if isinstance(item, Pod)]
         for pod in admit(pods, scenario.objects, priorities=priorities).objects if defaults else pods:
             if isinstance(pod, Pod):

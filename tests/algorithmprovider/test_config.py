@@ -28,53 +28,54 @@ def config_map(text, name="p", namespace="kube-system"):
     return manifest("ConfigMap", name, namespace=namespace, data={"policy.cfg": text})
 
 
-class TestDefaults:
-    def test_empty(self):
-        """An empty configuration is the DefaultProvider with the release's defaults."""
-        found = read_configuration({}).with_defaults(LAST)
-        assert (found.source.provider, found.scheduler_name, found.hard_pod_affinity_weight) == (
-            "DefaultProvider",
-            "default-scheduler",
-            1,
-        )
+# --- Defaults -----------------------------------------------------------------------------------------------
 
-    def test_percentage(self):
-        """A percentage of 0 is 50 in 1.12 and 1.13, and left alone later."""
-        assert [read_configuration({}).resolve(release).percentage for release in RELEASES.values()] == [
-            50,
-            50,
-            0,
-            0,
-            0,
-        ]
 
-    def test_hard_weight_of_zero(self):
-        """hardPodAffinitySymmetricWeight 0 is 1."""
-        assert (
-            read_configuration({"hardPodAffinitySymmetricWeight": 0}).resolve(LAST).hard_pod_affinity_weight
-            == 1
-        )
+def test_empty():
+    """An empty configuration is the DefaultProvider with the release's defaults."""
+    found = read_configuration({}).with_defaults(LAST)
+    assert (found.source.provider, found.scheduler_name, found.hard_pod_affinity_weight) == (
+        "DefaultProvider",
+        "default-scheduler",
+        1,
+    )
 
-    def test_provider_wins_over_policy(self):
-        """Where both are given the provider counts, and the Policy is not even looked for."""
-        source = {"provider": "ClusterAutoscalerProvider", "policy": {"file": {"path": "/nowhere"}}}
-        names = [
-            rule.name for rule, _ in read_configuration({"algorithmSource": source}).resolve(LAST).priorities
-        ]
-        assert "MostRequestedPriority" in names
 
-    def test_everything_else(self):
-        """Gates, preemption and weight reach the algorithm."""
-        numbers = {"hardPodAffinitySymmetricWeight": 9, "percentageOfNodesToScore": 30}
-        algorithm = read_configuration(
-            {"featureGates": {"PodOverhead": True}, "disablePreemption": True, **numbers}
-        ).resolve(LAST)
-        assert algorithm.enabled("PodOverhead")
-        assert (algorithm.preemption, algorithm.hard_pod_affinity_weight, algorithm.percentage) == (
-            False,
-            9,
-            30,
-        )
+def test_percentage():
+    """A percentage of 0 is 50 in 1.12 and 1.13, and left alone later."""
+    assert [read_configuration({}).resolve(release).percentage for release in RELEASES.values()] == [
+        50,
+        50,
+        0,
+        0,
+        0,
+    ]
+
+
+def test_hard_weight_of_zero():
+    """hardPodAffinitySymmetricWeight 0 is 1."""
+    assert (
+        read_configuration({"hardPodAffinitySymmetricWeight": 0}).resolve(LAST).hard_pod_affinity_weight == 1
+    )
+
+
+def test_provider_wins_over_policy():
+    """Where both are given the provider counts, and the Policy is not even looked for."""
+    source = {"provider": "ClusterAutoscalerProvider", "policy": {"file": {"path": "/nowhere"}}}
+    names = [
+        rule.name for rule, _ in read_configuration({"algorithmSource": source}).resolve(LAST).priorities
+    ]
+    assert "MostRequestedPriority" in names
+
+
+def test_everything_else():
+    """Gates, preemption and weight reach the algorithm."""
+    numbers = {"hardPodAffinitySymmetricWeight": 9, "percentageOfNodesToScore": 30}
+    algorithm = read_configuration(
+        {"featureGates": {"PodOverhead": True}, "disablePreemption": True, **numbers}
+    ).resolve(LAST)
+    assert algorithm.enabled("PodOverhead")
+    assert (algorithm.preemption, algorithm.hard_pod_affinity_weight, algorithm.percentage) == (False, 9, 30)
 
 
 def test_numbers_out_of_range():
@@ -103,61 +104,68 @@ def test_unreadable(document, message):
     assert refusal_text(PolicyError, read_configuration, document, "conf") == message
 
 
-class TestPolicyFiles:
-    @pytest.mark.parametrize("text", [json.dumps(POLICY), json.dumps(POLICY, indent="\t"), YAML])
-    def test_json_and_yaml(self, tmp_path, text):
-        """A Policy is JSON or YAML."""
-        (tmp_path / "policy").write_text(text)
-        assert load_policy(tmp_path / "policy").predicates[0].name == "GeneralPredicates"
+# --- Policy files -------------------------------------------------------------------------------------------
 
-    def test_in_a_config_map(self):
-        """A ConfigMap holds it under policy.cfg."""
-        content = io.StringIO(json.dumps(config_map(json.dumps(POLICY))))
-        assert policy_document("-", content).data == POLICY
 
-    def test_config_map_without_the_key(self):
-        """A ConfigMap without policy.cfg is refused in upstream's words."""
-        with pytest.raises(PolicyError, match=r'missing policy config map value at key "policy\.cfg"'):
-            policy_document("-", io.StringIO('{"kind": "ConfigMap", "data": {}}'))
+@pytest.mark.parametrize("text", [json.dumps(POLICY), json.dumps(POLICY, indent="\t"), YAML])
+def test_json_and_yaml(tmp_path, text):
+    """A Policy is JSON or YAML."""
+    (tmp_path / "policy").write_text(text)
+    assert load_policy(tmp_path / "policy").predicates[0].name == "GeneralPredicates"
 
-    def test_broken_text_in_a_config_map(self):
-        """What is broken inside a ConfigMap is said with its place there."""
-        content = io.StringIO(json.dumps(config_map('{"kind": "Policy",\n "predicates": [}')))
-        place = r"standard input, document 1, data\[policy.cfg\], line 2, column 17"
-        with pytest.raises(PolicyError, match=f"invalid policy: {place}: broken JSON"):
-            policy_document("-", content)
 
-    def test_error_names_the_file(self, tmp_path):
-        """What cannot be read is said with file and path."""
-        file = tmp_path / "policy.json"
-        file.write_text('{"apiVersion": "v1", "predicates": 3}')
-        with pytest.raises(
-            PolicyError, match=r"policy.json, document 1: invalid policy: predicates: expected a list, got 3"
-        ):
-            load_policy(file)
+def test_in_a_config_map():
+    """A ConfigMap holds it under policy.cfg."""
+    content = io.StringIO(json.dumps(config_map(json.dumps(POLICY))))
+    assert policy_document("-", content).data == POLICY
 
-    def test_relative_path(self, tmp_path):
-        """A Policy file's path starts from the configuration's folder."""
-        (tmp_path / "p.json").write_text(json.dumps(POLICY))
-        (tmp_path / "c.yaml").write_text(
-            "kind: KubeSchedulerConfiguration\nalgorithmSource: {policy: {file: {path: p.json}}}\n"
-        )
-        names = [rule.name for rule in load_configuration(tmp_path / "c.yaml").resolve(LAST).predicates]
-        assert names == ["CheckNodeUnschedulable", "GeneralPredicates", "PodToleratesNodeTaints"]
 
-    def test_missing_file(self):
-        """A Policy file that is not there is refused in upstream's words."""
-        with pytest.raises(PolicyError, match=r"^missing policy config file nowhere\.json$"):
-            read_configuration({"algorithmSource": {"policy": {"file": {"path": "nowhere.json"}}}}).resolve(
-                LAST
-            )
+def test_config_map_without_the_key():
+    """A ConfigMap without policy.cfg is refused in upstream's words."""
+    with pytest.raises(PolicyError, match=r'missing policy config map value at key "policy\.cfg"'):
+        policy_document("-", io.StringIO('{"kind": "ConfigMap", "data": {}}'))
 
-    def test_config_map_source(self):
-        """A ConfigMap is found by namespace, kube-system unless told otherwise, and name."""
-        written = read_configuration({"algorithmSource": {"policy": {"configMap": {"name": "p"}}}})
-        maps = {("kube-system", "p"): config_map(json.dumps(POLICY))}
-        assert len(written.resolve(LAST, config_maps=maps).predicates) == 3
-        with pytest.raises(
-            PolicyError, match=r"couldn't get policy config map kube-system/p: configmaps \"p\" not found"
-        ):
-            written.resolve(FIRST)
+
+def test_broken_text_in_a_config_map():
+    """What is broken inside a ConfigMap is said with its place there."""
+    content = io.StringIO(json.dumps(config_map('{"kind": "Policy",\n "predicates": [}')))
+    place = r"standard input, document 1, data\[policy.cfg\], line 2, column 17"
+    with pytest.raises(PolicyError, match=f"invalid policy: {place}: broken JSON"):
+        policy_document("-", content)
+
+
+def test_error_names_the_file(tmp_path):
+    """What cannot be read is said with file and path."""
+    file = tmp_path / "policy.json"
+    file.write_text('{"apiVersion": "v1", "predicates": 3}')
+    with pytest.raises(
+        PolicyError, match=r"policy.json, document 1: invalid policy: predicates: expected a list, got 3"
+    ):
+        load_policy(file)
+
+
+def test_relative_path(tmp_path):
+    """A Policy file's path starts from the configuration's folder."""
+    (tmp_path / "p.json").write_text(json.dumps(POLICY))
+    (tmp_path / "c.yaml").write_text(
+        "kind: KubeSchedulerConfiguration\nalgorithmSource: {policy: {file: {path: p.json}}}\n"
+    )
+    names = [rule.name for rule in load_configuration(tmp_path / "c.yaml").resolve(LAST).predicates]
+    assert names == ["CheckNodeUnschedulable", "GeneralPredicates", "PodToleratesNodeTaints"]
+
+
+def test_missing_file():
+    """A Policy file that is not there is refused in upstream's words."""
+    with pytest.raises(PolicyError, match=r"^missing policy config file nowhere\.json$"):
+        read_configuration({"algorithmSource": {"policy": {"file": {"path": "nowhere.json"}}}}).resolve(LAST)
+
+
+def test_config_map_source():
+    """A ConfigMap is found by namespace, kube-system unless told otherwise, and name."""
+    written = read_configuration({"algorithmSource": {"policy": {"configMap": {"name": "p"}}}})
+    maps = {("kube-system", "p"): config_map(json.dumps(POLICY))}
+    assert len(written.resolve(LAST, config_maps=maps).predicates) == 3
+    with pytest.raises(
+        PolicyError, match=r"couldn't get policy config map kube-system/p: configmaps \"p\" not found"
+    ):
+        written.resolve(FIRST)

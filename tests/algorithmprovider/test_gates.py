@@ -41,81 +41,89 @@ def test_malformed(text, message):
     assert refusal_text(PolicyError, parse_gates, text) == message
 
 
-class TestResolvedGates:
-    def test_defaults(self):
-        """Every gate of the release is there, at its default unless set."""
-        gates = resolved_gates(LAST, "PodOverhead=true")
-        assert set(gates) == set(LAST.gates)
-        assert {name for name, on in gates.items() if on != LAST.gates[name].default} == {"PodOverhead"}
-
-    @pytest.mark.parametrize(
-        "version, gate",
-        [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")],
-    )
-    def test_unknown(self, version, gate):
-        """A gate of another release, or of none, is refused."""
-        with pytest.raises(PolicyError, match=f"^unrecognized feature gate: {gate}$"):
-            resolved_gates(RELEASES[version], {gate: True})
-
-    def test_locked(self):
-        """A locked gate may be set to its default only."""
-        assert resolved_gates(LAST, {"PodPriority": True})["PodPriority"]
-        with pytest.raises(
-            PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"
-        ):
-            resolved_gates(LAST, {"PodPriority": False})
-
-    def test_all_alpha(self):
-        """AllAlpha switches every alpha gate that nothing else is said of."""
-        gates = resolved_gates(LAST, "AllAlpha=true,EvenPodsSpread=false")
-        assert gates["PodOverhead"]
-        assert not gates["EvenPodsSpread"]
-        assert not resolved_gates(LAST, "AllAlpha=false")["LegacyNodeRoleBehavior"]
+# --- Resolved gates -----------------------------------------------------------------------------------------
 
 
-class TestNames:
-    def test_without_taints_by_condition(self):
-        """Without TaintNodesByCondition conditions are asked directly, and unschedulable nodes with them."""
-        names = [rule.name for rule in resolve(LAST, gates={"TaintNodesByCondition": False}).predicates]
-        assert names[0] == "CheckNodeCondition"
-        assert names[-4:] == [
-            "CheckNodeMemoryPressure",
-            "CheckNodePIDPressure",
-            "CheckNodeDiskPressure",
+def test_defaults():
+    """Every gate of the release is there, at its default unless set."""
+    gates = resolved_gates(LAST, "PodOverhead=true")
+    assert set(gates) == set(LAST.gates)
+    assert {name for name, on in gates.items() if on != LAST.gates[name].default} == {"PodOverhead"}
+
+
+@pytest.mark.parametrize(
+    "version, gate", [("1.16", "VolumeScheduling"), ("1.14", "EnableEquivalenceClassCache"), ("1.12", "Nope")]
+)
+def test_unknown(version, gate):
+    """A gate of another release, or of none, is refused."""
+    with pytest.raises(PolicyError, match=f"^unrecognized feature gate: {gate}$"):
+        resolved_gates(RELEASES[version], {gate: True})
+
+
+def test_locked():
+    """A locked gate may be set to its default only."""
+    assert resolved_gates(LAST, {"PodPriority": True})["PodPriority"]
+    with pytest.raises(
+        PolicyError, match=r"^cannot set feature gate PodPriority to false, feature is locked to true$"
+    ):
+        resolved_gates(LAST, {"PodPriority": False})
+
+
+def test_all_alpha():
+    """AllAlpha switches every alpha gate that nothing else is said of."""
+    gates = resolved_gates(LAST, "AllAlpha=true,EvenPodsSpread=false")
+    assert gates["PodOverhead"]
+    assert not gates["EvenPodsSpread"]
+    assert not resolved_gates(LAST, "AllAlpha=false")["LegacyNodeRoleBehavior"]
+
+
+# --- Names --------------------------------------------------------------------------------------------------
+
+
+def test_without_taints_by_condition():
+    """Without TaintNodesByCondition conditions are asked directly, and unschedulable nodes with them."""
+    names = [rule.name for rule in resolve(LAST, gates={"TaintNodesByCondition": False}).predicates]
+    assert names[0] == "CheckNodeCondition"
+    assert names[-4:] == [
+        "CheckNodeMemoryPressure",
+        "CheckNodePIDPressure",
+        "CheckNodeDiskPressure",
+        "MatchInterPodAffinity",
+    ]
+    assert "CheckNodeUnschedulable" not in names
+
+
+@pytest.mark.parametrize("version, added", [("1.12", False), ("1.13", True), ("1.16", True)])
+def test_resource_limits(version, added):
+    """ResourceLimitsPriority is registered with its gate; from 1.13 on the providers have it too."""
+    found = registry(version, ResourceLimitsPriorityFunction=True)
+    assert "ResourceLimitsPriority" in found.priorities
+    assert ("ResourceLimitsPriority" in found.default_priorities) == added
+    assert "ResourceLimitsPriority" not in registry(version).priorities
+
+
+def test_even_pods_spread():
+    """EvenPodsSpread brings a predicate and a priority, to both providers."""
+    for provider in ("DefaultProvider", "ClusterAutoscalerProvider"):
+        algorithm = resolve(LAST, gates={"EvenPodsSpread": True}, provider=provider)
+        assert [rule.name for rule in algorithm.predicates][-2:] == [
+            "EvenPodsSpread",
             "MatchInterPodAffinity",
         ]
-        assert "CheckNodeUnschedulable" not in names
+        assert ("EvenPodsSpreadPriority", 1) in [(rule.name, weight) for rule, weight in algorithm.priorities]
 
-    @pytest.mark.parametrize("version, added", [("1.12", False), ("1.13", True), ("1.16", True)])
-    def test_resource_limits(self, version, added):
-        """ResourceLimitsPriority is registered with its gate; from 1.13 on the providers have it too."""
-        found = registry(version, ResourceLimitsPriorityFunction=True)
-        assert "ResourceLimitsPriority" in found.priorities
-        assert ("ResourceLimitsPriority" in found.default_priorities) == added
-        assert "ResourceLimitsPriority" not in registry(version).priorities
 
-    def test_even_pods_spread(self):
-        """EvenPodsSpread brings a predicate and a priority, to both providers."""
-        for provider in ("DefaultProvider", "ClusterAutoscalerProvider"):
-            algorithm = resolve(LAST, gates={"EvenPodsSpread": True}, provider=provider)
-            assert [rule.name for rule in algorithm.predicates][-2:] == [
-                "EvenPodsSpread",
-                "MatchInterPodAffinity",
-            ]
-            assert ("EvenPodsSpreadPriority", 1) in [
-                (rule.name, weight) for rule, weight in algorithm.priorities
-            ]
+def test_cluster_autoscaler_provider():
+    """ClusterAutoscalerProvider fills nodes up instead of spreading."""
+    names = [rule.name for rule, _ in resolve(LAST, provider="ClusterAutoscalerProvider").priorities]
+    assert "MostRequestedPriority" in names
+    assert "LeastRequestedPriority" not in names
 
-    def test_cluster_autoscaler_provider(self):
-        """ClusterAutoscalerProvider fills nodes up instead of spreading."""
-        names = [rule.name for rule, _ in resolve(LAST, provider="ClusterAutoscalerProvider").priorities]
-        assert "MostRequestedPriority" in names
-        assert "LeastRequestedPriority" not in names
 
-    def test_unknown_provider(self):
-        """A provider that there is not is refused in upstream's words."""
-        with pytest.raises(PolicyError, match=r'^plugin "Nope" has not been registered$'):
-            resolve(LAST, provider="Nope")
+def test_unknown_provider():
+    """A provider that there is not is refused in upstream's words."""
+    with pytest.raises(PolicyError, match=r'^plugin "Nope" has not been registered$'):
+        resolve(LAST, provider="Nope")
 
 
 # --- From a Policy to the algorithm, and everything that is refused on the way ------------------------------
@@ -145,36 +153,41 @@ def refusal(release=LAST, **policy):
     return refusal_text(PolicyError, of, release, **policy)
 
 
-class TestPredicates:
-    def test_argument_replaces_an_existing_predicate(self):
-        """An argument under a name that there is replaces its function."""
-        rule = of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}]).predicates[1]
-        assert rule.name == "GeneralPredicates"
-        assert rule is not CATALOGUE.predicates["GeneralPredicates"]
+# --- Predicates ---------------------------------------------------------------------------------------------
 
-    def test_argument_replaces_a_mandatory_predicate(self):
-        """A mandatory predicate can be replaced, not left out."""
-        found = {
-            rule.name: rule
-            for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates
-        }
-        assert found["PodToleratesNodeTaints"] is not CATALOGUE.predicates["PodToleratesNodeTaints"]
 
-    def test_a_name_made_by_an_argument_may_be_named_again(self):
-        """What one entry registered, a later entry without argument finds."""
-        assert "CheckServiceAffinity" in predicates(
-            of(
-                predicates=[
-                    {"name": "CheckServiceAffinity", "argument": AFFINITY},
-                    {"name": "CheckServiceAffinity"},
-                ]
-            )
+def test_argument_replaces_an_existing_predicate():
+    """An argument under a name that there is replaces its function."""
+    rule = of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}]).predicates[1]
+    assert rule.name == "GeneralPredicates"
+    assert rule is not CATALOGUE.predicates["GeneralPredicates"]
+
+
+def test_argument_replaces_a_mandatory_predicate():
+    """A mandatory predicate can be replaced, not left out."""
+    found = {
+        rule.name: rule
+        for rule in of(predicates=[{"name": "PodToleratesNodeTaints", "argument": PRESENCE}]).predicates
+    }
+    assert found["PodToleratesNodeTaints"] is not CATALOGUE.predicates["PodToleratesNodeTaints"]
+
+
+def test_a_name_made_by_an_argument_may_be_named_again():
+    """What one entry registered, a later entry without argument finds."""
+    assert "CheckServiceAffinity" in predicates(
+        of(
+            predicates=[
+                {"name": "CheckServiceAffinity", "argument": AFFINITY},
+                {"name": "CheckServiceAffinity"},
+            ]
         )
+    )
 
-    def test_one_configuration_does_not_leak_into_the_next(self):
-        """A replaced predicate is itself again in the next configuration."""
-        of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}])
-        assert resolve(LAST).predicates[1] is CATALOGUE.predicates["GeneralPredicates"]
+
+def test_one_configuration_does_not_leak_into_the_next():
+    """A replaced predicate is itself again in the next configuration."""
+    of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}])
+    assert resolve(LAST).predicates[1] is CATALOGUE.predicates["GeneralPredicates"]
 
 
 def test_bad_shape_is_found_late():
@@ -189,78 +202,90 @@ def test_bad_shape_is_found_late():
     assert priorities(of(priorities=[bad, good])) == {"Ratio": 2}
 
 
-class TestTheRest:
-    def test_order_of_refusals(self):
-        """Validation comes before predicates, these before priorities."""
-        predicate_entry = {"name": "Nope"}
-        priority_entry = {"name": "Nope", "weight": 1}
-        assert "Predicate type" in refusal(predicates=[predicate_entry], priorities=[priority_entry])
-        assert "positive weight" in refusal(predicates=[predicate_entry], priorities=[{"name": "Nope"}])
+# --- The rest -----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "written, configured, weight", [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
+
+def test_order_of_refusals():
+    """Validation comes before predicates, these before priorities."""
+    predicate_entry = {"name": "Nope"}
+    priority_entry = {"name": "Nope", "weight": 1}
+    assert "Predicate type" in refusal(predicates=[predicate_entry], priorities=[priority_entry])
+    assert "positive weight" in refusal(predicates=[predicate_entry], priorities=[{"name": "Nope"}])
+
+
+@pytest.mark.parametrize(
+    "written, configured, weight", [(0, 7, 7), (5, 7, 5), (None, 7, 7), (2**32 + 3, 7, 3)]
+)
+def test_hard_pod_affinity_weight(written, configured, weight):
+    """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
+    algorithm = resolve(
+        LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured
     )
-    def test_hard_pod_affinity_weight(self, written, configured, weight):
-        """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
-        algorithm = resolve(
-            LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured
-        )
-        assert algorithm.hard_pod_affinity_weight == weight
-
-    def test_equivalence_cache(self):
-        """The equivalence cache is on by its gate or by itself, where the release has it."""
-        old = RELEASES["1.13"]
-        assert resolve(old, gates={"EnableEquivalenceClassCache": True}).equivalence_cache
-        assert resolve(old, equivalence_cache=True).equivalence_cache
-        assert not resolve(old).equivalence_cache
-        assert not resolve(LAST, equivalence_cache=True).equivalence_cache
+    assert algorithm.hard_pod_affinity_weight == weight
 
 
-class TestCatalogue:
-    def own(self, name="OnlyMine"):
-        """A predicate of one's own."""
-        return predicate(name, reads=Reads.NOTHING)(lambda pod, nodes, cycle: None)
+def test_equivalence_cache():
+    """The equivalence cache is on by its gate or by itself, where the release has it."""
+    old = RELEASES["1.13"]
+    assert resolve(old, gates={"EnableEquivalenceClassCache": True}).equivalence_cache
+    assert resolve(old, equivalence_cache=True).equivalence_cache
+    assert not resolve(old).equivalence_cache
+    assert not resolve(LAST, equivalence_cache=True).equivalence_cache
 
-    def test_own_rules_join_the_provider(self):
-        """One's own predicate runs behind upstream's, one's own priority counts with its weight."""
-        mine = priority("MyTaste", reads=Reads.NOTHING)(lambda pod, nodes, cycle: nodes.zone)
-        algorithm = resolve(LAST, catalogue=CATALOGUE.with_(self.own()).with_(mine, weight=7))
-        assert predicates(algorithm)[-2:] == ["MatchInterPodAffinity", "OnlyMine"]
-        assert priorities(algorithm)["MyTaste"] == 7
 
-    def test_own_rules_may_be_named(self):
-        """A Policy runs one's own rule only if it names it."""
-        catalogue = CATALOGUE.with_(self.own())
-        assert (
-            predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
-            == "OnlyMine"
-        )
-        assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
+# --- Catalogue ----------------------------------------------------------------------------------------------
 
-    def test_taken_name(self):
-        """A name that there is already is refused, also one that a gate hides."""
-        with pytest.raises(PolicyError, match='got "EvenPodsSpread", which there is already'):
-            CATALOGUE.with_(self.own("EvenPodsSpread"))
 
-    def test_bad_name(self):
-        """A name that upstream would not register is refused."""
-        with pytest.raises(PolicyError, match="does not match the name validation regexp"):
-            CATALOGUE.with_(self.own("my_rule"))
+def own(name="OnlyMine"):
+    """A predicate of one's own."""
+    return predicate(name, reads=Reads.NOTHING)(lambda pod, nodes, cycle: None)
 
-    def test_with_leaves_the_original_alone(self):
-        """Adding makes another catalogue."""
-        before = len(CATALOGUE.predicates)
-        CATALOGUE.with_(self.own())
-        assert len(CATALOGUE.predicates) == before
-        assert CATALOGUE.added_predicates == ()
 
-    def test_missing_function(self):
-        """A catalogue that lacks what the release registers is refused in upstream's words."""
-        with pytest.raises(
-            PolicyError,
-            match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
-        ):
-            resolve(LAST, catalogue=Catalogue())
+def test_own_rules_join_the_provider():
+    """One's own predicate runs behind upstream's, one's own priority counts with its weight."""
+    mine = priority("MyTaste", reads=Reads.NOTHING)(lambda pod, nodes, cycle: nodes.zone)
+    algorithm = resolve(LAST, catalogue=CATALOGUE.with_(own()).with_(mine, weight=7))
+    assert predicates(algorithm)[-2:] == ["MatchInterPodAffinity", "OnlyMine"]
+    assert priorities(algorithm)["MyTaste"] == 7
+
+
+def test_own_rules_may_be_named():
+    """A Policy runs one's own rule only if it names it."""
+    catalogue = CATALOGUE.with_(own())
+    assert (
+        predicates(resolve(LAST, policy={"predicates": [{"name": "OnlyMine"}]}, catalogue=catalogue))[-1]
+        == "OnlyMine"
+    )
+    assert "OnlyMine" not in predicates(resolve(LAST, policy={"predicates": []}, catalogue=catalogue))
+
+
+def test_taken_name():
+    """A name that there is already is refused, also one that a gate hides."""
+    with pytest.raises(PolicyError, match='got "EvenPodsSpread", which there is already'):
+        CATALOGUE.with_(own("EvenPodsSpread"))
+
+
+def test_bad_name():
+    """A name that upstream would not register is refused."""
+    with pytest.raises(PolicyError, match="does not match the name validation regexp"):
+        CATALOGUE.with_(own("my_rule"))
+
+
+def test_with_leaves_the_original_alone():
+    """Adding makes another catalogue."""
+    before = len(CATALOGUE.predicates)
+    CATALOGUE.with_(own())
+    assert len(CATALOGUE.predicates) == before
+    assert CATALOGUE.added_predicates == ()
+
+
+def test_missing_function():
+    """A catalogue that lacks what the release registers is refused in upstream's words."""
+    with pytest.raises(
+        PolicyError,
+        match=r'^invalid predicate name "PodFitsPorts" specified - no corresponding function found$',
+    ):
+        resolve(LAST, catalogue=Catalogue())
 
 
 # --- The behaviours in cells --------------------------------------------------------------------------------
@@ -306,23 +331,22 @@ def test_adaptive_share(nodes, percentage, found):
     assert cells.adaptive_share(nodes, percentage) == found
 
 
-class TestPickHost:
-    def test_round_robin(self):
-        """Equals take turns, and the counter moves each time."""
-        assert [cells.round_robin(3, times) for times in range(4)] == [
-            (0, True),
-            (1, True),
-            (2, True),
-            (0, True),
-        ]
+# --- Pick host ----------------------------------------------------------------------------------------------
 
-    def test_a_single_best_moves_the_counter_too(self):
-        """A single best node is taken whatever the counter says, and moves it."""
-        assert cells.round_robin(1, 7) == (0, True)
 
-    def test_first_best(self):
-        """The first of the best, with a counter that stands still."""
-        assert cells.first_best(2, 4) == (0, False)
+def test_round_robin():
+    """Equals take turns, and the counter moves each time."""
+    assert [cells.round_robin(3, times) for times in range(4)] == [(0, True), (1, True), (2, True), (0, True)]
+
+
+def test_a_single_best_moves_the_counter_too():
+    """A single best node is taken whatever the counter says, and moves it."""
+    assert cells.round_robin(1, 7) == (0, True)
+
+
+def test_first_best():
+    """The first of the best, with a counter that stands still."""
+    assert cells.first_best(2, 4) == (0, False)
 
 
 class TestErrorJoiner:
@@ -336,24 +360,24 @@ class TestErrorJoiner:
         assert cells.listed_once(["a", "b", "a"]) == "[a, b]"
 
 
-class TestRatioMean:
-    def test_truncated(self):
-        """7 and 8 make 7, whatever the weights."""
-        assert cells.truncated_mean(np.array([[7, 0], [8, 8]]), ints(1, 5)).tolist() == [7, 4]
+# --- Ratio mean ---------------------------------------------------------------------------------------------
 
-    def test_rounded_over_positive_scores(self):
-        """7 and 8 make 8; a resource that scores 0 does not count at all."""
-        assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [
-            8,
-            8,
-            0,
-        ]
 
-    def test_weights(self):
-        """Resources count by weight, also where negative weights make the sum of weights 0."""
-        assert cells.rounded_mean_of_positive(np.array([[10], [4]]), ints(3, 1)).tolist() == [9]
-        assert cells.rounded_mean_of_positive(np.array([[10], [4]]), ints(1, -1)).tolist() == [0]
-        assert cells.rounded_mean_of_positive(np.array([[1], [2]]), ints(-3, 1)).tolist() == [1]
+def test_truncated():
+    """7 and 8 make 7, whatever the weights."""
+    assert cells.truncated_mean(np.array([[7, 0], [8, 8]]), ints(1, 5)).tolist() == [7, 4]
+
+
+def test_rounded_over_positive_scores():
+    """7 and 8 make 8; a resource that scores 0 does not count at all."""
+    assert cells.rounded_mean_of_positive(np.array([[7, 0, 0], [8, 8, 0]]), ints(1, 1)).tolist() == [8, 8, 0]
+
+
+def test_weights():
+    """Resources count by weight, also where negative weights make the sum of weights 0."""
+    assert cells.rounded_mean_of_positive(np.array([[10], [4]]), ints(3, 1)).tolist() == [9]
+    assert cells.rounded_mean_of_positive(np.array([[10], [4]]), ints(1, -1)).tolist() == [0]
+    assert cells.rounded_mean_of_positive(np.array([[1], [2]]), ints(-3, 1)).tolist() == [1]
 
 
 def test_both_labels():
@@ -369,26 +393,30 @@ def test_both_labels():
 MOST = 2**63 - 1
 
 
-class TestTheLimit:
-    @pytest.mark.parametrize(
-        "written, limit", [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)]
-    )
-    def test_a_whole_number(self, written, limit):
-        """A whole number above 0 of 64 bits counts."""
-        assert max_pd_vols({MAX_PD_VOLS: written}) == limit
-        assert ignored_limit({MAX_PD_VOLS: written}) is None
+# --- The limit ----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "written", ["0", "-1", "x", "1.5", " 5", "5\n", "1_000", "\u0665", str(MOST + 1), "9" * 5000]
-    )
-    def test_anything_else(self, written):
-        """Anything else is ignored, and a line says so."""
-        assert max_pd_vols({MAX_PD_VOLS: written}) is None
-        told = ignored_limit({MAX_PD_VOLS: written})
-        assert told is not None
-        assert "expected a whole number above 0" in told
-        assert len(told) < 200
 
-    def test_nothing(self):
-        """Where nothing is set, nothing is said."""
-        assert max_pd_vols({}) is ignored_limit({}) is ignored_limit({MAX_PD_VOLS: ""}) is None
+@pytest.mark.parametrize(
+    "written, limit", [("5", 5), ("+5", 5), ("0005", 5), (str(MOST), MOST), ("0" * 5000 + "7", 7)]
+)
+def test_a_whole_number(written, limit):
+    """A whole number above 0 of 64 bits counts."""
+    assert max_pd_vols({MAX_PD_VOLS: written}) == limit
+    assert ignored_limit({MAX_PD_VOLS: written}) is None
+
+
+@pytest.mark.parametrize(
+    "written", ["0", "-1", "x", "1.5", " 5", "5\n", "1_000", "\u0665", str(MOST + 1), "9" * 5000]
+)
+def test_anything_else(written):
+    """Anything else is ignored, and a line says so."""
+    assert max_pd_vols({MAX_PD_VOLS: written}) is None
+    told = ignored_limit({MAX_PD_VOLS: written})
+    assert told is not None
+    assert "expected a whole number above 0" in told
+    assert len(told) < 200
+
+
+def test_nothing():
+    """Where nothing is set, nothing is said."""
+    assert max_pd_vols({}) is ignored_limit({}) is ignored_limit({MAX_PD_VOLS: ""}) is None

@@ -27,7 +27,7 @@ class Case(msgspec.Struct):
 
 def lines(file):
     """The JSON lines of a file."""
-    with gzip.open(file, "rt", encoding="utf-8") as stream:
+    with gzip.open(file, "rt") as stream:
         yield from stream
 
 

@@ -43,152 +43,159 @@ class Diary:
         self.heard.append(f"-{item.key}")
 
 
-class TestWhatIsThere:
-    def test_objects_and_manifests(self):
-        """A cluster is made of objects and of manifests, in their order; pods without a node wait."""
-        node = Node(metadata=ObjectMeta(name="a"))
-        cluster = Cluster([pod("bound", nodeName="a"), node, pod("waiting")])
-        assert [item.key for item in cluster.objects] == ["default/bound", "a", "default/waiting"]
-        assert [item.name for item in cluster.nodes] == ["a"]
-        assert [item.name for item in cluster.pods] == ["bound", "waiting"]
-        assert [item.name for item in cluster.pending] == ["waiting"]
-        assert repr(cluster) == "<Cluster: 1 nodes, 2 pods, 1 of them waiting>"
-
-    def test_files(self, root):
-        """Files are read as the commands read them."""
-        cluster = Cluster.load(root / "examples" / "cluster")
-        assert (len(cluster.nodes), len(cluster.pending)) == (11, 22)
-        assert cluster.ignored == {}
-
-    def test_what_files_have_in_excess(self):
-        """What the API server would refuse is left out with a warning, kinds that scheduling does not read
-        are counted."""
-        lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
-        cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
-        assert (cluster.objects, cluster.ignored) == (
-            (),
-            {"refused by the API server": 1, "of kind Ingress": 1},
-        )
-        assert tuple(map(str, cluster.warnings)) == (
-            "Pod default/p: refused by the API server: no PriorityClass with name x was found",
-        )
-
-    def test_api_defaults(self):
-        """Objects get the API server's defaults, whether given as manifests or as values; without *defaults*
-        they stay as they are."""
-        limited = pod("p", containers=yaml.safe_load("[{name: c, resources: {limits: {cpu: 1}}}]"))
-        (plain,) = Cluster([limited], defaults=False).pods
-        assert not plain.spec.containers[0].requests
-        assert Cluster([limited]).pods == Cluster([plain]).pods
-        assert Cluster([limited]).pods[0].spec.containers[0].requests == plain.spec.containers[0].limits
-
-    def test_finding(self):
-        """An object is found by its key, in ``default`` by its name; else near names are suggested."""
-        cluster = Cluster([pod("web-0"), manifest("Node", "worker-1")])
-        assert cluster.find(Pod, "web-0") is cluster.find(Pod, "default/web-0")
-        with pytest.raises(
-            UnknownNameError,
-            match=r'^Node: got "worker1", which the cluster does not have; did you mean "worker-1"\?$',
-        ):
-            cluster.find(Node, "worker1")
+# --- What is there ------------------------------------------------------------------------------------------
 
 
-class TestChanges:
-    def test_add(self):
-        """Objects come behind those that are there; a workload stands for the pods that it lacks."""
-        cluster = Cluster([manifest("Node", "a")])
-        cluster.add(pod("p"), web(2))
-        assert [item.kind for item in cluster.objects] == ["Node", "Pod", "ReplicaSet", "Pod", "Pod"]
-        assert {item.labels["app"] for item in cluster.pending[1:]} == {"web"}
+def test_objects_and_manifests():
+    """A cluster is made of objects and of manifests, in their order; pods without a node wait."""
+    node = Node(metadata=ObjectMeta(name="a"))
+    cluster = Cluster([pod("bound", nodeName="a"), node, pod("waiting")])
+    assert [item.key for item in cluster.objects] == ["default/bound", "a", "default/waiting"]
+    assert [item.name for item in cluster.nodes] == ["a"]
+    assert [item.name for item in cluster.pods] == ["bound", "waiting"]
+    assert [item.name for item in cluster.pending] == ["waiting"]
+    assert repr(cluster) == "<Cluster: 1 nodes, 2 pods, 1 of them waiting>"
 
-    def test_priority_classes_of_the_cluster_count(self):
-        """A new pod gets the priority of a class that came before it."""
-        cluster = Cluster([manifest("PriorityClass", "high", value=7)])
-        cluster.add(pod("p", priorityClassName="high"))
-        assert cluster.find(Pod, "p").priority == 7
-        cluster.delete(*cluster.of(PriorityClass))
-        with pytest.raises(
-            ManifestError,
-            match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$",
-        ):
-            cluster.add(pod("q", priorityClassName="high"))
 
-    def test_update(self):
-        """An object changes in its place."""
-        cluster = Cluster([pod("p"), pod("q")])
-        cluster.update(cluster.pods[0].bound_to("a"))
-        assert [(item.name, item.spec.node_name) for item in cluster.pods] == [("p", "a"), ("q", "")]
+def test_files(root):
+    """Files are read as the commands read them."""
+    cluster = Cluster.load(root / "examples" / "cluster")
+    assert (len(cluster.nodes), len(cluster.pending)) == (11, 22)
+    assert cluster.ignored == {}
 
-    def test_delete(self):
-        """An object goes, by kind and key."""
-        cluster = Cluster([pod("p"), pod("q")])
-        cluster.delete(Pod(metadata=ObjectMeta(name="p")))
-        assert [item.name for item in cluster.pods] == ["q"]
 
-    @pytest.mark.parametrize(
-        "verb, item, message",
-        [
-            (
-                "add",
-                pod("p"),
-                "Pod default/p: metadata.name: expected a new name, got that of an object that is there",
-            ),
-            (
-                "add",
-                manifest("Ingress", "i"),
-                "manifest: got an object of kind Ingress, which scheduling does not read",
-            ),
-            (
-                "add",
-                {"metadata": {}},
-                "manifest 1: kind: expected the kind of a Kubernetes object, got nothing",
-            ),
-            ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: expected an object, got 1"),
-            ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
-            (
-                "update",
-                pod("p", nodeName="b"),
-                'Pod default/p: spec.nodeName: expected a, got "b": pods do not move',
-            ),
-            ("update", pod("p"), 'Pod default/p: spec.nodeName: expected a, got "": pods do not move'),
-            ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
-        ],
+def test_what_files_have_in_excess():
+    """What the API server would refuse is left out with a warning, kinds that scheduling does not read
+    are counted."""
+    lines = [json.dumps(found) for found in (manifest("Ingress", "i"), pod("p", priorityClassName="x"))]
+    cluster = Cluster.load("-", stdin=io.StringIO("\n".join(lines)))
+    assert (cluster.objects, cluster.ignored) == ((), {"refused by the API server": 1, "of kind Ingress": 1})
+    assert tuple(map(str, cluster.warnings)) == (
+        "Pod default/p: refused by the API server: no PriorityClass with name x was found",
     )
-    def test_refusals(self, verb, item, message):
-        """What cannot be is refused in one line, and changes nothing, also of what was given along with it."""
-        cluster = Cluster([pod("p", nodeName="a"), pod("q")])
-        before = cluster.objects
-        fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
-        assert (
-            refusal_text(KubeclassicError, getattr(cluster, verb), fine, item).replace(
-                "manifest 2", "manifest 1"
-            )
-            == message
-        )
-        assert cluster.objects == before
 
 
-class TestFollowers:
-    def test_a_follower_hears_everything(self):
-        """Who follows is told of what is there, then of each change."""
-        cluster = Cluster([pod("p")])
-        diary = Diary()
-        cluster.follow(diary)
-        cluster.add(pod("q"))
-        cluster.update(pod("p", nodeName="a"))
-        cluster.delete(cluster.find(Pod, "q"))
-        assert diary.heard == ["+default/p", "+default/q", "+default/p", "-default/q"]
+def test_api_defaults():
+    """Objects get the API server's defaults, whether given as manifests or as values; without *defaults*
+    they stay as they are."""
+    limited = pod("p", containers=yaml.safe_load("[{name: c, resources: {limits: {cpu: 1}}}]"))
+    (plain,) = Cluster([limited], defaults=False).pods
+    assert not plain.spec.containers[0].requests
+    assert Cluster([limited]).pods == Cluster([plain]).pods
+    assert Cluster([limited]).pods[0].spec.containers[0].requests == plain.spec.containers[0].limits
 
-    def test_one_of_the_same_name(self):
-        """An object with another UID is another one: the old one goes first."""
-        cluster = Cluster([pod("p")])
-        diary = Diary()
-        cluster.follow(diary)
-        cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
-        assert diary.heard == ["+default/p", "-default/p", "+default/p"]
 
-    def test_followers_are_not_kept(self):
-        """A cluster does not keep those alive who follow it."""
-        cluster = Cluster()
-        cluster.follow(Diary())
-        assert not list(cluster._followers)
+def test_finding():
+    """An object is found by its key, in ``default`` by its name; else near names are suggested."""
+    cluster = Cluster([pod("web-0"), manifest("Node", "worker-1")])
+    assert cluster.find(Pod, "web-0") is cluster.find(Pod, "default/web-0")
+    with pytest.raises(
+        UnknownNameError,
+        match=r'^Node: got "worker1", which the cluster does not have; did you mean "worker-1"\?$',
+    ):
+        cluster.find(Node, "worker1")
+
+
+# --- Changes ------------------------------------------------------------------------------------------------
+
+
+def test_add():
+    """Objects come behind those that are there; a workload stands for the pods that it lacks."""
+    cluster = Cluster([manifest("Node", "a")])
+    cluster.add(pod("p"), web(2))
+    assert [item.kind for item in cluster.objects] == ["Node", "Pod", "ReplicaSet", "Pod", "Pod"]
+    assert {item.labels["app"] for item in cluster.pending[1:]} == {"web"}
+
+
+def test_priority_classes_of_the_cluster_count():
+    """A new pod gets the priority of a class that came before it."""
+    cluster = Cluster([manifest("PriorityClass", "high", value=7)])
+    cluster.add(pod("p", priorityClassName="high"))
+    assert cluster.find(Pod, "p").priority == 7
+    cluster.delete(*cluster.of(PriorityClass))
+    with pytest.raises(
+        ManifestError,
+        match=r"^Pod default/q: refused by the API server: no PriorityClass with name high was found$",
+    ):
+        cluster.add(pod("q", priorityClassName="high"))
+
+
+def test_update():
+    """An object changes in its place."""
+    cluster = Cluster([pod("p"), pod("q")])
+    cluster.update(cluster.pods[0].bound_to("a"))
+    assert [(item.name, item.spec.node_name) for item in cluster.pods] == [("p", "a"), ("q", "")]
+
+
+def test_delete():
+    """An object goes, by kind and key."""
+    cluster = Cluster([pod("p"), pod("q")])
+    cluster.delete(Pod(metadata=ObjectMeta(name="p")))
+    assert [item.name for item in cluster.pods] == ["q"]
+
+
+@pytest.mark.parametrize(
+    "verb, item, message",
+    [
+        (
+            "add",
+            pod("p"),
+            "Pod default/p: metadata.name: expected a new name, got that of an object that is there",
+        ),
+        (
+            "add",
+            manifest("Ingress", "i"),
+            "manifest: got an object of kind Ingress, which scheduling does not read",
+        ),
+        ("add", {"metadata": {}}, "manifest 1: kind: expected the kind of a Kubernetes object, got nothing"),
+        ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: expected an object, got 1"),
+        ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
+        (
+            "update",
+            pod("p", nodeName="b"),
+            'Pod default/p: spec.nodeName: expected a, got "b": pods do not move',
+        ),
+        ("update", pod("p"), 'Pod default/p: spec.nodeName: expected a, got "": pods do not move'),
+        ("delete", Node(metadata=ObjectMeta(name="x")), 'Node: got "x", which the cluster does not have'),
+    ],
+)
+def test_refusals(verb, item, message):
+    """What cannot be is refused in one line, and changes nothing, also of what was given along with it."""
+    cluster = Cluster([pod("p", nodeName="a"), pod("q")])
+    before = cluster.objects
+    fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
+    assert (
+        refusal_text(KubeclassicError, getattr(cluster, verb), fine, item).replace("manifest 2", "manifest 1")
+        == message
+    )
+    assert cluster.objects == before
+
+
+# --- Followers ----------------------------------------------------------------------------------------------
+
+
+def test_a_follower_hears_everything():
+    """Who follows is told of what is there, then of each change."""
+    cluster = Cluster([pod("p")])
+    diary = Diary()
+    cluster.follow(diary)
+    cluster.add(pod("q"))
+    cluster.update(pod("p", nodeName="a"))
+    cluster.delete(cluster.find(Pod, "q"))
+    assert diary.heard == ["+default/p", "+default/q", "+default/p", "-default/q"]
+
+
+def test_one_of_the_same_name():
+    """An object with another UID is another one: the old one goes first."""
+    cluster = Cluster([pod("p")])
+    diary = Diary()
+    cluster.follow(diary)
+    cluster.update({"kind": "Pod", "metadata": {"name": "p", "uid": "2"}})
+    assert diary.heard == ["+default/p", "-default/p", "+default/p"]
+
+
+def test_followers_are_not_kept():
+    """A cluster does not keep those alive who follow it."""
+    cluster = Cluster()
+    cluster.follow(Diary())
+    assert not list(cluster._followers)

@@ -36,30 +36,34 @@ def test_whichever_scheduler():
     assert why_not_waiting(pod("p", schedulerName="other")) is None
 
 
-class TestFinding:
-    PODS = (
-        pod("web", namespace="shop"),
-        pod("web", namespace="blog"),
-        pod("db", namespace="shop"),
-        pod("bound", on="a"),
-    )
+# --- Finding ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("name", ["db", "shop/db"])
-    def test_by_name(self, name):
-        """The name will do where only one namespace has it."""
-        assert find_waiting(name, self.PODS).key == "shop/db"
 
-    @pytest.mark.parametrize(
-        "name, message",
-        [
-            ("web", 'pod: expected one of shop/web, blog/web, got "web"'),
-            ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
-            ("dbb", 'pod: expected a pod without a node, got "dbb"; did you mean "db"?'),
-        ],
-    )
-    def test_refusals(self, name, message):
-        """A name of several, of one that has a node, or of none, is refused in one line."""
-        assert refusal_text(UnknownNameError, find_waiting, name, self.PODS) == message
+PODS = (
+    pod("web", namespace="shop"),
+    pod("web", namespace="blog"),
+    pod("db", namespace="shop"),
+    pod("bound", on="a"),
+)
+
+
+@pytest.mark.parametrize("name", ["db", "shop/db"])
+def test_by_name(name):
+    """The name will do where only one namespace has it."""
+    assert find_waiting(name, PODS).key == "shop/db"
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("web", 'pod: expected one of shop/web, blog/web, got "web"'),
+        ("bound", 'pod: expected a pod without a node, got "bound", which is on node a'),
+        ("dbb", 'pod: expected a pod without a node, got "dbb"; did you mean "db"?'),
+    ],
+)
+def test_refusals(name, message):
+    """A name of several, of one that has a node, or of none, is refused in one line."""
+    assert refusal_text(UnknownNameError, find_waiting, name, PODS) == message
 
 
 def test_what_is_there_counts_for_workloads():

@@ -163,7 +163,7 @@ def _pod(name, form, *, on="", priority=0):
 @cache
 def _forms(turn):
     """The forms of all kinds, for pods whose number leaves *turn* when it is divided by groups and apps."""
-    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_suffix(".yaml").read_text()
     app = ("web", "db", "cache")[turn % 3]
     return yaml.safe_load(text.replace("@GROUP@", f"g{turn % GROUPS}").replace("@APP@", app))
 

@@ -119,7 +119,7 @@ def main():
             + " a pod"
         )
     if asked.write:
-        FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        FIGURES.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

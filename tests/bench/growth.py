@@ -164,7 +164,7 @@ def main():
     text = as_markdown(results, releases, arguments.plot and arguments.plot.name)
     click.echo(text)
     if arguments.table is not None:
-        arguments.table.write_text(text, encoding="utf-8")
+        arguments.table.write_text(text)
 
 
 if __name__ == "__main__":

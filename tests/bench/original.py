@@ -77,9 +77,7 @@ def made(folder, release):
     """A file with the case of MADE."""
     case = MADE.case(release)
     path = folder / "made.json"
-    path.write_text(
-        json.dumps({**case, **{key: list(case[key]) for key in ("objects", "pending")}}), encoding="utf-8"
-    )
+    path.write_text(json.dumps({**case, **{key: list(case[key]) for key in ("objects", "pending")}}))
     return path
 
 
@@ -132,8 +130,8 @@ def main():
     text = table(found, asked.repeat)
     click.echo(text)
     if asked.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":

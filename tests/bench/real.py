@@ -96,7 +96,7 @@ def measured(dump, only):
         path = Path(folder, "dump.json")
         pod = Path(folder, "pod.json")
         dump.write(path)
-        pod.write_text(json.dumps(POD), encoding="utf-8")
+        pod.write_text(json.dumps(POD))
         yield HEAD.format(f"{dump.nodes:,}", path.stat().st_size / 1e6)
         base = 0.0
         for name, words in commands(dump, str(path), str(pod)).items():
@@ -123,7 +123,7 @@ def cost_of(words):
             raise click.ClickException(
                 f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}"
             )
-        found = json.loads(notes.read_text(encoding="utf-8"))
+        found = json.loads(notes.read_text())
         return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
 
 
@@ -135,7 +135,7 @@ def child(notes, words):
     found = {"decisions": 0, "detours": {}}
     status = 0
     if words[0] == JSON:
-        with Path(words[1]).open(encoding="utf-8") as file:
+        with Path(words[1]).open() as file:
             json.load(file)
     elif words[0] == LOAD:
         from kubeclassic import Cluster
@@ -148,7 +148,7 @@ def child(notes, words):
         detours = sum((path.detours for path in paths), Counter())
         found["decisions"] = sum(path.taken for path in paths) + detours.total()
         found["detours"] = {why.value: count for why, count in detours.most_common()}
-    notes.write_text(json.dumps(found), encoding="utf-8")
+    notes.write_text(json.dumps(found))
     return status
 
 

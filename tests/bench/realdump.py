@@ -36,7 +36,7 @@ NUMBER = "@NUMBER@"
 HIGH = "@HIGH@"
 LOW = "@LOW@"
 """What each object of a template has of its own, as it stands in the template's text."""
-TEMPLATES = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8").split("---\n")
+TEMPLATES = Path(__file__).with_suffix(".yaml").read_text().split("---\n")
 """A node, a pod, its ReplicaSet and Service, and what some pods ask for."""
 SIZES = (
     ("50m", "64Mi"),
@@ -224,7 +224,7 @@ class RealDump:
     def write(self, path):
         """Write it to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
-        with path.open("w", buffering=1 << 22, encoding="utf-8") as file:
+        with path.open("w", buffering=1 << 22) as file:
             file.write(
                 f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}'
             )

@@ -15,8 +15,8 @@ import attrs
 
 from kubeclassic.cli import run
 from kubeclassic.questions.importing.openb import manifests
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 OPENB = "OPENB"
 """In the arguments of a subject: the openb trace as manifests, 1,523 nodes and 8,152 pods."""
 SOME = "SOME"
@@ -110,7 +110,7 @@ class Workshop:
 
     def record(self, subject, shared=None):
         """What ``-o json`` of the same command says."""
-        return json.loads(self._made(subject, "json", shared).read_text(encoding="utf-8"))
+        return json.loads(self._made(subject, "json", shared).read_text())
 
     def _made(self, subject, form, shared):
         file = self.folder / f"{subject.name}.{form}"
@@ -124,7 +124,7 @@ class Workshop:
                 words = [given.get(word, word) for word in subject.arguments]
                 scratch = file.with_suffix(f".part.{form}")
                 beside = ["--output", os.devnull, "--report", str(scratch)]
-                with scratch.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+                with scratch.open("w") as stream, contextlib.redirect_stdout(stream):
                     status = run([*words, *(beside if words[0] in WITHOUT_FORM else ["-o", form])])
                 assert status == subject.status, f"{' '.join(words)}: exit status {status}"
                 scratch.rename(file)
@@ -138,11 +138,11 @@ class Workshop:
             pods = [item for item in found["items"] if item["kind"] == "Pod"]
             left_out = {item["metadata"]["name"] for item in pods[FIRST:]} if name == SOME else set()
             items = [item for item in found["items"] if item["metadata"]["name"] not in left_out]
-            file.write_text(json.dumps({**found, "items": items}), encoding="utf-8")
+            file.write_text(json.dumps({**found, "items": items}))
         return file
 
     @contextmanager
     def _alone(self):
-        with open(self.folder / "lock", "w", encoding="utf-8") as lock:
+        with open(self.folder / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

@@ -32,7 +32,7 @@ PARTS = (
 def test_every_part_is_there_for_everybody(visit, tmp_path):
     """Each part and each word is on it; axe-core finds no serious fault, also in the dark, and nothing is cut
     off."""
-    (tmp_path / "parts.html").write_text(parts.page(), encoding="utf-8")
+    (tmp_path / "parts.html").write_text(parts.page())
     page = visit((tmp_path / "parts.html").as_uri())
     assert [part for part in PARTS if not page.locator(part).count()] == []
     words = page.locator(".who .tag").all_inner_texts()

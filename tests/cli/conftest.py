@@ -9,7 +9,7 @@ def write(tmp_path):
     """Writes manifests to a file; its path."""
 
     def written(name, *documents):
-        (tmp_path / name).write_text(yaml.safe_dump_all(documents), encoding="utf-8")
+        (tmp_path / name).write_text(yaml.safe_dump_all(documents))
         return str(tmp_path / name)
 
     return written

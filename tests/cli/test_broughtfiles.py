@@ -159,122 +159,126 @@ def host(*options):
     return dict(line.split() for line in written.splitlines())["default/web"]
 
 
-class TestWhatRuns:
-    PACKED = (
-        f"{STABLE}profiles: [{{pluginConfig: [{{name: NodeResourcesFit, args: {{scoringStrategy: {{type: MostAllocated, "
-        "resources: [{name: cpu, weight: 9}]}}}]}]\n"
+# --- What runs ----------------------------------------------------------------------------------------------
+
+
+PACKED = (
+    f"{STABLE}profiles: [{{pluginConfig: [{{name: NodeResourcesFit, args: {{scoringStrategy: {{type: MostAllocated, "
+    "resources: [{name: cpu, weight: 9}]}}}]}]\n"
+)
+
+
+def test_a_policy_without_apiversion_is_empty(folder):
+    """The default provider's rules run in its place, with --strict nothing does."""
+    Path("p.json").write_text(f'{{"kind": "Policy", "priorities": [{PRIORITY}]}}')
+    assert host("--policy", "p.json", "--release", "1.16") == "a"
+    assert (
+        "reads an empty one"
+        in ran(
+            "simulate", "cluster.yaml", "--policy", "p.json", "--release", "1.16", "--strict", status=2
+        ).err
     )
 
-    def test_a_policy_without_apiversion_is_empty(self, folder):
-        """The default provider's rules run in its place, with --strict nothing does."""
-        Path("p.json").write_text(f'{{"kind": "Policy", "priorities": [{PRIORITY}]}}')
-        assert host("--policy", "p.json", "--release", "1.16") == "a"
-        assert (
-            "reads an empty one"
-            in ran(
-                "simulate", "cluster.yaml", "--policy", "p.json", "--release", "1.16", "--strict", status=2
-            ).err
-        )
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            config_map("scheduler", other="x", config_yaml=PACKED),
-            json.dumps(
-                {
-                    "kind": "List",
-                    "apiVersion": "v1",
-                    "items": [json.loads(config_map("scheduler", a_yaml=PACKED))],
-                }
-            ),
-            f"apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\n---\n{PACKED}",
-        ],
+@pytest.mark.parametrize(
+    "text",
+    [
+        config_map("scheduler", other="x", config_yaml=PACKED),
+        json.dumps(
+            {
+                "kind": "List",
+                "apiVersion": "v1",
+                "items": [json.loads(config_map("scheduler", a_yaml=PACKED))],
+            }
+        ),
+        f"apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\n---\n{PACKED}",
+    ],
+)
+def test_a_configuration_is_found(text, folder):
+    """A profile may be in a ConfigMap, in a List, or beside other objects, for each command that takes
+    one."""
+    Path("f.yaml").write_text(text)
+    assert host("--profile", "f.yaml") == host("--config", "f.yaml", "--release", "1.28") == "b"
+    ran("policy", "check", "f.yaml")
+    ran("policy", "migrate", "f.yaml", "--to", "1.34")
+    ran("upgrade", "cluster.yaml", "--profile", "f.yaml", "--from", "1.27", "--to", "1.28")
+
+
+def test_a_policy_is_found_beside_the_configuration(folder):
+    """Of two ConfigMaps --policy takes the one with a Policy, and --config follows the configuration to
+    it."""
+    Path("f.yaml").write_text(TWO_MAPS)
+    assert (
+        host("--policy", "f.yaml", "--release", "1.16")
+        == host("--config", "f.yaml", "--release", "1.16")
+        == "b"
     )
-    def test_a_configuration_is_found(self, text, folder):
-        """A profile may be in a ConfigMap, in a List, or beside other objects, for each command that takes
-        one."""
-        Path("f.yaml").write_text(text)
-        assert host("--profile", "f.yaml") == host("--config", "f.yaml", "--release", "1.28") == "b"
-        ran("policy", "check", "f.yaml")
-        ran("policy", "migrate", "f.yaml", "--to", "1.34")
-        ran("upgrade", "cluster.yaml", "--profile", "f.yaml", "--from", "1.27", "--to", "1.28")
+    assert "MostRequestedPriority" in ran("policy", "check", "f.yaml").out
+    told = ran("policy", "check", "g.yaml", status=2)
+    assert "no such file" in told.err
 
-    def test_a_policy_is_found_beside_the_configuration(self, folder):
-        """Of two ConfigMaps --policy takes the one with a Policy, and --config follows the configuration to
-        it."""
-        Path("f.yaml").write_text(TWO_MAPS)
-        assert (
-            host("--policy", "f.yaml", "--release", "1.16")
-            == host("--config", "f.yaml", "--release", "1.16")
-            == "b"
-        )
-        assert "MostRequestedPriority" in ran("policy", "check", "f.yaml").out
-        told = ran("policy", "check", "g.yaml", status=2)
-        assert "no such file" in told.err
 
-    @pytest.mark.parametrize(
-        "plugins",
-        [
-            "{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}",
-            "{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: '*'}]}, score: {enabled: [{name: Trimaran, weight: 9}]}}",
-            "{bind: {enabled: [{name: Mine}], disabled: [{name: '*'}]}}",
-        ],
+@pytest.mark.parametrize(
+    "plugins",
+    [
+        "{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}",
+        "{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: '*'}]}, score: {enabled: [{name: Trimaran, weight: 9}]}}",
+        "{bind: {enabled: [{name: Mine}], disabled: [{name: '*'}]}}",
+    ],
+)
+def test_plugins_of_others_can_be_left_out(plugins, folder):
+    """Plugins that no release has are refused, or left out, which the answer says; the default ones sort
+    and bind in their place."""
+    Path("f.yaml").write_text(f"{STABLE}profiles:\n- plugins: {plugins}\n")
+    assert (
+        "--plugins leave-out goes without"
+        in ran("simulate", "cluster.yaml", "--profile", "f.yaml", status=2).err
     )
-    def test_plugins_of_others_can_be_left_out(self, plugins, folder):
-        """Plugins that no release has are refused, or left out, which the answer says; the default ones sort
-        and bind in their place."""
-        Path("f.yaml").write_text(f"{STABLE}profiles:\n- plugins: {plugins}\n")
-        assert (
-            "--plugins leave-out goes without"
-            in ran("simulate", "cluster.yaml", "--profile", "f.yaml", status=2).err
-        )
-        assert host("--profile", "f.yaml", "--plugins", "leave-out") == "a"
-        answer = json.loads(
-            ran("simulate", "cluster.yaml", "--profile", "f.yaml", "--plugins", "leave-out", "-o", "json").out
-        )
-        assert any("left out, so what" in warning["text"] for warning in answer["warnings"])
-        assert "left out, so what" in ran("policy", "check", "f.yaml", "--plugins", "leave-out").err
+    assert host("--profile", "f.yaml", "--plugins", "leave-out") == "a"
+    answer = json.loads(
+        ran("simulate", "cluster.yaml", "--profile", "f.yaml", "--plugins", "leave-out", "-o", "json").out
+    )
+    assert any("left out, so what" in warning["text"] for warning in answer["warnings"])
+    assert "left out, so what" in ran("policy", "check", "f.yaml", "--plugins", "leave-out").err
 
-    def test_what_is_left_out_of_a_profile(self, folder):
-        """Migrating says which fields of a configuration do not count, and which plugins nobody but the user
-        has."""
-        Path("f.yaml").write_text(f"{ALPHA}profiles: {{plugins: []}}\n")
-        assert (
-            "profiles of the configuration does not count"
-            in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
-        )
-        Path("f.yaml").write_text(
-            f"{STABLE}profiles: [{{plugins: {{permit: {{enabled: [{{name: Mine}}]}}}}}}]\n"
-        )
-        assert (
-            "Mine: kept, but 1.34 has no such plugin"
-            in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
-        )
 
-    def test_nothing_waits(self, folder):
-        """Where no pod waits for the scheduler, no answer says that all is the same."""
-        Path("p.json").write_text(PACKING)
-        Path("full.yaml").write_text(CLUSTER.rpartition("---")[0])
-        ways = (
-            "compare full.yaml --a 1.16 --b 1.34",
-            "upgrade full.yaml --from 1.33 --to 1.34",
-            "policy migrate p.json --check full.yaml",
-        )
-        for asked in ways:
-            told = ran(*asked.split())
-            assert "No pod is pending, so nothing was tried" in told.out + told.err
+def test_what_is_left_out_of_a_profile(folder):
+    """Migrating says which fields of a configuration do not count, and which plugins nobody but the user
+    has."""
+    Path("f.yaml").write_text(f"{ALPHA}profiles: {{plugins: []}}\n")
+    assert (
+        "profiles of the configuration does not count"
+        in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
+    )
+    Path("f.yaml").write_text(f"{STABLE}profiles: [{{plugins: {{permit: {{enabled: [{{name: Mine}}]}}}}}}]\n")
+    assert "Mine: kept, but 1.34 has no such plugin" in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
 
-    def test_migrating_what_the_release_refuses(self, folder):
-        """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is
-        behind it."""
-        Path("p.json").write_text(f'{{{HEAD}, "predicates": [{{"name": "EvenPodsSpread"}}]}}')
-        for target in ("1.19", "1.23"):
-            told = ran("policy", "migrate", "p.json", "--release", "1.16", "--to", target, status=2)
-            assert "--feature-gates EvenPodsSpread=true registers it" in told.err
-        assert (
-            "it is release 1.16 that refuses it"
-            in ran("upgrade", "cluster.yaml", "--policy", "p.json", "--from", "1.16", status=2).err
-        )
+
+def test_nothing_waits(folder):
+    """Where no pod waits for the scheduler, no answer says that all is the same."""
+    Path("p.json").write_text(PACKING)
+    Path("full.yaml").write_text(CLUSTER.rpartition("---")[0])
+    ways = (
+        "compare full.yaml --a 1.16 --b 1.34",
+        "upgrade full.yaml --from 1.33 --to 1.34",
+        "policy migrate p.json --check full.yaml",
+    )
+    for asked in ways:
+        told = ran(*asked.split())
+        assert "No pod is pending, so nothing was tried" in told.out + told.err
+
+
+def test_migrating_what_the_release_refuses(folder):
+    """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is
+    behind it."""
+    Path("p.json").write_text(f'{{{HEAD}, "predicates": [{{"name": "EvenPodsSpread"}}]}}')
+    for target in ("1.19", "1.23"):
+        told = ran("policy", "migrate", "p.json", "--release", "1.16", "--to", target, status=2)
+        assert "--feature-gates EvenPodsSpread=true registers it" in told.err
+    assert (
+        "it is release 1.16 that refuses it"
+        in ran("upgrade", "cluster.yaml", "--policy", "p.json", "--from", "1.16", status=2).err
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from tests.conftest import ROOT
 from tests.support.manifests import node, pod
 from tests.support.program import ran
 
-EXAMPLE = str(ROOT / "examples/cluster")
 SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
 
 

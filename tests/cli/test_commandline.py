@@ -9,6 +9,7 @@ import pytest
 
 from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
+from tests.conftest import CLUSTER
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [
@@ -49,7 +50,6 @@ CLASSES_TO_SIMULATE = 240
 NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
-CLUSTER = str(ROOT / "examples" / "cluster")
 POD = "kind: Pod\nmetadata: {name: web}\n"
 NET = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NetworkMinCost"}]}'
 ODD = """
@@ -75,61 +75,59 @@ def folder(tmp_path, monkeypatch):
         "rules/neighbour.py": "def judge():\n    return None\n",
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-class TestHelp:
-    @pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
-    def test_help_imports_nothing_heavy(self, arguments):
-        """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
-        assert heavy_modules(*arguments) == []
+# --- Help ---------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
-    def test_a_tab_imports_nothing_heavy(self, words):
-        """Neither does the completion of a word."""
-        count = str(len(words.split(" ")) - 1)
-        assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
 
-    def test_simulate_imports_only_what_it_needs(self):
-        """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that
-        talks to anybody."""
-        show = "print('LOADED', *sys.modules, file=sys.stderr)"
-        done = program(
-            "simulate",
-            CLUSTER,
-            "--release",
-            "1.16",
-            before=f"import atexit\natexit.register(lambda: {show})\n",
-        )
-        loaded = done.stderr.splitlines()[-1].split()
-        assert loaded[0] == "LOADED"
-        assert "kubeclassic.simulation.simulate" in loaded
-        strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
-        assert strays == []
+@pytest.mark.parametrize("arguments", [*HELPS, *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+def test_help_imports_nothing_heavy(arguments):
+    """A help or the version imports no numpy, no YAML, no rich and no part of the scheduler."""
+    assert heavy_modules(*arguments) == []
 
-    def test_simulate_makes_few_classes(self):
-        """To simulate takes no more modules and attrs classes than when they were counted last: a class costs
-        a third of a ms."""
-        done = program(
-            "simulate",
-            CLUSTER,
-            "--release",
-            "1.16",
-            before=f"import atexit\n{COUNTED}atexit.register(counted)\n",
-        )
-        modules, classes = map(int, done.stderr.splitlines()[-1].split())
-        assert 100 < modules <= MODULES_TO_SIMULATE
-        assert 100 < classes <= CLASSES_TO_SIMULATE
 
-    @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
-    def test_alone_it_prints_its_help(self, arguments):
-        """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit
-        status 0."""
-        told = ran(*arguments)
-        assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
-        assert told.out.startswith("Usage: kubeclassic")
+@pytest.mark.parametrize("words", ["kubeclassic ", "kubeclassic policy migrate --"])
+def test_a_tab_imports_nothing_heavy(words):
+    """Neither does the completion of a word."""
+    count = str(len(words.split(" ")) - 1)
+    assert heavy_modules(_KUBECLASSIC_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count) == []
+
+
+def test_simulate_imports_only_what_it_needs():
+    """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that
+    talks to anybody."""
+    show = "print('LOADED', *sys.modules, file=sys.stderr)"
+    done = program(
+        "simulate", CLUSTER, "--release", "1.16", before=f"import atexit\natexit.register(lambda: {show})\n"
+    )
+    loaded = done.stderr.splitlines()[-1].split()
+    assert loaded[0] == "LOADED"
+    assert "kubeclassic.simulation.simulate" in loaded
+    strays = [name for name in loaded if name.removeprefix("kubeclassic.").startswith(NOT_TO_SIMULATE)]
+    assert strays == []
+
+
+def test_simulate_makes_few_classes():
+    """To simulate takes no more modules and attrs classes than when they were counted last: a class costs
+    a third of a ms."""
+    done = program(
+        "simulate", CLUSTER, "--release", "1.16", before=f"import atexit\n{COUNTED}atexit.register(counted)\n"
+    )
+    modules, classes = map(int, done.stderr.splitlines()[-1].split())
+    assert 100 < modules <= MODULES_TO_SIMULATE
+    assert 100 < classes <= CLASSES_TO_SIMULATE
+
+
+@pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
+def test_alone_it_prints_its_help(arguments):
+    """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit
+    status 0."""
+    told = ran(*arguments)
+    assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
+    assert told.out.startswith("Usage: kubeclassic")
 
 
 @pytest.mark.parametrize("name", ["click", "numpy"])
@@ -159,58 +157,63 @@ def test_a_signal_leaves_no_part_of_a_file(folder, name, status):
     assert [(file.name, file.read_text()) for file in (folder / "out").iterdir()] == [("found", "old")]
 
 
-class TestRules:
-    def test_a_rule_that_was_compiled_in(self, folder, capsys):
-        """A Policy with a rule that no release has is refused in upstream's words, and one more line says
-        what can supply it."""
-        hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
-        assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
-        refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
-        assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
-        assert run(["policy", "check", "net.json"]) == 1
-        assert capsys.readouterr().err.splitlines() == [
-            f"refused by 1.16: net.json: {refused}",
-            f"warning: {hint}",
-        ]
+# --- Rules --------------------------------------------------------------------------------------------------
 
-    def test_a_file_supplies_it(self, folder):
-        """--rules takes a file and a name in it, which may import what lies beside it."""
-        rules = ["--rules", "./rules/odd.py:MINE"]
-        assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
-        assert "NetworkMinCost           Policy" in ran("policy", "check", "net.json", *rules).out
 
-    def test_a_file_called_as_another_module(self, folder):
-        """A file is taken as it is, even if another module has its name."""
-        shutil.copy("rules/odd.py", "rules/json.py")
-        assert run(["simulate", "cluster.yaml", "--policy", "net.json", "--rules", "rules/json.py:MINE"]) == 0
-        assert json.dumps({}) == "{}"
+def test_a_rule_that_was_compiled_in(folder, capsys):
+    """A Policy with a rule that no release has is refused in upstream's words, and one more line says
+    what can supply it."""
+    hint = "no release has NetworkMinCost; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+    assert run(["simulate", "cluster.yaml", "--policy", "net.json"]) == 2
+    refused = "Invalid configuration: Predicate type not found for NetworkMinCost"
+    assert capsys.readouterr().err.splitlines() == [f"kubeclassic: net.json: {refused}", hint]
+    assert run(["policy", "check", "net.json"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        f"refused by 1.16: net.json: {refused}",
+        f"warning: {hint}",
+    ]
 
-    @pytest.mark.parametrize(
-        "text, says, frames",
-        [
-            (None, "no such file or directory", []),
-            (
-                "def f():\n    return 1 / 0\nf()\n",
-                "ZeroDivisionError: division by zero (FILE, line 2)",
-                ["line 3", "line 2"],
-            ),
-            ("import nowhere\n", "ModuleNotFoundError: No module named 'nowhere' (FILE, line 1)", ["line 1"]),
-            ("import sys; sys.exit(0)\n", "SystemExit: 0 (FILE, line 1)", ["line 1"]),
-            ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
-        ],
+
+def test_a_file_supplies_it(folder):
+    """--rules takes a file and a name in it, which may import what lies beside it."""
+    rules = ["--rules", "./rules/odd.py:MINE"]
+    assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
+    assert "NetworkMinCost           Policy" in ran("policy", "check", "net.json", *rules).out
+
+
+def test_a_file_called_as_another_module(folder):
+    """A file is taken as it is, even if another module has its name."""
+    shutil.copy("rules/odd.py", "rules/json.py")
+    assert run(["simulate", "cluster.yaml", "--policy", "net.json", "--rules", "rules/json.py:MINE"]) == 0
+    assert json.dumps({}) == "{}"
+
+
+@pytest.mark.parametrize(
+    "text, says, frames",
+    [
+        (None, "no such file or directory", []),
+        (
+            "def f():\n    return 1 / 0\nf()\n",
+            "ZeroDivisionError: division by zero (FILE, line 2)",
+            ["line 3", "line 2"],
+        ),
+        ("import nowhere\n", "ModuleNotFoundError: No module named 'nowhere' (FILE, line 1)", ["line 1"]),
+        ("import sys; sys.exit(0)\n", "SystemExit: 0 (FILE, line 1)", ["line 1"]),
+        ("x = (\n", "SyntaxError: '(' was never closed (FILE, line 1)", []),
+    ],
+)
+def test_a_file_that_fails(folder, text, says, frames):
+    """A file that is not there, or fails as it is imported, is one line with its place; -v shows the
+    frames of the user's files."""
+    if text is not None:
+        (folder / "bad.py").write_text(text)
+    first, *more = ran(
+        "simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v", status=2
+    ).err.splitlines()
+    assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace(
+        "FILE", str(folder / "bad.py")
     )
-    def test_a_file_that_fails(self, folder, text, says, frames):
-        """A file that is not there, or fails as it is imported, is one line with its place; -v shows the
-        frames of the user's files."""
-        if text is not None:
-            (folder / "bad.py").write_text(text)
-        first, *more = ran(
-            "simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v", status=2
-        ).err.splitlines()
-        assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace(
-            "FILE", str(folder / "bad.py")
-        )
-        assert [line.split(", ")[1] for line in more if "File " in line] == frames
+    assert [line.split(", ")[1] for line in more if "File " in line] == frames
 
 
 def test_check_of_a_provider(folder):
@@ -258,55 +261,59 @@ def _eighty_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-class TestShortHelp:
-    def test_simulate_fits_on_one_screen(self):
-        """Ten options, the examples, the exit statuses, and how to see everything."""
-        text = printed("simulate", "--help")
-        assert text.count("\n") <= ONE_SCREEN
-        assert options_in(text) == [
-            "--kubeconfig",
-            "--release",
-            "--policy",
-            "--profile",
-            "--pods",
-            "--set",
-            "--nodes",
-            "-n",
-            "-o",
-            "--report",
-            "--help-all",
-        ]
-        assert "Exit status 0: all placed" in text
-        assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
+# --- Short help ---------------------------------------------------------------------------------------------
 
-    def test_everything_is_one_more_word(self):
-        """--help-all has every option that is not hidden, and all that the help ever said."""
-        text = printed("simulate", "--help-all")
-        shown = [
-            param.opts
-            for param in cli.commands["simulate"].params
-            if not getattr(param, "hidden", False) and param.name != "paths"
-        ]
-        assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
-        assert len(options_in(text)) == len(shown) + 2
-        assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
 
-    @pytest.mark.parametrize("name", COMMANDS)
-    def test_no_command_shows_too_much(self, name):
-        """A command with many options shows those that its declarations call common, at most fifteen; one
-        with few shows all."""
-        short = printed(name, "--help")
-        whole = printed(name, "--help-all")
-        assert len(options_in(short)) <= MOST_SHOWN + 2
-        assert set(options_in(short)) <= set(options_in(whole))
-        assert "--help" in short
-        if len(options_in(whole)) > MOST_SHOWN + 2:
-            common = [
-                param
-                for param in cli.commands[name].params
-                if isinstance(param, CommonOption) and not param.hidden
-            ]
-            assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
+def test_simulate_fits_on_one_screen():
+    """Ten options, the examples, the exit statuses, and how to see everything."""
+    text = printed("simulate", "--help")
+    assert text.count("\n") <= ONE_SCREEN
+    assert options_in(text) == [
+        "--kubeconfig",
+        "--release",
+        "--policy",
+        "--profile",
+        "--pods",
+        "--set",
+        "--nodes",
+        "-n",
+        "-o",
+        "--report",
+        "--help-all",
+    ]
+    assert "Exit status 0: all placed" in text
+    assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
+
+
+def test_everything_is_one_more_word():
+    """--help-all has every option that is not hidden, and all that the help ever said."""
+    text = printed("simulate", "--help-all")
+    shown = [
+        param.opts
+        for param in cli.commands["simulate"].params
+        if not getattr(param, "hidden", False) and param.name != "paths"
+    ]
+    assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
+    assert len(options_in(text)) == len(shown) + 2
+    assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_shows_too_much(name):
+    """A command with many options shows those that its declarations call common, at most fifteen; one
+    with few shows all."""
+    short = printed(name, "--help")
+    whole = printed(name, "--help-all")
+    assert len(options_in(short)) <= MOST_SHOWN + 2
+    assert set(options_in(short)) <= set(options_in(whole))
+    assert "--help" in short
+    if len(options_in(whole)) > MOST_SHOWN + 2:
+        common = [
+            param
+            for param in cli.commands[name].params
+            if isinstance(param, CommonOption) and not param.hidden
+        ]
+        assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
 
 
 def test_they_stand_in_groups():

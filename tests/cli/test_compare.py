@@ -9,11 +9,10 @@ import pytest
 from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.conftest import CLUSTER, ROOT
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples" / "cluster")
 POLICY = ROOT / "examples" / "policies" / "kubernetes-classic.json"
 OTHER = ("--a", "release=1.16", "--b", "release=1.27")
 
@@ -38,51 +37,53 @@ def test_zones():
     )
 
 
-class TestConfigurations:
-    def test_quotes(self):
-        """Values are quoted as in a shell."""
-        found = NamedSetup.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
-        assert found.setup.values == {
-            "release": "1.16",
-            "policy": Path("my policy.json"),
-            "gates": "A=true,B=false",
-        }
+# --- Configurations -----------------------------------------------------------------------------------------
 
-    def test_a_profile_alone_means_the_framework(self):
-        """Where only a profile is given, it is for the release that has profiles."""
-        assert NamedSetup.parse("a", "profile=p.yaml").setup.version in FRAMEWORK_RELEASES
 
-    def test_every_key_counts(self, tmp_path):
-        """Each key of a configuration changes the scheduler that is made."""
-        profile = tmp_path / "a profile.yaml"
-        header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        profile.write_text(
-            header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n"
-        )
-        text = f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false"
-        older = NamedSetup.parse("a", text).engine()
-        assert (
-            older.algorithm.release.version,
-            older.algorithm.percentage,
-            older.algorithm.gates["PodPriority"],
-        ) == ("1.14", 30, False)
-        assert older.ties.pick(3, 1) == (0, False)
-        newer = NamedSetup.parse("b", f"profile='{profile}' percentage=30").engine()
-        assert "TaintToleration" not in [predicate.name for predicate in newer.algorithm.predicates]
-        assert newer.algorithm.percentage == 30
-        packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
-        assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
-        assert (
-            NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
-        )
-        profile.write_text(header + "profiles: [{plugins: {score: {enabled: [{name: Coscheduling}]}}}]\n")
-        assert (
-            "Coscheduling"
-            in NamedSetup.parse("e", f"profile='{profile}' plugins=leave-out").engine().algorithm.unread[0]
-        )
-        with pytest.raises(UnknownNameError):
-            NamedSetup.parse("a", "seed=1")
-        assert len(OPTIONS) == 12
+def test_quotes():
+    """Values are quoted as in a shell."""
+    found = NamedSetup.parse("a", "release=1.16 policy='my policy.json' feature-gates=A=true,B=false")
+    assert found.setup.values == {
+        "release": "1.16",
+        "policy": Path("my policy.json"),
+        "gates": "A=true,B=false",
+    }
+
+
+def test_a_profile_alone_means_the_framework():
+    """Where only a profile is given, it is for the release that has profiles."""
+    assert NamedSetup.parse("a", "profile=p.yaml").setup.version in FRAMEWORK_RELEASES
+
+
+def test_every_key_counts(tmp_path):
+    """Each key of a configuration changes the scheduler that is made."""
+    profile = tmp_path / "a profile.yaml"
+    header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    profile.write_text(
+        header + "profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]\n"
+    )
+    text = f"release=1.14 policy={POLICY} percentage=30 tie-break=first feature-gates=PodPriority=false"
+    older = NamedSetup.parse("a", text).engine()
+    assert (
+        older.algorithm.release.version,
+        older.algorithm.percentage,
+        older.algorithm.gates["PodPriority"],
+    ) == ("1.14", 30, False)
+    assert older.ties.pick(3, 1) == (0, False)
+    newer = NamedSetup.parse("b", f"profile='{profile}' percentage=30").engine()
+    assert "TaintToleration" not in [predicate.name for predicate in newer.algorithm.predicates]
+    assert newer.algorithm.percentage == 30
+    packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
+    assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
+    assert NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
+    profile.write_text(header + "profiles: [{plugins: {score: {enabled: [{name: Coscheduling}]}}}]\n")
+    assert (
+        "Coscheduling"
+        in NamedSetup.parse("e", f"profile='{profile}' plugins=leave-out").engine().algorithm.unread[0]
+    )
+    with pytest.raises(UnknownNameError):
+        NamedSetup.parse("a", "seed=1")
+    assert len(OPTIONS) == 12
 
 
 @pytest.fixture(scope="module", params=["free", "locked"])
@@ -132,51 +133,57 @@ def _check_details(cycle, difference, shared, names):
             assert {text[rule]: (score, weight) for (rule, weight), score in weighed} == wanted
 
 
-class TestForms:
-    def test_html_stands_by_itself(self):
-        """The page says of what it speaks and how to repeat it, with what users name escaped."""
-        html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
-        assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
-        assert "tie-break=&#39;first&#39;" in html
-        assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
-        assert "kubeclassic " in html
-        assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
+# --- Forms --------------------------------------------------------------------------------------------------
 
-    def test_report(self, tmp_path):
-        """--report writes the page besides the usual output; in mode free its map has a side for each
-        configuration."""
-        file = tmp_path / "page.html"
-        assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
-        sides = data_of_page(file.read_text())["map-data"]["sides"]
-        assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
-        assert sum(len(pods) for pods in sides[0]["pods"]) > 0
 
-    def test_the_same(self):
-        """A page without differences says so."""
-        html = answered("--a", "release=1.15", "--b", "release=1.15", "-o", "html")
-        assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
-        assert "pods-data" not in data_of_page(html)
+def test_html_stands_by_itself():
+    """The page says of what it speaks and how to repeat it, with what users name escaped."""
+    html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
+    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
+    assert "tie-break=&#39;first&#39;" in html
+    assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
+    assert "kubeclassic " in html
+    assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
 
-    def test_a_table_is_cut(self):
-        """A table lists as many differences as asked for, says how many are left, and counts all."""
-        whole, cut = (answered(*OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
-        assert "3 more decisions differ; --show 4 lists them" in cut
-        assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
-        assert "more decisions differ" not in whole
-        assert "  4 equally good: another node that a scores just as high" in cut
 
-    def test_totals_are_sums(self):
-        """In both tables a node's total is the sum of its scores, each times its weight."""
-        found = json.loads(answered(*OTHER, "-o", "json"))
-        scored = [
-            n
-            for d in found["differences"]
-            for one in d["decisions"].values()
-            for n in one["nodes"]
-            if n["scores"]
-        ]
-        assert scored
-        assert all(
-            node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values())
-            for node in scored
-        )
+def test_report(tmp_path):
+    """--report writes the page besides the usual output; in mode free its map has a side for each
+    configuration."""
+    file = tmp_path / "page.html"
+    assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
+    sides = data_of_page(file.read_text())["map-data"]["sides"]
+    assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
+    assert sum(len(pods) for pods in sides[0]["pods"]) > 0
+
+
+def test_the_same():
+    """A page without differences says so."""
+    html = answered("--a", "release=1.15", "--b", "release=1.15", "-o", "html")
+    assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
+    assert "pods-data" not in data_of_page(html)
+
+
+def test_a_table_is_cut():
+    """A table lists as many differences as asked for, says how many are left, and counts all."""
+    whole, cut = (answered(*OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
+    assert "3 more decisions differ; --show 4 lists them" in cut
+    assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
+    assert "more decisions differ" not in whole
+    assert "  4 equally good: another node that a scores just as high" in cut
+
+
+def test_totals_are_sums():
+    """In both tables a node's total is the sum of its scores, each times its weight."""
+    found = json.loads(answered(*OTHER, "-o", "json"))
+    scored = [
+        n
+        for d in found["differences"]
+        for one in d["decisions"].values()
+        for n in one["nodes"]
+        if n["scores"]
+    ]
+    assert scored
+    assert all(
+        node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values())
+        for node in scored
+    )

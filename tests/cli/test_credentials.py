@@ -121,7 +121,7 @@ def folder(tmp_path_factory):
         "runs": [{"name": "a", "policy": "policy.json"}, {"name": "b", "release": "1.12"}],
     }
     for name, document in files.items():
-        (made / name).write_text(json.dumps(document), encoding="utf-8")
+        (made / name).write_text(json.dumps(document))
     return made
 
 
@@ -150,9 +150,7 @@ def shown(words, form, folder):
     if words[:2] != ["policy", "migrate"] or written:  # the profile itself has what it needs
         yield done.stdout if words[:2] != ["policy", "migrate"] else ""
     yield done.stderr
-    yield from (
-        path.read_text(encoding="utf-8") for path in (*written, folder / "answers.jsonl") if path.exists()
-    )
+    yield from (path.read_text() for path in (*written, folder / "answers.jsonl") if path.exists())
 
 
 @pytest.mark.parametrize("line", LINES)

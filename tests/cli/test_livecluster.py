@@ -27,44 +27,48 @@ def store(version=NEW_SERVER.version, **info):
     return found
 
 
-class TestVariable:
-    """KUBECONFIG in place of --kubeconfig."""
+# --- Variable -----------------------------------------------------------------------------------------------
 
-    @pytest.fixture
-    def named(self, tmp_path, monkeypatch):
-        """The variable names the kubeconfig of a server."""
-        with serving_store(store()) as address:
-            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path, {"server": address})))
-            yield
+# KUBECONFIG in place of --kubeconfig.
 
-    @pytest.mark.usefixtures("named")
-    def test_a_context_asks_for_it(self):
-        """--context alone reads the cluster of the variable's files."""
-        assert (
-            ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0][
-                "host"
-            ]
-            == "a"
-        )
 
-    @pytest.mark.usefixtures("named")
-    def test_without_paths(self):
-        """Where no path is given, the variable is enough, and a line says so."""
-        told = ran("simulate", "--release", "1.27", "-o", "json")
-        assert told.document["pods"][0]["host"] == "a"
-        assert "KUBECONFIG: the cluster that " in told.err
+@pytest.fixture
+def named(tmp_path, monkeypatch):
+    """The variable names the kubeconfig of a server."""
+    with serving_store(store()) as address:
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path, {"server": address})))
+        yield
 
-    @pytest.mark.usefixtures("named")
-    def test_commands_that_always_look(self):
-        """snapshot and shadow need no option."""
-        assert ran("snapshot").document["items"]
-        assert "0 decisions compared" in ran("shadow", "--release", "1.27", "--for", "1").err
 
-    @pytest.mark.usefixtures("named")
-    def test_run_does_not_read_it(self, monkeypatch):
-        """run is as kube-scheduler, which does not know the variable."""
-        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
+@pytest.mark.usefixtures("named")
+def test_a_context_asks_for_it():
+    """--context alone reads the cluster of the variable's files."""
+    assert (
+        ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0]["host"]
+        == "a"
+    )
+
+
+@pytest.mark.usefixtures("named")
+def test_without_paths():
+    """Where no path is given, the variable is enough, and a line says so."""
+    told = ran("simulate", "--release", "1.27", "-o", "json")
+    assert told.document["pods"][0]["host"] == "a"
+    assert "KUBECONFIG: the cluster that " in told.err
+
+
+@pytest.mark.usefixtures("named")
+def test_commands_that_always_look():
+    """snapshot and shadow need no option."""
+    assert ran("snapshot").document["items"]
+    assert "0 decisions compared" in ran("shadow", "--release", "1.27", "--for", "1").err
+
+
+@pytest.mark.usefixtures("named")
+def test_run_does_not_read_it(monkeypatch):
+    """run is as kube-scheduler, which does not know the variable."""
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
 
 
 class TestRelease:

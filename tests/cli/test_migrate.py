@@ -16,7 +16,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-README = (EXAMPLES / "policies" / "README.md").read_text(encoding="utf-8")
+README = (EXAMPLES / "policies" / "README.md").read_text()
 
 
 @pytest.fixture
@@ -25,62 +25,61 @@ def run():
     return lambda *arguments, stdin="": CliRunner().invoke(migrate, [*map(str, arguments)], input=stdin)
 
 
-class TestMigrate:
-    def test_standard_output_is_the_profile(self, run):
-        """The profile goes to standard output, and what has no equal to standard error."""
-        result = run(
-            "-",
-            stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
-        )
-        assert result.exit_code == 0
-        assert (
-            read_configuration(yaml.safe_load(result.stdout)).profiles[0].scheduler_name
-            == "default-scheduler"
-        )
-        assert "EqualPriority: left out" in result.stderr
+# --- Migrate ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")]
+
+def test_standard_output_is_the_profile(run):
+    """The profile goes to standard output, and what has no equal to standard error."""
+    result = run(
+        "-",
+        stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
     )
-    def test_target(self, asked, run):
-        """The profile is for the release after --to, or for one with plugins after --release."""
-        result = run(
-            "-",
-            *asked,
-            stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}',
-        )
-        assert result.exit_code == 0
-        assert "EBSLimits" not in result.stdout
-        assert (
-            "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes"
-            in result.stderr
-        )
-        assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
+    assert result.exit_code == 0
+    assert read_configuration(yaml.safe_load(result.stdout)).profiles[0].scheduler_name == "default-scheduler"
+    assert "EqualPriority: left out" in result.stderr
 
-    def test_a_target_without_plugins(self, run):
-        """A release without plugins is no target."""
-        told = str(run("-", "--to", "1.16", stdin="{}").exception)
-        assert told.endswith(
-            "1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads"
-        )
 
-    def test_a_refusal_leaves_the_file_alone(self, run, tmp_path):
-        """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
-        target = tmp_path / "profile.yaml"
-        target.write_text("before")
-        result = run(
-            "-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}'
-        )
-        assert "Predicate type not found for NoSuch" in str(result.exception)
-        assert target.read_text() == "before"
+@pytest.mark.parametrize(
+    "asked", [("--to", "1.34"), ("--release", "1.34"), ("--release", "v1.16.2", "--to", "v1.34.1")]
+)
+def test_target(asked, run):
+    """The profile is for the release after --to, or for one with plugins after --release."""
+    result = run(
+        "-",
+        *asked,
+        stdin='{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MaxEBSVolumeCount"}]}',
+    )
+    assert result.exit_code == 0
+    assert "EBSLimits" not in result.stdout
+    assert (
+        "MaxEBSVolumeCount: 1.34 has no plugin EBSLimits: NodeVolumeLimits counts such volumes"
+        in result.stderr
+    )
+    assert read_configuration(yaml.safe_load(result.stdout), release=FRAMEWORK_RELEASES["1.34"])
 
-    def test_a_component_configuration(self, run):
-        """A component configuration brings its Policy, percentage and preemption along."""
-        result = run(EXAMPLES / "policies" / "scheduler-config.yaml")
-        document = yaml.safe_load(result.stdout)
-        assert document["percentageOfNodesToScore"] == 50
-        assert document["extenders"][0]["httpTimeout"] == "2s"
-        assert "DefaultPreemption" not in json.dumps(document)
+
+def test_a_target_without_plugins(run):
+    """A release without plugins is no target."""
+    told = str(run("-", "--to", "1.16", stdin="{}").exception)
+    assert told.endswith("1.36, got 1.16; 1.16 has no profiles: give it the Policy itself, which it reads")
+
+
+def test_a_refusal_leaves_the_file_alone(run, tmp_path):
+    """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
+    target = tmp_path / "profile.yaml"
+    target.write_text("before")
+    result = run("-", "--output", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
+    assert "Predicate type not found for NoSuch" in str(result.exception)
+    assert target.read_text() == "before"
+
+
+def test_a_component_configuration(run):
+    """A component configuration brings its Policy, percentage and preemption along."""
+    result = run(EXAMPLES / "policies" / "scheduler-config.yaml")
+    document = yaml.safe_load(result.stdout)
+    assert document["percentageOfNodesToScore"] == 50
+    assert document["extenders"][0]["httpTimeout"] == "2s"
+    assert "DefaultPreemption" not in json.dumps(document)
 
 
 def said(stderr):
@@ -88,62 +87,64 @@ def said(stderr):
     return [line for line in stderr.splitlines() if " ignored: " not in line]
 
 
-class TestCheck:
-    def test_differences(self, run):
-        """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all
-        the same."""
-        result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
-        different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
-        assert result.exit_code == 1
-        assert len(different) == 6
-        lines = [line for line in said(result.stderr) if line and not line.startswith(("warning: ", "("))]
-        assert lines[0] == "6 of 22 decisions are different with the profile: all by NodeResourcesFit."
-        assert lines[1] == "What to do next:"
-        assert sum("--selector-spread" in line for line in lines) == 1
-        assert all(" before, " in line and "NodeResourcesFit scores " in line for line in different)
-        assert "  6 different" in result.stderr
-        assert yaml.safe_load(result.stdout)["profiles"]
+# --- Check --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("suffix", [".json", ".html", ".txt"])
-    def test_a_report(self, run, tmp_path, suffix):
-        """--report writes the whole comparison, with both tables, in the form of its name."""
-        report = tmp_path / f"check{suffix}"
-        run(EXAMPLES / "policies" / "bin-packing.json", "--report", report, "--check", EXAMPLES / "cluster")
-        text = report.read_text()
-        assert "FillNodesUp" in text
-        assert "NodeResourcesFit" in text
-        if suffix == ".json":
-            found = json.loads(text)
-            assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
-            assert all(
-                decision["nodes"] for one in found["differences"] for decision in one["decisions"].values()
-            )
 
-    @pytest.mark.parametrize(
-        "name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md")
-    )
-    def test_every_example(self, run, name, tmp_path):
-        """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is
-        as README beside it says."""
-        older = (
-            ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false")
-            if name == "openshift-3.json"
-            else ()
+def test_differences(run):
+    """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all
+    the same."""
+    result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
+    different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
+    assert result.exit_code == 1
+    assert len(different) == 6
+    lines = [line for line in said(result.stderr) if line and not line.startswith(("warning: ", "("))]
+    assert lines[0] == "6 of 22 decisions are different with the profile: all by NodeResourcesFit."
+    assert lines[1] == "What to do next:"
+    assert sum("--selector-spread" in line for line in lines) == 1
+    assert all(" before, " in line and "NodeResourcesFit scores " in line for line in different)
+    assert "  6 different" in result.stderr
+    assert yaml.safe_load(result.stdout)["profiles"]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".html", ".txt"])
+def test_a_report(run, tmp_path, suffix):
+    """--report writes the whole comparison, with both tables, in the form of its name."""
+    report = tmp_path / f"check{suffix}"
+    run(EXAMPLES / "policies" / "bin-packing.json", "--report", report, "--check", EXAMPLES / "cluster")
+    text = report.read_text()
+    assert "FillNodesUp" in text
+    assert "NodeResourcesFit" in text
+    if suffix == ".json":
+        found = json.loads(text)
+        assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
+        assert all(
+            decision["nodes"] for one in found["differences"] for decision in one["decisions"].values()
         )
-        profile = tmp_path / "profile.yaml"
-        report = tmp_path / "check.json"
-        row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
-        for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
-            written = ("--output", profile, "--report", report)
-            result = run(
-                EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster"
-            )
-            assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
-            agreement = json.loads(report.read_text())["against"][0]["agreement"]
-            counts = [agreement[key] for key in ("same", "equallyGood", "different")]
-            assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]
-            assert sum(counts) == agreement["decisions"] == 22
-            assert result.exit_code == (1 if agreement["different"] else 0)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (EXAMPLES / "policies").iterdir() if path.suffix != ".md")
+)
+def test_every_example(run, name, tmp_path):
+    """Each example becomes a profile that our own 1.27 accepts, and its check on the example cluster is
+    as README beside it says."""
+    older = (
+        ("--release", "1.12", "--feature-gates", "TaintNodesByCondition=false")
+        if name == "openshift-3.json"
+        else ()
+    )
+    profile = tmp_path / "profile.yaml"
+    report = tmp_path / "check.json"
+    row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |") and " / " in line)
+    for more, told in zip(((), ("--newer-labels",)), row.split("|")[2:4], strict=True):
+        written = ("--output", profile, "--report", report)
+        result = run(EXAMPLES / "policies" / name, *older, *written, *more, "--check", EXAMPLES / "cluster")
+        assert framework_engine(load_configuration(profile)).flow.profiles.keys() == {"default-scheduler"}
+        agreement = json.loads(report.read_text())["against"][0]["agreement"]
+        counts = [agreement[key] for key in ("same", "equallyGood", "different")]
+        assert told.split(" / ") == [f" {counts[0]}", str(counts[1]), f"{counts[2]} "]
+        assert sum(counts) == agreement["decisions"] == 22
+        assert result.exit_code == (1 if agreement["different"] else 0)
 
 
 def test_nothing_is_published_beside_a_report_that_cannot_be(tmp_path, capsys):
@@ -169,84 +170,91 @@ def check():
     return lambda *arguments, stdin="": CliRunner().invoke(cli, ["policy", "check", *arguments], input=stdin)
 
 
-class TestPolicyCheck:
-    def test_accepted(self, check):
-        """Standard output has what runs, with order and weights; exit status 0."""
-        result = check(
-            "-",
-            stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
-        )
-        assert result.exit_code == 0
-        assert "    2   GeneralPredicates         DefaultProvider" in result.stdout
-        assert "EqualPriority        3" in result.stdout
+# --- Policy check -------------------------------------------------------------------------------------------
 
-    def test_refused(self, check):
-        """A refusal goes to standard error, with its reason; exit status 1."""
-        result = check(
-            "-",
-            "--release",
-            "1.13",
-            stdin='{"apiVersion": "v1", "predicates": [{"name": "CheckNodeDiskPressure"}]}',
-        )
-        assert result.exit_code == 1
-        assert result.stdout == ""
-        assert result.stderr.splitlines() == [
-            "refused by 1.13: standard input: Invalid configuration: Predicate type not found for CheckNodeDiskPressure",
-            "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: "
-            "--feature-gates TaintNodesByCondition=false registers it",
-        ]
 
-    def test_faults_of_a_profile(self, check):
-        """Each fault of a profile has a line on standard error; exit status 1."""
-        head = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"'
-        result = check("-", stdin=head + ', "parallelism": 0, "nope": 1, "podInitialBackoffSeconds": "x"}')
-        assert result.exit_code == 1
-        assert result.stdout == ""
-        assert result.stderr.splitlines() == [
-            'refused by 1.36: standard input: podInitialBackoffSeconds: wrong type, expected a whole number, got "x"',
-            "refused by 1.36: standard input: nope: unknown field",
-            "refused by 1.36: standard input: parallelism: should be an integer value greater than zero, got 0",
-        ]
+def test_accepted(check):
+    """Standard output has what runs, with order and weights; exit status 0."""
+    result = check(
+        "-",
+        stdin='{"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "EqualPriority", "weight": 3}]}',
+    )
+    assert result.exit_code == 0
+    assert "    2   GeneralPredicates         DefaultProvider" in result.stdout
+    assert "EqualPriority        3" in result.stdout
 
-    def test_a_profile(self, check):
-        """What a profile runs is listed, and written as JSON."""
-        text = '{"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration"}'
-        result = check("-", stdin=text)
-        assert result.exit_code == 0
-        assert "pods of default-scheduler" in result.stdout
-        assert "NodePreferAvoidPods" in result.stdout
-        record = json.loads(check("-", "-o", "json", "--release", "1.19", stdin=text).stdout)
-        assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == (
-            "1.19",
-            "ProfileCheck",
-            "default-scheduler",
-        )
 
-    def test_a_page(self, check, tmp_path):
-        """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs
-        first of all."""
-        own = '{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}'
-        text = f'{{"apiVersion": "v1", "predicates": [{own}, {{"name": "HostName"}}]}}'
-        result = check("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
-        assert (result.exit_code, result.stderr) == (0, "")
-        page = (tmp_path / "check.html").read_text()
-        shown = re.sub(r"<[^>]+>", "", result.stdout)
-        assert "1.16 starts with standard input." in shown
-        assert shown.index("predicate Own: accepted, but never runs") < shown.index(
-            "hardPodAffinitySymmetricWeight 1"
-        )
-        assert re.sub(r"\d\d:\d\d", "", page) == re.sub(r"\d\d:\d\d", "", result.stdout)
-        refused = check(
-            "-", "-o", "html", stdin='{"apiVersion": "v1", "predicates": [{"name": "Nope"}, {"name": "Nix"}]}'
-        )
-        assert refused.exit_code == 1
-        assert "Predicate type not found for Nix" in re.sub(r"<[^>]+>", "", refused.stdout)
+def test_refused(check):
+    """A refusal goes to standard error, with its reason; exit status 1."""
+    result = check(
+        "-",
+        "--release",
+        "1.13",
+        stdin='{"apiVersion": "v1", "predicates": [{"name": "CheckNodeDiskPressure"}]}',
+    )
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "refused by 1.13: standard input: Invalid configuration: Predicate type not found for CheckNodeDiskPressure",
+        "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: "
+        "--feature-gates TaintNodesByCondition=false registers it",
+    ]
 
-    def test_json(self, check):
-        """-o json prints one document, warnings in it."""
-        policy = '{"apiVersion": "v1", "a": 1, "predicates": [{"name": "EvenPodsSpread"}]}'
-        result = check("-", "-o", "json", "--feature-gates", "EvenPodsSpread=true", stdin=policy)
-        record = json.loads(result.stdout)
-        assert [entry["name"] for entry in record["predicates"]][-1] == "EvenPodsSpread"
-        assert len(record["warnings"]) == 2
-        assert result.stderr == ""
+
+def test_faults_of_a_profile(check):
+    """Each fault of a profile has a line on standard error; exit status 1."""
+    head = '{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"'
+    result = check("-", stdin=head + ', "parallelism": 0, "nope": 1, "podInitialBackoffSeconds": "x"}')
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        'refused by 1.36: standard input: podInitialBackoffSeconds: wrong type, expected a whole number, got "x"',
+        "refused by 1.36: standard input: nope: unknown field",
+        "refused by 1.36: standard input: parallelism: should be an integer value greater than zero, got 0",
+    ]
+
+
+def test_a_profile(check):
+    """What a profile runs is listed, and written as JSON."""
+    text = '{"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "KubeSchedulerConfiguration"}'
+    result = check("-", stdin=text)
+    assert result.exit_code == 0
+    assert "pods of default-scheduler" in result.stdout
+    assert "NodePreferAvoidPods" in result.stdout
+    record = json.loads(check("-", "-o", "json", "--release", "1.19", stdin=text).stdout)
+    assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == (
+        "1.19",
+        "ProfileCheck",
+        "default-scheduler",
+    )
+
+
+def test_a_page(check, tmp_path):
+    """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs
+    first of all."""
+    own = '{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}'
+    text = f'{{"apiVersion": "v1", "predicates": [{own}, {{"name": "HostName"}}]}}'
+    result = check("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
+    assert (result.exit_code, result.stderr) == (0, "")
+    page = (tmp_path / "check.html").read_text()
+    shown = re.sub(r"<[^>]+>", "", result.stdout)
+    assert "1.16 starts with standard input." in shown
+    assert shown.index("predicate Own: accepted, but never runs") < shown.index(
+        "hardPodAffinitySymmetricWeight 1"
+    )
+    assert re.sub(r"\d\d:\d\d", "", page) == re.sub(r"\d\d:\d\d", "", result.stdout)
+    refused = check(
+        "-", "-o", "html", stdin='{"apiVersion": "v1", "predicates": [{"name": "Nope"}, {"name": "Nix"}]}'
+    )
+    assert refused.exit_code == 1
+    assert "Predicate type not found for Nix" in re.sub(r"<[^>]+>", "", refused.stdout)
+
+
+def test_json(check):
+    """-o json prints one document, warnings in it."""
+    policy = '{"apiVersion": "v1", "a": 1, "predicates": [{"name": "EvenPodsSpread"}]}'
+    result = check("-", "-o", "json", "--feature-gates", "EvenPodsSpread=true", stdin=policy)
+    record = json.loads(result.stdout)
+    assert [entry["name"] for entry in record["predicates"]][-1] == "EvenPodsSpread"
+    assert len(record["warnings"]) == 2
+    assert result.stderr == ""

@@ -149,11 +149,11 @@ def folder(tmp_path, monkeypatch):
     """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
     monkeypatch.chdir(tmp_path)
     dumped = [manifests.node("a", 2, labels=GENERAL), manifests.pod("full", 2, on="a"), *WAITING]
-    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(dumped), encoding="utf-8")
+    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(dumped))
     tainted = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
     for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
         (tmp_path / f"{name}.yaml").write_text(
-            yaml.safe_dump(manifests.node(name, cpu, labels=GENERAL, **spec)), encoding="utf-8"
+            yaml.safe_dump(manifests.node(name, cpu, labels=GENERAL, **spec))
         )
     return tmp_path
 
@@ -188,8 +188,8 @@ def test_what_more_pods_might_help_does_not_spoil_it_either(folder):
     lonely = manifests.pod(
         "lonely", 1, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     )
-    dump = (folder / "dump.yaml").read_text(encoding="utf-8") + "---\n" + yaml.safe_dump(lonely)
-    (folder / "dump.yaml").write_text(dump, encoding="utf-8")
+    dump = (folder / "dump.yaml").read_text() + "---\n" + yaml.safe_dump(lonely)
+    (folder / "dump.yaml").write_text(dump)
     words = ("capacity", "dump.yaml", "--add-node", "m5.yaml")
     text = ran(*words, status=1).out
     assert "Add 1 m5 for 4 of 7 pods: each of them finds a node; 3 find none with up to 7.\n" in text

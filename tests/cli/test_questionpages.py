@@ -8,13 +8,12 @@ import pytest
 import yaml
 
 from kubeclassic import capacity
+from tests.conftest import CLUSTER, ROOT
 from tests.support.build import node, pod
 from tests.support.manifests import manifest
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples/cluster")
 DRAINED = str(ROOT / "examples/drain/cluster.yaml")
 SMALL = str(ROOT / "examples/capacity/small-pod.yaml")
 WEB = str(ROOT / "examples/capacity/web.yaml")
@@ -156,7 +155,7 @@ def test_verdicts_about_copies():
         str(capacity([new, quota], web, "1.14").view().verdict)
         == "1 more copy of web fits; then the API server refuses the next one."
     )
-    found = capacity(node("small", cpu="1500m"), pod("web", requests={"cpu": "1"}), "1.14")
+    found = capacity(node("small", cpu="1500m"), pod("web", cpu="1"), "1.14")
     assert str(found.view().verdict) == "1 more copy of web fits; then cpu has run out on 1 node."
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 
@@ -172,7 +171,7 @@ def test_html_is_the_page(tmp_path, monkeypatch):
         ["explain", CLUSTER, "shop/orders-1"],
     ):
         ran(*words, "--report", str(tmp_path / "page.html"))
-        assert ran(*words, "-o", "html").out == (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert ran(*words, "-o", "html").out == (tmp_path / "page.html").read_text()
     assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 

@@ -264,7 +264,7 @@ each_release = pytest.mark.parametrize("release", FIVE)
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A working folder with a small cluster."""
-    (tmp_path / "cluster.yaml").write_text(CLUSTER, encoding="utf-8")
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -287,143 +287,147 @@ def told():
 
 def write(file, policy):
     """Write a Policy into the working folder."""
-    Path(file).write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **policy}), encoding="utf-8")
+    Path(file).write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **policy}))
 
 
 def config(source):
     """Write a component configuration with this algorithmSource into the working folder."""
-    Path("config.yaml").write_text(
-        f"kind: KubeSchedulerConfiguration\nalgorithmSource: {source}\n", encoding="utf-8"
+    Path("config.yaml").write_text(f"kind: KubeSchedulerConfiguration\nalgorithmSource: {source}\n")
+
+
+@each_case
+def test_simulate(told, release, refusal):
+    """A refused Policy gives exit status 2 and one line: the file, then exactly the release's text."""
+    write("policy.json", refusal.policy)
+    place = "policy.json, document 1" if refusal.says.startswith("invalid policy") else "policy.json"
+    lines = told(
+        "simulate",
+        "cluster.yaml",
+        "--policy",
+        "policy.json",
+        "--release",
+        release,
+        "--feature-gates",
+        refusal.gates,
     )
+    assert lines == [f"kubeclassic: {place}: {refusal.says}"]
 
 
-class TestPolicies:
-    @each_case
-    def test_simulate(self, told, release, refusal):
-        """A refused Policy gives exit status 2 and one line: the file, then exactly the release's text."""
-        write("policy.json", refusal.policy)
-        place = "policy.json, document 1" if refusal.says.startswith("invalid policy") else "policy.json"
-        lines = told(
-            "simulate",
-            "cluster.yaml",
-            "--policy",
-            "policy.json",
-            "--release",
-            release,
-            "--feature-gates",
-            refusal.gates,
-        )
-        assert lines == [f"kubeclassic: {place}: {refusal.says}"]
-
-    @each_case
-    def test_check(self, told, release, refusal):
-        """``policy check`` answers 1 for a refused Policy and says the same text; only hints follow."""
-        write("policy.json", refusal.policy)
-        first, *hints = told(
-            "policy", "check", "policy.json", "--release", release, "--feature-gates", refusal.gates, status=1
-        )
-        assert first == f"refused by {release}: policy.json: {refusal.says}"
-        assert all(hint.startswith(("warning: ", "  ")) for hint in hints)
-
-    @each_release
-    @pytest.mark.parametrize(
-        "text, says",
-        [
-            (
-                '{"kind": "Policy",\n "predicates": [}',
-                "policy.json, line 2, column 17: broken JSON: expecting value",
-            ),
-            (
-                '{"kind": "Policies"}',
-                "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy",
-            ),
-            ("", "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy"),
-            (
-                '{"kind": "Policy"} {"kind": "Policy"}',
-                "policy.json: expected one Policy or one ConfigMap, got 2 documents that may be a Policy",
-            ),
-        ],
+@each_case
+def test_check(told, release, refusal):
+    """``policy check`` answers 1 for a refused Policy and says the same text; only hints follow."""
+    write("policy.json", refusal.policy)
+    first, *hints = told(
+        "policy", "check", "policy.json", "--release", release, "--feature-gates", refusal.gates, status=1
     )
-    def test_undecodable(self, told, release, text, says):
-        """A file that holds no Policy is refused with its place, by ``policy check`` as well."""
-        Path("policy.json").write_text(text, encoding="utf-8")
-        expected = [f"kubeclassic: invalid policy: {says}"]
-        assert told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release) == expected
-        assert told("policy", "check", "policy.json", "--release", release) == expected
+    assert first == f"refused by {release}: policy.json: {refusal.says}"
+    assert all(hint.startswith(("warning: ", "  ")) for hint in hints)
 
-    @each_release
-    @pytest.mark.parametrize(
-        "kind, missing, text",
-        [
-            (
-                "predicates",
-                "NoDiskConflict",
-                'nvalid predicate name "NoDiskConflict" specified - no corresponding function found',
-            ),
-            (
-                "priorities",
-                "EqualPriority",
-                "nvalid priority name EqualPriority specified - no corresponding function found",
-            ),
-        ],
+
+@each_release
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        (
+            '{"kind": "Policy",\n "predicates": [}',
+            "policy.json, line 2, column 17: broken JSON: expecting value",
+        ),
+        (
+            '{"kind": "Policies"}',
+            "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy",
+        ),
+        ("", "policy.json: expected one Policy or one ConfigMap, got 0 documents that may be a Policy"),
+        (
+            '{"kind": "Policy"} {"kind": "Policy"}',
+            "policy.json: expected one Policy or one ConfigMap, got 2 documents that may be a Policy",
+        ),
+    ],
+)
+def test_undecodable(told, release, text, says):
+    """A file that holds no Policy is refused with its place, by ``policy check`` as well."""
+    Path("policy.json").write_text(text)
+    expected = [f"kubeclassic: invalid policy: {says}"]
+    assert told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release) == expected
+    assert told("policy", "check", "policy.json", "--release", release) == expected
+
+
+@each_release
+@pytest.mark.parametrize(
+    "kind, missing, text",
+    [
+        (
+            "predicates",
+            "NoDiskConflict",
+            'nvalid predicate name "NoDiskConflict" specified - no corresponding function found',
+        ),
+        (
+            "priorities",
+            "EqualPriority",
+            "nvalid priority name EqualPriority specified - no corresponding function found",
+        ),
+    ],
+)
+def test_no_function(told, monkeypatch, release, kind, missing, text):
+    """A registered name without a function, which no Policy can bring about, is refused, from 1.14 on
+    with a small first letter."""
+    rules = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
+    monkeypatch.setattr(schedulerspec, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
+    write("policy.json", {})
+    first = "I" if release in OLD else "i"
+    lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)
+    assert lines == [f"kubeclassic: policy.json: {first}{text}"]
+
+
+# --- Places -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", ["a", "Policy", "not in valid range.json"])
+def test_any_name_of_a_file(told, file):
+    """The file is named even where its name is a part of the text."""
+    write(file, predicate("Policy"))
+    assert told("simulate", "cluster.yaml", "--policy", file) == [
+        f"kubeclassic: {file}: {NO_PREDICATE.format('Policy')}"
+    ]
+
+
+def test_policy_of_a_configuration(told):
+    """A Policy file that ``--config`` points to is named."""
+    write("policy.json", predicate("Nope"))
+    config("{policy: {file: {path: policy.json}}}")
+    lines = told("simulate", "cluster.yaml", "--config", "config.yaml")
+    assert lines == [f"kubeclassic: policy.json: {NO_PREDICATE.format('Nope')}"]
+
+
+def test_policy_of_a_config_map(told, folder):
+    """A ConfigMap with a refused Policy is named."""
+    policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "hardPodAffinitySymmetricWeight": 101})
+    manifest = {
+        "kind": "ConfigMap",
+        "metadata": {"name": "ours", "namespace": "kube-system"},
+        "data": {"policy.cfg": policy},
+    }
+    (folder / "cluster.yaml").write_text(f"{CLUSTER}---\n{json.dumps(manifest)}\n")
+    lines = told("simulate", "cluster.yaml", "--policy-configmap", "ours")
+    assert lines == [f"kubeclassic: ConfigMap kube-system/ours: {BAD_RANGE.format(101)}"]
+
+
+def test_a_gate_is_not_the_policys_fault(told):
+    """A gate that is locked is refused without the Policy's name."""
+    write("policy.json", {})
+    lines = told(
+        "simulate", "cluster.yaml", "--policy", "policy.json", "--feature-gates", "PodPriority=false"
     )
-    def test_no_function(self, told, monkeypatch, release, kind, missing, text):
-        """A registered name without a function, which no Policy can bring about, is refused, from 1.14 on
-        with a small first letter."""
-        rules = {kind: {name: rule for name, rule in getattr(CATALOGUE, kind).items() if name != missing}}
-        monkeypatch.setattr(schedulerspec, "CATALOGUE", attrs.evolve(CATALOGUE, **rules))
-        write("policy.json", {})
-        first = "I" if release in OLD else "i"
-        lines = told("simulate", "cluster.yaml", "--policy", "policy.json", "--release", release)
-        assert lines == [f"kubeclassic: policy.json: {first}{text}"]
+    assert lines == ["kubeclassic: cannot set feature gate PodPriority to false, feature is locked to true"]
 
 
-class TestPlaces:
-    @pytest.mark.parametrize("file", ["a", "Policy", "not in valid range.json"])
-    def test_any_name_of_a_file(self, told, file):
-        """The file is named even where its name is a part of the text."""
-        write(file, predicate("Policy"))
-        assert told("simulate", "cluster.yaml", "--policy", file) == [
-            f"kubeclassic: {file}: {NO_PREDICATE.format('Policy')}"
-        ]
-
-    def test_policy_of_a_configuration(self, told):
-        """A Policy file that ``--config`` points to is named."""
-        write("policy.json", predicate("Nope"))
-        config("{policy: {file: {path: policy.json}}}")
-        lines = told("simulate", "cluster.yaml", "--config", "config.yaml")
-        assert lines == [f"kubeclassic: policy.json: {NO_PREDICATE.format('Nope')}"]
-
-    def test_policy_of_a_config_map(self, told, folder):
-        """A ConfigMap with a refused Policy is named."""
-        policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "hardPodAffinitySymmetricWeight": 101})
-        manifest = {
-            "kind": "ConfigMap",
-            "metadata": {"name": "ours", "namespace": "kube-system"},
-            "data": {"policy.cfg": policy},
-        }
-        (folder / "cluster.yaml").write_text(f"{CLUSTER}---\n{json.dumps(manifest)}\n", encoding="utf-8")
-        lines = told("simulate", "cluster.yaml", "--policy-configmap", "ours")
-        assert lines == [f"kubeclassic: ConfigMap kube-system/ours: {BAD_RANGE.format(101)}"]
-
-    def test_a_gate_is_not_the_policys_fault(self, told):
-        """A gate that is locked is refused without the Policy's name."""
-        write("policy.json", {})
-        lines = told(
-            "simulate", "cluster.yaml", "--policy", "policy.json", "--feature-gates", "PodPriority=false"
-        )
-        assert lines == [
-            "kubeclassic: cannot set feature gate PodPriority to false, feature is locked to true"
-        ]
-
-    def test_a_name_of_two_lines(self, told):
-        """A line break in a name does not make two lines of a message."""
-        write("policy.json", predicate("No\npe"))
-        assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [
-            f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"
-        ]
-        refused, hint = told("policy", "check", "policy.json", status=1)
-        assert (refused, "no release has No pe; " in hint) == (
-            f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}",
-            True,
-        )
+def test_a_name_of_two_lines(told):
+    """A line break in a name does not make two lines of a message."""
+    write("policy.json", predicate("No\npe"))
+    assert told("simulate", "cluster.yaml", "--policy", "policy.json") == [
+        f"kubeclassic: policy.json: {NO_PREDICATE.format('No pe')}"
+    ]
+    refused, hint = told("policy", "check", "policy.json", status=1)
+    assert (refused, "no release has No pe; " in hint) == (
+        f"refused by 1.16: policy.json: {NO_PREDICATE.format('No pe')}",
+        True,
+    )

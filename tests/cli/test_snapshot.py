@@ -38,101 +38,110 @@ def config(tmp_path):
         yield kubeconfig(tmp_path, {"server": address}, {"token": "secret"})
 
 
-class TestSnapshot:
-    """The command itself."""
+# --- Snapshot -----------------------------------------------------------------------------------------------
 
-    def test_it_is_ready_for_simulate(self, config, tmp_path, capsys):
-        """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
-        plain = tmp_path / "c.json"
-        packed = tmp_path / "c.json.gz"
-        for file in (plain, packed):
-            assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
-        assert " nodes and " in capsys.readouterr().err
-        assert json.loads(gzip.decompress(packed.read_bytes())) == json.loads(plain.read_text())
-        assert json.loads(plain.read_text())["kind"] == "List"
-        statuses = [run(["simulate", str(file), "-o", "name"]) for file in (plain, packed)]
-        assert statuses[0] == statuses[1] != 2
-
-    def test_to_standard_output(self, config):
-        """Without a file, the List is the output and nothing else is."""
-        assert ran("snapshot", "--kubeconfig", str(config)).document["items"]
-
-    def test_a_redaction_and_its_map(self, config, tmp_path):
-        """The map has the old names, and only its owner may read it; the snapshot has none of them."""
-        file = tmp_path / "c.json"
-        names = tmp_path / "names.json"
-        names.write_text("of an earlier one, which all may read")
-        assert (
-            run(
-                [
-                    "snapshot",
-                    "--kubeconfig",
-                    str(config),
-                    "--redact",
-                    "--redact-map",
-                    str(names),
-                    "--output",
-                    str(file),
-                ]
-            )
-            == 0
-        )
-        assert names.stat().st_mode & 0o777 == 0o600
-        old = json.loads(names.read_text())["names"]
-        assert "gpu-b1" in old
-        assert "gpu-b1" not in file.read_text()
-        assert old["gpu-b1"] in file.read_text()
-
-    def test_an_unknown_context(self, config):
-        """A context that the kubeconfig does not have is exit status 2 and one line."""
-        said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
-        assert "--context: expected one of contexts (there), got nowhere" in said
-
-    def test_a_server_that_refuses(self, tmp_path, capsys):
-        """A server that does not know us is one line with its address and what it said."""
-        with serving_store(Store(NEW_SERVER), "secret") as address:
-            assert run(["snapshot", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]) == 2
-        assert f"{address}: got status 401: Unauthorized" in capsys.readouterr().err
+# The command itself.
 
 
-class TestKubeconfigInPlaceOfPaths:
-    """Every command that takes PATHS."""
-
-    @pytest.mark.parametrize(
-        "words",
-        [
-            ["simulate", "--release", "1.27", "-o", "jsonl"],
-            ["explain", "shop/orders-0", "--release", "1.27", "-o", "json"],
-            ["compare", "--a", "release=1.15", "--b", "release=1.16", "-o", "json"],
-            ["replay", "--release", "1.27"],
-            [
-                "policy",
-                "migrate",
-                str(ROOT / "examples/policies/kubernetes-classic.json"),
-                "--release",
-                "1.16",
-                "-o",
-                "json",
-            ],
-        ],
-        ids=lambda words: words[0],
-    )
-    def test_the_same_as_of_a_snapshot(self, config, tmp_path, words, capsys):
-        """The result is that of a snapshot of the cluster."""
-        file = tmp_path / "c.json"
+def test_it_is_ready_for_simulate(config, tmp_path, capsys):
+    """What is written, compressed or not, is one List that simulate reads; a line says how much it is."""
+    plain = tmp_path / "c.json"
+    packed = tmp_path / "c.json.gz"
+    for file in (plain, packed):
         assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
-        head, *rest = words
-        from_file = [*words, "--check", str(file)] if head == "policy" else [head, str(file), *rest]
-        capsys.readouterr()
-        status = run([*words, "--kubeconfig", str(config), "--context", "there"])
-        live = capsys.readouterr().out
-        assert status in (0, 1)
-        assert (run(from_file), capsys.readouterr().out) == (status, live)
+    assert " nodes and " in capsys.readouterr().err
+    assert json.loads(gzip.decompress(packed.read_bytes())) == json.loads(plain.read_text())
+    assert json.loads(plain.read_text())["kind"] == "List"
+    statuses = [run(["simulate", str(file), "-o", "name"]) for file in (plain, packed)]
+    assert statuses[0] == statuses[1] != 2
 
-    def test_nothing_is_left_behind(self, config, tmp_path, monkeypatch):
-        """The file that the cluster is read from is gone afterwards."""
-        folder = tmp_path / "temporary"
-        folder.mkdir()
-        monkeypatch.setattr("tempfile.tempdir", str(folder))
-        assert run(["simulate", "--kubeconfig", str(config)]) in (0, 1)
-        assert list(folder.iterdir()) == []
+
+def test_to_standard_output(config):
+    """Without a file, the List is the output and nothing else is."""
+    assert ran("snapshot", "--kubeconfig", str(config)).document["items"]
+
+
+def test_a_redaction_and_its_map(config, tmp_path):
+    """The map has the old names, and only its owner may read it; the snapshot has none of them."""
+    file = tmp_path / "c.json"
+    names = tmp_path / "names.json"
+    names.write_text("of an earlier one, which all may read")
+    assert (
+        run(
+            [
+                "snapshot",
+                "--kubeconfig",
+                str(config),
+                "--redact",
+                "--redact-map",
+                str(names),
+                "--output",
+                str(file),
+            ]
+        )
+        == 0
+    )
+    assert names.stat().st_mode & 0o777 == 0o600
+    old = json.loads(names.read_text())["names"]
+    assert "gpu-b1" in old
+    assert "gpu-b1" not in file.read_text()
+    assert old["gpu-b1"] in file.read_text()
+
+
+def test_an_unknown_context(config):
+    """A context that the kubeconfig does not have is exit status 2 and one line."""
+    said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
+    assert "--context: expected one of contexts (there), got nowhere" in said
+
+
+def test_a_server_that_refuses(tmp_path, capsys):
+    """A server that does not know us is one line with its address and what it said."""
+    with serving_store(Store(NEW_SERVER), "secret") as address:
+        assert run(["snapshot", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))]) == 2
+    assert f"{address}: got status 401: Unauthorized" in capsys.readouterr().err
+
+
+# --- Kubeconfig in place of paths ---------------------------------------------------------------------------
+
+# Every command that takes PATHS.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["simulate", "--release", "1.27", "-o", "jsonl"],
+        ["explain", "shop/orders-0", "--release", "1.27", "-o", "json"],
+        ["compare", "--a", "release=1.15", "--b", "release=1.16", "-o", "json"],
+        ["replay", "--release", "1.27"],
+        [
+            "policy",
+            "migrate",
+            str(ROOT / "examples/policies/kubernetes-classic.json"),
+            "--release",
+            "1.16",
+            "-o",
+            "json",
+        ],
+    ],
+    ids=lambda words: words[0],
+)
+def test_the_same_as_of_a_snapshot(config, tmp_path, words, capsys):
+    """The result is that of a snapshot of the cluster."""
+    file = tmp_path / "c.json"
+    assert run(["snapshot", "--kubeconfig", str(config), "--output", str(file)]) == 0
+    head, *rest = words
+    from_file = [*words, "--check", str(file)] if head == "policy" else [head, str(file), *rest]
+    capsys.readouterr()
+    status = run([*words, "--kubeconfig", str(config), "--context", "there"])
+    live = capsys.readouterr().out
+    assert status in (0, 1)
+    assert (run(from_file), capsys.readouterr().out) == (status, live)
+
+
+def test_nothing_is_left_behind(config, tmp_path, monkeypatch):
+    """The file that the cluster is read from is gone afterwards."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert run(["simulate", "--kubeconfig", str(config)]) in (0, 1)
+    assert list(folder.iterdir()) == []

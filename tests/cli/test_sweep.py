@@ -28,26 +28,30 @@ def sweep(tmp_path, monkeypatch):
     return path
 
 
-class TestForms:
-    def test_a_table(self, sweep):
-        """The table has a row a run."""
-        told = ran("sweep", "sweep.yaml", "--jobs", "1")
-        assert told.out.split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
-        assert len(told.out.splitlines()) == 5
-        assert told.err.startswith("4 runs\n")
+# --- Forms --------------------------------------------------------------------------------------------------
 
-    def test_csv(self, sweep):
-        """CSV is the table alone."""
-        rows = list(csv.DictReader(io.StringIO(ran("sweep", "sweep.yaml", "-o", "csv", "-j", "1").out)))
-        assert [row["release"] for row in rows] == ["1.12", "1.12", "1.16", "1.16"]
-        assert {row["error"] for row in rows} == {""}
 
-    def test_json_is_as_the_schema_says(self, sweep):
-        """The JSON is as the schema says; --output FILE takes it."""
-        assert ran("sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "runs.json").out == ""
-        document = json.loads(Path("runs.json").read_text())
-        assert document == ran("sweep", "sweep.yaml", "-o", "json", "-j", "1").document
-        assert document["apiVersion"] == API_VERSION
+def test_a_table(sweep):
+    """The table has a row a run."""
+    told = ran("sweep", "sweep.yaml", "--jobs", "1")
+    assert told.out.split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
+    assert len(told.out.splitlines()) == 5
+    assert told.err.startswith("4 runs\n")
+
+
+def test_csv(sweep):
+    """CSV is the table alone."""
+    rows = list(csv.DictReader(io.StringIO(ran("sweep", "sweep.yaml", "-o", "csv", "-j", "1").out)))
+    assert [row["release"] for row in rows] == ["1.12", "1.12", "1.16", "1.16"]
+    assert {row["error"] for row in rows} == {""}
+
+
+def test_json_is_as_the_schema_says(sweep):
+    """The JSON is as the schema says; --output FILE takes it."""
+    assert ran("sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "runs.json").out == ""
+    document = json.loads(Path("runs.json").read_text())
+    assert document == ran("sweep", "sweep.yaml", "-o", "json", "-j", "1").document
+    assert document["apiVersion"] == API_VERSION
 
 
 @pytest.mark.whole

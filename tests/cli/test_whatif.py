@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.program import ran
 from tests.support.whatifbuild import node, pod, taint
 
-EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
 
 
@@ -34,7 +33,7 @@ def test_who_has_to_leave(told, tmp_path):
 
 def test_nothing_helps(told):
     """Where no single change helps it says so, with exit status 1."""
-    out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
+    out = told(CLUSTER, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
     assert "No change helps, nor do two together: " in out
     assert "general-a1 does not fit: " in out
     assert "more would do (needs 4, free " in out
@@ -42,9 +41,9 @@ def test_nothing_helps(told):
 
 def test_what_keeps_it_from_a_node(told, tmp_path):
     """A node that fits has lost by a rule, has lost the draw, or was not reached."""
-    out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
+    out = told(CLUSTER, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
     assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
-    out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
+    out = told(CLUSTER, "shop/orders-1", "--want", "database-a1").out
     assert "database-a1 fits and is as good as database-c1, which won the tie." in out
     path = written(tmp_path, *(node(f"n{number:03}") for number in range(120)), pod("asked"))
     out = told(path, "asked", "--want", "n119", "--percentage-of-nodes-to-score", "10").out
@@ -53,7 +52,7 @@ def test_what_keeps_it_from_a_node(told, tmp_path):
 
 def test_all_about_the_node(told):
     """-o wide has every rule's verdict on the wanted node."""
-    out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
+    out = told(CLUSTER, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
     assert "PREDICATE" in out
     assert (
         "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1"
@@ -64,7 +63,7 @@ def test_all_about_the_node(told):
 def test_edits_come_first(told):
     """What --what-if prints can be given back with --set."""
     out = told(
-        EXAMPLE, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi"
+        CLUSTER, REPORT, "--what-if", "--order", "priority", "--set", f"pod {REPORT} requests.memory=28544Mi"
     ).out
     assert out.splitlines()[0] == f"{REPORT}: gpu-b1"
 

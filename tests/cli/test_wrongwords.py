@@ -163,9 +163,7 @@ def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("words")
     (found / "examples").symlink_to(ROOT / "examples")
     for name, content in FILES.items():
-        (found / name).write_text(
-            content if isinstance(content, str) else yaml.safe_dump_all(content), encoding="utf-8"
-        )
+        (found / name).write_text(content if isinstance(content, str) else yaml.safe_dump_all(content))
     return found
 
 
@@ -385,10 +383,10 @@ OTHERS = [
 def bad_folder(tmp_path, monkeypatch):
     """A working folder with the files above."""
     for name, text in BAD_FILES.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.gz").write_bytes(gzip.compress(b"kind: Node")[:-4])
-    (tmp_path / "number-free.yaml").write_text(POD, encoding="utf-8")
+    (tmp_path / "number-free.yaml").write_text(POD)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -442,7 +440,7 @@ def test_a_wrong_call_is_refused(bad_folder, arguments, about, hint):
 
 def test_a_pod_on_an_unknown_node_is_a_warning(bad_folder):
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
-    (bad_folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
+    (bad_folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n")
     assert (
         "warning: Pod default/web on gone: its node is not in the input\n"
         in ran("simulate", "orphan.yaml").err
@@ -452,7 +450,7 @@ def test_a_pod_on_an_unknown_node_is_a_warning(bad_folder):
 def test_an_ambiguous_pod_is_named(bad_folder):
     """A name that two namespaces have is refused with both."""
     (bad_folder / "two.yaml").write_text(
-        f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8"
+        f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n"
     )
     assert (
         refusal("explain two.yaml web")

@@ -34,7 +34,7 @@ def own(number, kind):
         ]
     elif kind == "large":
         more["requests"]["cpu"] = "1000"
-    return pod(f"p{number}", labels=labels, metadata={"uid": f"u{number}"}, **more)
+    return pod(f"p{number}", labels=labels, uid=f"u{number}", **more)
 
 
 def kept(engine):
@@ -88,7 +88,7 @@ def test_a_template_in_use_stays(release):
     """However many others come and go, equal pods share a template and a board."""
     engine = engine_for(release, {})
     feed = EventFeed(engine)
-    first, second = (pod(name, requests={"cpu": "10m"}) for name in ("first", "second"))
+    first, second = (pod(name, cpu="10m") for name in ("first", "second"))
     feed.put_all([node("n"), first.bound_to("n")])
     before = engine.begin(first).template
     for number in range(3 * SPARE):
@@ -102,15 +102,15 @@ def test_answers_follow_counters_that_began_anew():
     engine = engine_for("1.16", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
     service = obj(manifest("Service", "s", namespace="default", spec={"selector": {"app": "web"}}))
-    feed.put_all([host("a"), host("b"), service, pod("old", on="b", labels={"app": "web"})])
-    web = pod("web", labels={"app": "web"})
+    feed.put_all([host("a"), host("b"), service, pod("old", on="b", app="web")])
+    web = pod("web", app="web")
     with verifying():
         assert engine.schedule(web, details=False).host == "a"
         for number in range(3 * SPARE):
             engine.schedule(own(number, "affinity"), details=False)
             feed.put(own(number, "affinity").bound_to("b"))
             feed.delete(own(number, "affinity").bound_to("b"))
-        feed.put_all(pod(name, on="a", labels={"app": "web"}) for name in ("new", "newer"))
+        feed.put_all(pod(name, on="a", app="web") for name in ("new", "newer"))
         assert engine.schedule(web, details=False).host == "b"
 
 
@@ -119,10 +119,10 @@ def test_nodes_that_are_gone_leave_nothing():
     right."""
     engine = engine_for("1.34", {"percentageOfNodesToScore": 100})
     feed = EventFeed(engine)
-    feed.put_all([host("first"), host("stays"), pod("old", on="stays", labels={"app": "web"})])
+    feed.put_all([host("first"), host("stays"), pod("old", on="stays", app="web")])
     engine.warm()
     feed.delete(host("first"))
-    shy = pod("shy", labels={"app": "web"}, affinity=keeping_away(app="web"))
+    shy = pod("shy", app="web", affinity=keeping_away(app="web"))
     with verifying():
         for number in range(3 * SPARE):
             spot = host(f"spot-{number}", images=[{"names": [f"image-{number}"], "sizeBytes": 1}])

@@ -23,7 +23,7 @@ def in_zone(name, zone, **more):
 
 def waiting(name, **more):
     """A pod that half fills a node."""
-    return pod(name, requests={"cpu": "2"}, metadata={"uid": name}, **more)
+    return pod(name, cpu="2", uid=name, **more)
 
 
 def new_run(release):
@@ -80,10 +80,7 @@ STEPS = (
     lambda run: run.delete(obj(manifest("Service", "s", spec={}))),
     lambda run: run.cycle(waiting("one")),
     lambda run: run.cycle(waiting("nominee", priority=5)),
-    lambda run: [
-        run.cycle(pod("large", requests={"cpu": "4"}, priority=9)),
-        *map(run.cycle, run.take_retries()),
-    ],
+    lambda run: [run.cycle(pod("large", cpu="4", priority=9)), *map(run.cycle, run.take_retries())],
     lambda run: run.nominate(waiting("two"), "c"),
 )
 """What can happen to a run."""

@@ -53,7 +53,7 @@ def config(tmp_path):
     """The configuration of the ConfigMap, as a file."""
     (text,) = only("ConfigMap")["data"].values()
     path = tmp_path / "config.yaml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text)
     return path
 
 
@@ -127,14 +127,14 @@ def test_it_can_be_reached(settings):
 def test_a_pod_that_asks_for_it(config):
     """The pod of the example gets a node from a scheduler with this configuration, and a pod without
     schedulerName gets none."""
-    pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text(encoding="utf-8"))
+    pod = yaml.safe_load((DEPLOY / "current-pod.yaml").read_text())
     (profile,) = load_configuration(config, release=ALL_RELEASES[RELEASE]).profiles
     assert pod["spec"]["schedulerName"] == profile.scheduler_name == NAME
 
     async def play(world):
         for name in ("a", "b"):
             world.add_node(name)
-        world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})
+        world.schedule({"profile": yaml.safe_load(config.read_text())})
         world.user.create("pods", pod)
         world.add_pod("other")
         await asyncio.sleep(5.0)

@@ -75,9 +75,7 @@ NOT_OURS = {
 
 def documents(*files):
     """The manifests of some files."""
-    return [
-        item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text(encoding="utf-8"))
-    ]
+    return [item for file in files for item in yaml.safe_load_all((DEPLOY / file).read_text())]
 
 
 def found(kind, name):
@@ -123,46 +121,50 @@ def call_of(exchange):
     return group or "", f"{kind}/{part}" if part else kind, verb
 
 
-class TestRights:
-    def test_the_extender_reads(self):
-        """The extender's account may list and watch what decisions read, and nothing else."""
-        assert allowed("ClusterRole", "kubeclassic-reader") == READS
-        bound = [each["roleRef"]["name"] for each in bindings("kubeclassic-extender")]
-        assert bound == ["kubeclassic-reader"]
+# --- Rights -------------------------------------------------------------------------------------------------
 
-    def test_the_looker_reads_what_a_snapshot_has(self):
-        """The role for looking may list and watch each kind of a snapshot, in each group that may have it,
-        and do nothing else."""
-        read = {
-            (resource(kind, version), version) for kind, versions in KINDS.items() for version in versions
-        }
-        pairs = {(version.rpartition("/")[0], made.plural) for made, version in read}
-        assert allowed("ClusterRole", "kubeclassic-looker") == {
-            (*pair, verb) for pair in pairs for verb in ("list", "watch")
-        }
 
-    def test_the_scheduler_writes_its_decisions(self):
-        """The scheduler's account may do besides what its calls need, and nothing else."""
-        assert allowed("ClusterRole", "kubeclassic-writer") == WRITES
-        assert allowed("Role", "kubeclassic-scheduler") == IN_NAMESPACE
-        bound = sorted(each["roleRef"]["name"] for each in bindings("kubeclassic-scheduler"))
-        assert bound == ["kubeclassic-reader", "kubeclassic-scheduler", "kubeclassic-writer"]
+def test_the_extender_reads():
+    """The extender's account may list and watch what decisions read, and nothing else."""
+    assert allowed("ClusterRole", "kubeclassic-reader") == READS
+    bound = [each["roleRef"]["name"] for each in bindings("kubeclassic-extender")]
+    assert bound == ["kubeclassic-reader"]
 
-    def test_the_table_is_what_schedulers_call(self):
-        """The recorded calls of both generations are those of the table, but for what has to do with callers."""
-        made = {call for release in VERSIONS for call in calls(release)} - NOT_OURS
-        assert made == READS | WRITES | IN_NAMESPACE
 
-    def test_named_objects_only(self):
-        """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
-        names = {
-            (rule["resources"][0], verb): rule.get("resourceNames")
-            for rule in found("Role", "kubeclassic-scheduler")["rules"]
-            for verb in rule["verbs"]
-        }
-        settings = settings_of(flags("scheduler"))
-        assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
-        assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
+def test_the_looker_reads_what_a_snapshot_has():
+    """The role for looking may list and watch each kind of a snapshot, in each group that may have it,
+    and do nothing else."""
+    read = {(resource(kind, version), version) for kind, versions in KINDS.items() for version in versions}
+    pairs = {(version.rpartition("/")[0], made.plural) for made, version in read}
+    assert allowed("ClusterRole", "kubeclassic-looker") == {
+        (*pair, verb) for pair in pairs for verb in ("list", "watch")
+    }
+
+
+def test_the_scheduler_writes_its_decisions():
+    """The scheduler's account may do besides what its calls need, and nothing else."""
+    assert allowed("ClusterRole", "kubeclassic-writer") == WRITES
+    assert allowed("Role", "kubeclassic-scheduler") == IN_NAMESPACE
+    bound = sorted(each["roleRef"]["name"] for each in bindings("kubeclassic-scheduler"))
+    assert bound == ["kubeclassic-reader", "kubeclassic-scheduler", "kubeclassic-writer"]
+
+
+def test_the_table_is_what_schedulers_call():
+    """The recorded calls of both generations are those of the table, but for what has to do with callers."""
+    made = {call for release in VERSIONS for call in calls(release)} - NOT_OURS
+    assert made == READS | WRITES | IN_NAMESPACE
+
+
+def test_named_objects_only():
+    """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
+    names = {
+        (rule["resources"][0], verb): rule.get("resourceNames")
+        for rule in found("Role", "kubeclassic-scheduler")["rules"]
+        for verb in rule["verbs"]
+    }
+    settings = settings_of(flags("scheduler"))
+    assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
+    assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
 
 
 def bindings(account):
@@ -182,69 +184,75 @@ def flags(part):
     return [argument for argument in container(part)["args"][1:] if not argument.startswith("--release=")]
 
 
-class TestDeployments:
-    def test_run_takes_the_arguments(self, monkeypatch):
-        """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
-        monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert (
-            "this is no pod (KUBERNETES_SERVICE_HOST is not set)"
-            in ran(*container("scheduler")["args"], status=BAD_INPUT).err
-        )
+# --- Deployments --------------------------------------------------------------------------------------------
 
-    def test_the_policy_is_accepted(self):
-        """The Policy in the ConfigMap is one that the release runs."""
-        policy = read_policy(json.loads(found("ConfigMap", "scheduler-policy")["data"]["policy.cfg"]))
-        assert "GeneralPredicates" in [rule.name for rule in policy.predicates or ()]
-        resolve(find_release("1.16"), policy=policy)
 
-    @pytest.mark.parametrize("part", ["scheduler", "extender"])
-    def test_pods_are_reached_and_restricted(self, part):
-        """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs
-        as root."""
-        deployment = found("Deployment", f"kubeclassic-{part}")
-        service = found("Service", f"kubeclassic-{part}")
-        one = container(part)
-        labels = deployment["spec"]["template"]["metadata"]["labels"]
-        spec = deployment["spec"]["template"]["spec"]
-        assert labels == deployment["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
-        assert service["spec"]["ports"][0]["targetPort"] == one["ports"][0]["name"]
-        assert found("ServiceAccount", spec["serviceAccountName"])
-        assert (one["livenessProbe"]["httpGet"]["path"], one["readinessProbe"]["httpGet"]["path"]) == (
-            "/livez",
-            "/readyz",
-        )
-        assert spec["securityContext"]["runAsNonRoot"]
-        assert one["securityContext"]["readOnlyRootFilesystem"]
-        assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
+def test_run_takes_the_arguments(monkeypatch):
+    """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    assert (
+        "this is no pod (KUBERNETES_SERVICE_HOST is not set)"
+        in ran(*container("scheduler")["args"], status=BAD_INPUT).err
+    )
 
-    def test_the_extender_answers_its_service(self):
-        """The server would start at that address, and answers who calls it by the Service's name; it may not
-        bind."""
-        arguments = container("extender")["args"]
-        assert "--insecure" in arguments
-        Listening(address="0.0.0.0", insecure=True).check()
-        (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
-        assert f"--allowed-host={extender.url_prefix.removeprefix('http://')}" in arguments
 
-    def test_the_extender_has_its_kubeconfig(self):
-        """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""
-        (path,) = [
-            argument.partition("=")[2]
-            for argument in container("extender")["args"]
-            if argument.startswith("--kubeconfig=")
-        ]
-        folder, _, name = path.rpartition("/")
-        assert folder == container("extender")["volumeMounts"][0]["mountPath"]
-        assert (
-            yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"]
-            == "cluster"
-        )
+def test_the_policy_is_accepted():
+    """The Policy in the ConfigMap is one that the release runs."""
+    policy = read_policy(json.loads(found("ConfigMap", "scheduler-policy")["data"]["policy.cfg"]))
+    assert "GeneralPredicates" in [rule.name for rule in policy.predicates or ()]
+    resolve(find_release("1.16"), policy=policy)
+
+
+@pytest.mark.parametrize("part", ["scheduler", "extender"])
+def test_pods_are_reached_and_restricted(part):
+    """Selectors, ports and accounts fit together, probes ask for paths that are there, and nothing runs
+    as root."""
+    deployment = found("Deployment", f"kubeclassic-{part}")
+    service = found("Service", f"kubeclassic-{part}")
+    one = container(part)
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    spec = deployment["spec"]["template"]["spec"]
+    assert labels == deployment["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+    assert service["spec"]["ports"][0]["targetPort"] == one["ports"][0]["name"]
+    assert found("ServiceAccount", spec["serviceAccountName"])
+    assert (one["livenessProbe"]["httpGet"]["path"], one["readinessProbe"]["httpGet"]["path"]) == (
+        "/livez",
+        "/readyz",
+    )
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert one["securityContext"]["readOnlyRootFilesystem"]
+    assert f"--port={one['ports'][0]['containerPort']}" in one["args"]
+
+
+def test_the_extender_answers_its_service():
+    """The server would start at that address, and answers who calls it by the Service's name; it may not
+    bind."""
+    arguments = container("extender")["args"]
+    assert "--insecure" in arguments
+    Listening(address="0.0.0.0", insecure=True).check()
+    (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
+    assert f"--allowed-host={extender.url_prefix.removeprefix('http://')}" in arguments
+
+
+def test_the_extender_has_its_kubeconfig():
+    """The kubeconfig that the extender names is in its ConfigMap, at the place where that is mounted."""
+    (path,) = [
+        argument.partition("=")[2]
+        for argument in container("extender")["args"]
+        if argument.startswith("--kubeconfig=")
+    ]
+    folder, _, name = path.rpartition("/")
+    assert folder == container("extender")["volumeMounts"][0]["mountPath"]
+    assert (
+        yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"]
+        == "cluster"
+    )
 
 
 def test_steps_name_what_is_there():
     """The image is made from the folder that the first command fills, with extras that there are, and
     needs no network."""
-    text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+    text = (DEPLOY / "Containerfile").read_text()
     prepare, build = (
         shlex.split(line.removeprefix("#")) for line in text.splitlines() if line.startswith("#   ")
     )

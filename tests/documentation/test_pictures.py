@@ -21,7 +21,7 @@ SMALL = 20_000
 def test_a_picture_is_what_the_script_draws(name):
     """Each picture in docs/pictures is, byte for byte, what ``python docs/pictures.py`` draws now; it is
     small and has a title."""
-    text = (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    text = (pictures.FOLDER / f"{name}.svg").read_text()
     assert text == pictures.PICTURES[name](), "run python docs/pictures.py"
     assert len(text) < SMALL
     root = ET.fromstring(text)
@@ -37,9 +37,7 @@ def test_no_picture_has_no_script():
         for path in (ROOT / "docs").rglob(f"*.{ending}")
     }
     scripts = (
-        path.read_text(encoding="utf-8")
-        for path in (ROOT / "tests").rglob("*.py")
-        if not path.name.startswith("test_")
+        path.read_text() for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_")
     )
     others = "".join(script for script in scripts if '__name__ == "__main__"' in script)
     assert drawn <= found
@@ -57,7 +55,7 @@ def test_the_rooms_are_there():
 def test_the_curves_of_growth_are_those_of_its_tables(tmp_path):
     """The script draws the figures of the page about growth as curves, and the picture on the page has the
     same curves, point by point."""
-    page = (ROOT / "docs" / "speed" / "growth.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "speed" / "growth.md").read_text()
     found = dict(zip(DRAWN, tables(page), strict=True))
     draw(found, tmp_path / "growth.svg")
     points = sorted(len(rows) for rows in found.values())

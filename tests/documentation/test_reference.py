@@ -103,32 +103,33 @@ def test_what_is_listed_is_there():
     ] == []
 
 
-class TestLinks:
-    """Links that lead out of the documentation."""
+# --- Links --------------------------------------------------------------------------------------------------
 
-    def rewritten(self, pages):
-        """The pages with their links, and those that they lead to."""
-        return with_outside(pages)
+# Links that lead out of the documentation.
 
-    def test_a_file_becomes_a_page(self):
-        """A link to a file outside leads to a page with its text; links in code stay."""
-        found = self.rewritten(
-            {
-                "guides/a.md": Text(
-                    "[x](../../LICENSE), `[y](../z)`, [b](b.md#c), [w](https://w)", "docs/guides"
-                )
-            }
-        )
-        assert found["guides/a.md"] == "[x](../source/LICENSE.md), `[y](../z)`, [b](b.md#c), [w](https://w)"
-        assert "Apache License" in found["source/LICENSE.md"]
 
-    def test_a_folder_becomes_a_list(self):
-        """A link to a folder leads to a list of its files, each with a page."""
-        found = self.rewritten({"a.md": Text("[x](../examples/cluster)", "docs")})
-        assert "[nodes.yaml](cluster/nodes.yaml.md)" in found["source/examples/cluster.md"]
-        assert "kind: Node" in found["source/examples/cluster/nodes.yaml.md"]
+def rewritten(pages):
+    """The pages with their links, and those that they lead to."""
+    return with_outside(pages)
 
-    def test_the_diagrams_have_pictures(self):
-        """Each diagram of ARCHITECTURE.md has a picture for the site."""
-        diagrams = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").count("```mermaid")
-        assert diagrams == len(DRAWN["project/architecture.md"])
+
+def test_a_file_becomes_a_page():
+    """A link to a file outside leads to a page with its text; links in code stay."""
+    found = rewritten(
+        {"guides/a.md": Text("[x](../../LICENSE), `[y](../z)`, [b](b.md#c), [w](https://w)", "docs/guides")}
+    )
+    assert found["guides/a.md"] == "[x](../source/LICENSE.md), `[y](../z)`, [b](b.md#c), [w](https://w)"
+    assert "Apache License" in found["source/LICENSE.md"]
+
+
+def test_a_folder_becomes_a_list():
+    """A link to a folder leads to a list of its files, each with a page."""
+    found = rewritten({"a.md": Text("[x](../examples/cluster)", "docs")})
+    assert "[nodes.yaml](cluster/nodes.yaml.md)" in found["source/examples/cluster.md"]
+    assert "kind: Node" in found["source/examples/cluster/nodes.yaml.md"]
+
+
+def test_the_diagrams_have_pictures():
+    """Each diagram of ARCHITECTURE.md has a picture for the site."""
+    diagrams = (ROOT / "ARCHITECTURE.md").read_text().count("```mermaid")
+    assert diagrams == len(DRAWN["project/architecture.md"])

@@ -203,103 +203,94 @@ def folder(tmp_path):
     return tmp_path
 
 
-class TestCommands:
-    @pytest.mark.parametrize(
-        "given", ["--policy policy.json", "--profile profile.json", "--release 1.18 --policy policy.json"]
+# --- Commands -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given", ["--policy policy.json", "--profile profile.json", "--release 1.18 --policy policy.json"]
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate cluster.json",
+        "explain cluster.json p",
+        "explain cluster.json p --what-if",
+        "capacity cluster.json --pod pod.json",
+        "drain cluster.json --auto",
+        "replay cluster.json",
+        "upgrade cluster.json --from 1.16 --to 1.18",
+    ],
+)
+def test_a_file_calls_nothing(words, given, folder, answering, monkeypatch):
+    """No command calls an extender because a file names it; each says so with its outcome, and --strict
+    refuses it."""
+    (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
+    monkeypatch.chdir(folder)
+    chosen = given.split() if not words.startswith("upgrade") else ["--policy", "policy.json"]
+    assert "configured extender is not called" in "".join(ran(*words.split(), *chosen, status=(0, 1)))
+    assert answering.calls == 0
+
+
+@pytest.mark.parametrize("words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"])
+def test_nor_does_a_comparison(words, folder, answering, monkeypatch):
+    """A configuration of compare neither."""
+    monkeypatch.chdir(folder)
+    assert (
+        "configured extender is not called"
+        in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
     )
-    @pytest.mark.parametrize(
-        "words",
-        [
-            "simulate cluster.json",
-            "explain cluster.json p",
-            "explain cluster.json p --what-if",
-            "capacity cluster.json --pod pod.json",
-            "drain cluster.json --auto",
-            "replay cluster.json",
-            "upgrade cluster.json --from 1.16 --to 1.18",
-        ],
+    assert answering.calls == 0
+
+
+def test_strict(folder):
+    """--strict refuses what does not count; an extender that is off by word is no such thing."""
+    words = ["simulate", str(folder / "cluster.json"), "--policy", str(folder / "policy.json"), "--strict"]
+    assert "configured extender is not called" in ran(*words, status=2).err
+    assert run([*words, "--extenders", "off"]) == 0
+
+
+def test_errors_are_shown(folder):
+    """An extender that cannot be reached is the original's error, for each pod."""
+    done = inside(
+        "simulate", "cluster.json", "--policy", "policy.json", "-o", "json", "--extenders", "call", cwd=folder
     )
-    def test_a_file_calls_nothing(self, words, given, folder, answering, monkeypatch):
-        """No command calls an extender because a file names it; each says so with its outcome, and --strict
-        refuses it."""
-        (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
-        monkeypatch.chdir(folder)
-        chosen = given.split() if not words.startswith("upgrade") else ["--policy", "policy.json"]
-        assert "configured extender is not called" in "".join(ran(*words.split(), *chosen, status=(0, 1)))
-        assert answering.calls == 0
+    assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
 
-    @pytest.mark.parametrize(
-        "words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"]
+
+@pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
+@pytest.mark.parametrize(
+    "command", [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]]
+)
+def test_recorded_errors_are_replayed(folder, command, given):
+    """The file may be a word of its own; what was recorded gives the same output."""
+    first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
+    second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
+    assert first.stdout == second.stdout != ""
+    assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
+
+
+def test_compare(folder):
+    """A configuration of compare may switch them off."""
+    done = inside(
+        "compare",
+        "cluster.json",
+        "--a",
+        "policy=policy.json",
+        "--b",
+        "policy=policy.json extenders=call",
+        cwd=folder,
     )
-    def test_nor_does_a_comparison(self, words, folder, answering, monkeypatch):
-        """A configuration of compare neither."""
-        monkeypatch.chdir(folder)
-        assert (
-            "configured extender is not called"
-            in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
-        )
-        assert answering.calls == 0
+    assert done.returncode == 1
 
-    def test_strict(self, folder):
-        """--strict refuses what does not count; an extender that is off by word is no such thing."""
-        words = [
-            "simulate",
-            str(folder / "cluster.json"),
-            "--policy",
-            str(folder / "policy.json"),
-            "--strict",
-        ]
-        assert "configured extender is not called" in ran(*words, status=2).err
-        assert run([*words, "--extenders", "off"]) == 0
 
-    def test_errors_are_shown(self, folder):
-        """An extender that cannot be reached is the original's error, for each pod."""
-        done = inside(
-            "simulate",
-            "cluster.json",
-            "--policy",
-            "policy.json",
-            "-o",
-            "json",
-            "--extenders",
-            "call",
-            cwd=folder,
-        )
-        assert (done.returncode, done.stdout.count(json.dumps(REFUSED)[1:-1]) >= 2) == (1, True)
-
-    @pytest.mark.parametrize("given", [["--policy", "policy.json"], ["--profile", "profile.json"]])
-    @pytest.mark.parametrize(
-        "command",
-        [["simulate", "cluster.json"], ["replay", "cluster.json"], ["explain", "cluster.json", "p"]],
-    )
-    def test_recorded_errors_are_replayed(self, folder, command, given):
-        """The file may be a word of its own; what was recorded gives the same output."""
-        first = inside(*command, *given, "--extenders", "record", "calls.jsonl", cwd=folder)
-        second = inside(*command, *given, "--extenders", "replay", "calls.jsonl", cwd=folder)
-        assert first.stdout == second.stdout != ""
-        assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
-
-    def test_compare(self, folder):
-        """A configuration of compare may switch them off."""
-        done = inside(
-            "compare",
-            "cluster.json",
-            "--a",
-            "policy=policy.json",
-            "--b",
-            "policy=policy.json extenders=call",
-            cwd=folder,
-        )
-        assert done.returncode == 1
-
-    @pytest.mark.parametrize(
-        "words, text",
-        [
-            (["--extenders", "replay"], "--extenders: expected replay FILE, got replay"),
-            (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
-        ],
-    )
-    def test_wrong_words(self, folder, words, text):
-        """Wrong words end with one line."""
-        done = inside("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
-        assert (done.returncode, text in done.stderr) == (2, True)
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        (["--extenders", "replay"], "--extenders: expected replay FILE, got replay"),
+        (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
+    ],
+)
+def test_wrong_words(folder, words, text):
+    """Wrong words end with one line."""
+    done = inside("simulate", "cluster.json", "--policy", "policy.json", *words, cwd=folder)
+    assert (done.returncode, text in done.stderr) == (2, True)

@@ -46,32 +46,32 @@ def extender(post, release="1.16", **config):
 NODES = (node("a"), node("b"))
 
 
-class TestFilter:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_a_status(self, release):
-        """Any status but 200 is an error, in the words of the release."""
-        text = refusal_text(
-            ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES)
-        )
-        word = "Failed" if release in CLASSIC else "failed"
-        assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
+# --- Filter -------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")]
+
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_a_status(release):
+    """Any status but 200 is an error, in the words of the release."""
+    text = refusal_text(
+        ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES)
     )
-    def test_an_error_of_its_own(self, ask):
-        """The reply's Error is the text, which Go takes for a format."""
-        with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
-            ask(extender(Scripted({"Error": "90%full"})))
+    word = "Failed" if release in CLASSIC else "failed"
+    assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
 
 
-class TestPrioritize:
-    def test_scores_times_weight(self):
-        """Each entry of the reply counts, a node that is named twice gets both."""
-        post = Scripted(
-            [{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}]
-        )
-        assert extender(post).prioritize(pod("web"), NODES) == {"a": 9, "zz": 12, "": 0}
+@pytest.mark.parametrize(
+    "ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")]
+)
+def test_an_error_of_its_own(ask):
+    """The reply's Error is the text, which Go takes for a format."""
+    with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
+        ask(extender(Scripted({"Error": "90%full"})))
+
+
+def test_scores_times_weight():
+    """Each entry of the reply counts, a node that is named twice gets both."""
+    post = Scripted([{"Host": "a", "Score": 2}, {"host": "a", "score": 1}, {"Host": "zz", "Score": 4}, {}])
+    assert extender(post).prioritize(pod("web"), NODES) == {"a": 9, "zz": 12, "": 0}
 
 
 THERE = {"a": [pod("v1", on="a"), pod("v2", on="a")], "b": [pod("v3", on="b")]}
@@ -81,27 +81,26 @@ NOT_FOUND = (
 )
 
 
-class TestPreempt:
-    @pytest.mark.parametrize(
-        "release, chosen, text",
-        [
-            ("1.16", {"a": ["x"]}, NOT_FOUND),
-            (
-                "1.16",
-                {"zz": []},
-                f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map",
-            ),
-            ("1.27", {"zz": []}, 'nodeinfo not found for node name "zz"'),
-        ],
-    )
-    def test_what_it_may_not_name(self, release, chosen, text):
-        """A pod or node that is not there is an error."""
-        reply = {name: {"Pods": [{"UID": uid} for uid in uids]} for name, uids in chosen.items()}
-        with pytest.raises(ExtenderError) as failed:
-            extender(Scripted({"NodeNameToMetaVictims": reply}), release).process_preemption(
-                pod("web"), CANDIDATES, THERE.get
-            )
-        assert str(failed.value) == text
+@pytest.mark.parametrize(
+    "release, chosen, text",
+    [
+        ("1.16", {"a": ["x"]}, NOT_FOUND),
+        (
+            "1.16",
+            {"zz": []},
+            f"extender: {URL} claims to preempt on node: zz but the node is not found in nodeNameToInfo map",
+        ),
+        ("1.27", {"zz": []}, 'nodeinfo not found for node name "zz"'),
+    ],
+)
+def test_what_it_may_not_name(release, chosen, text):
+    """A pod or node that is not there is an error."""
+    reply = {name: {"Pods": [{"UID": uid} for uid in uids]} for name, uids in chosen.items()}
+    with pytest.raises(ExtenderError) as failed:
+        extender(Scripted({"NodeNameToMetaVictims": reply}), release).process_preemption(
+            pod("web"), CANDIDATES, THERE.get
+        )
+    assert str(failed.value) == text
 
 
 @pytest.mark.parametrize(

@@ -91,82 +91,88 @@ def failure(config, url, timeout=60.0):
     return str(failed.value)
 
 
-class TestPlain:
-    def test_connections_are_kept(self):
-        """Two requests come by the same connection, each with its body and as JSON."""
-        with serving() as port:
-            post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
-            first, second = (
-                json.loads(post(f"http://127.0.0.1:{port}/x", body, 60).body) for body in (b"1", b"2")
-            )
-            post.close()
-        assert first["port"] == second["port"]
-        assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
+# --- Plain --------------------------------------------------------------------------------------------------
 
-    def test_a_redirect_is_followed(self):
-        """A request that is sent elsewhere keeps its body."""
-        with serving() as port:
-            post = http_post(ExtenderConfig())
-            found = post(f"http://127.0.0.1:{port}/moved", b"{}", 60)
-            post.close()
-        assert (found.status, json.loads(found.body)["body"]) == (200, "{}")
 
-    def test_nobody_listens(self):
-        """A refused connection has Go's text, with the address."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        url = f"http://127.0.0.1:{port}/dead/filter"
-        assert (
-            failure(ExtenderConfig(), url)
-            == f'Post "{url}": dial tcp 127.0.0.1:{port}: connect: connection refused'
+def test_connections_are_kept():
+    """Two requests come by the same connection, each with its body and as JSON."""
+    with serving() as port:
+        post = http_post(ExtenderConfig(f"http://127.0.0.1:{port}"))
+        first, second = (
+            json.loads(post(f"http://127.0.0.1:{port}/x", body, 60).body) for body in (b"1", b"2")
         )
+        post.close()
+    assert first["port"] == second["port"]
+    assert (first["body"], second["body"], second["type"]) == ("1", "2", "application/json")
 
-    @pytest.mark.parametrize(
-        "path, timeout, text",
-        [
-            (
-                "/slow",
-                0.05,
-                'Post "{}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
-            ),
-            ("/gone", 60.0, 'Post "{}": EOF'),
-            ("/large", 60.0, "expected a reply, got more than 3 MiB"),
-        ],
+
+def test_a_redirect_is_followed():
+    """A request that is sent elsewhere keeps its body."""
+    with serving() as port:
+        post = http_post(ExtenderConfig())
+        found = post(f"http://127.0.0.1:{port}/moved", b"{}", 60)
+        post.close()
+    assert (found.status, json.loads(found.body)["body"]) == (200, "{}")
+
+
+def test_nobody_listens():
+    """A refused connection has Go's text, with the address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/dead/filter"
+    assert (
+        failure(ExtenderConfig(), url)
+        == f'Post "{url}": dial tcp 127.0.0.1:{port}: connect: connection refused'
     )
-    def test_no_answer(self, path, timeout, text, monkeypatch):
-        """A slow answer, and a connection that is closed without one, have Go's text; one of more than the
-        limit is an error at once."""
-        monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
-        with serving() as port:
-            url = f"http://127.0.0.1:{port}{path}"
-            assert failure(ExtenderConfig(), url, timeout) == text.format(url)
 
-    def test_half_an_answer_in_time(self):
-        """A body that does not come in time has a text of its own, without the URL."""
-        with serving() as port:
-            texts = (
-                failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout)
-                for timeout in (0.1, 1.0, 10.0)
-            )
-            text = next(
-                text for text in texts if "awaiting headers" not in text
-            )  # a busy machine takes its time for these, too
-        assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
 
-    @pytest.mark.parametrize(
-        "url, scheme", [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")]
-    )
-    def test_other_schemes(self, url, scheme):
-        """A URL without http or https is refused."""
-        assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
+@pytest.mark.parametrize(
+    "path, timeout, text",
+    [
+        (
+            "/slow",
+            0.05,
+            'Post "{}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+        ),
+        ("/gone", 60.0, 'Post "{}": EOF'),
+        ("/large", 60.0, "expected a reply, got more than 3 MiB"),
+    ],
+)
+def test_no_answer(path, timeout, text, monkeypatch):
+    """A slow answer, and a connection that is closed without one, have Go's text; one of more than the
+    limit is an error at once."""
+    monkeypatch.setattr(overhttp, "MOST_REPLY", 3 << 20)
+    with serving() as port:
+        url = f"http://127.0.0.1:{port}{path}"
+        assert failure(ExtenderConfig(), url, timeout) == text.format(url)
 
-    def test_a_copy_connects_anew(self):
-        """What reaches an extender can be copied by pickle."""
-        with serving() as port:
-            post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
-            assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200
-            post.close()
+
+def test_half_an_answer_in_time():
+    """A body that does not come in time has a text of its own, without the URL."""
+    with serving() as port:
+        texts = (
+            failure(ExtenderConfig(), f"http://127.0.0.1:{port}/half", timeout=timeout)
+            for timeout in (0.1, 1.0, 10.0)
+        )
+        text = next(
+            text for text in texts if "awaiting headers" not in text
+        )  # a busy machine takes its time for these, too
+    assert text == "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
+
+
+@pytest.mark.parametrize("url, scheme", [("localhost:80/x", "localhost"), ("/x", ""), ("ftp://a/x", "ftp")])
+def test_other_schemes(url, scheme):
+    """A URL without http or https is refused."""
+    assert failure(ExtenderConfig(), url) == f'Post "{url}": unsupported protocol scheme "{scheme}"'
+
+
+def test_a_copy_connects_anew():
+    """What reaches an extender can be copied by pickle."""
+    with serving() as port:
+        post = pickle.loads(pickle.dumps(http_post(ExtenderConfig())))
+        assert post(f"http://127.0.0.1:{port}/x", b"{}", 60).status == 200
+        post.close()
 
 
 @pytest.fixture(scope="module")
@@ -180,63 +186,65 @@ def tls_port():
         yield port
 
 
-class TestTls:
-    @pytest.mark.parametrize(
-        "tls",
-        [
-            TlsConfig(insecure=True),
-            TlsConfig(ca_file=str(CERT), server_name="extender.test"),
-            TlsConfig(ca_data=CERT.read_bytes(), server_name="extender.test"),
-            TlsConfig(ca_file=str(CERT), server_name="extender.test", cert_file=str(CERT), key_file=str(KEY)),
-            TlsConfig(
-                ca_data=CERT.read_bytes(),
-                server_name="extender.test",
-                cert_data=CERT.read_bytes(),
-                key_data=KEY.read_bytes(),
-                cert_file="nowhere",
-                key_file="nowhere",
-            ),
-            None,
-        ],
-        ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
+# --- Tls ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tls",
+    [
+        TlsConfig(insecure=True),
+        TlsConfig(ca_file=str(CERT), server_name="extender.test"),
+        TlsConfig(ca_data=CERT.read_bytes(), server_name="extender.test"),
+        TlsConfig(ca_file=str(CERT), server_name="extender.test", cert_file=str(CERT), key_file=str(KEY)),
+        TlsConfig(
+            ca_data=CERT.read_bytes(),
+            server_name="extender.test",
+            cert_data=CERT.read_bytes(),
+            key_data=KEY.read_bytes(),
+            cert_file="nowhere",
+            key_file="nowhere",
+        ),
+        None,
+    ],
+    ids=["insecure", "authority", "data", "client", "client data", "enableHttps alone"],
+)
+def test_what_is_accepted(tls_port, tls):
+    """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
+    post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
+    assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 60).status == 200
+    post.close()
+
+
+def test_who_is_not_trusted(tls_port):
+    """A certificate of an unknown authority is refused in Go's words, and so is one for another host."""
+    url = f"https://127.0.0.1:{tls_port}/x"
+    text = f'Post "{url}": tls: failed to verify certificate: x509: '
+    assert failure(ExtenderConfig(), url) == f"{text}certificate signed by unknown authority"
+    assert failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), url).startswith(text)
+
+
+def test_plain_http_behind_https():
+    """An answer without TLS has Go's text."""
+    with serving() as port:
+        url = f"https://127.0.0.1:{port}/x"
+        told = f'Post "{url}": http: server gave HTTP response to HTTPS client'
+        assert failure(ExtenderConfig(), url) == told
+
+
+@pytest.mark.parametrize(
+    "tls, text",
+    [
+        (
+            TlsConfig(insecure=True, ca_file="x"),
+            "specifying a root certificates file with the insecure flag is not allowed",
+        ),
+        (TlsConfig(ca_file="/nowhere/ca.pem"), "tlsConfig: No such file or directory"),
+        (TlsConfig(ca_data=b"no certificate"), "tlsConfig: "),
+        (TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"), "tlsConfig: No such file or directory"),
+    ],
+)
+def test_what_is_refused(tls, text):
+    """Wrong files are told before anything is sent."""
+    assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(
+        f"extender https://x: {text}"
     )
-    def test_what_is_accepted(self, tls_port, tls):
-        """Files, data that win over files, and no check with insecure, or with enableHttps and no authority."""
-        post = http_post(ExtenderConfig(tls=tls, enable_https=tls is None))
-        assert post(f"https://127.0.0.1:{tls_port}/x", b"{}", 60).status == 200
-        post.close()
-
-    def test_who_is_not_trusted(self, tls_port):
-        """A certificate of an unknown authority is refused in Go's words, and so is one for another host."""
-        url = f"https://127.0.0.1:{tls_port}/x"
-        text = f'Post "{url}": tls: failed to verify certificate: x509: '
-        assert failure(ExtenderConfig(), url) == f"{text}certificate signed by unknown authority"
-        assert failure(ExtenderConfig(tls=TlsConfig(ca_file=str(CERT))), url).startswith(text)
-
-    def test_plain_http_behind_https(self):
-        """An answer without TLS has Go's text."""
-        with serving() as port:
-            url = f"https://127.0.0.1:{port}/x"
-            told = f'Post "{url}": http: server gave HTTP response to HTTPS client'
-            assert failure(ExtenderConfig(), url) == told
-
-    @pytest.mark.parametrize(
-        "tls, text",
-        [
-            (
-                TlsConfig(insecure=True, ca_file="x"),
-                "specifying a root certificates file with the insecure flag is not allowed",
-            ),
-            (TlsConfig(ca_file="/nowhere/ca.pem"), "tlsConfig: No such file or directory"),
-            (TlsConfig(ca_data=b"no certificate"), "tlsConfig: "),
-            (
-                TlsConfig(cert_file=str(CERT), key_file="/nowhere/key.pem"),
-                "tlsConfig: No such file or directory",
-            ),
-        ],
-    )
-    def test_what_is_refused(self, tls, text):
-        """Wrong files are told before anything is sent."""
-        assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(
-            f"extender https://x: {text}"
-        )

@@ -48,9 +48,7 @@ class Recording:
     @classmethod
     def read(cls, shared, version, scenario):
         """The recording of *scenario*."""
-        with gzip.open(
-            shared / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8"
-        ) as lines:
+        with gzip.open(shared / "recordings" / version / f"{scenario}.jsonl.gz", "rt") as lines:
             return cls(RELEASES[version], [found for found in map(json.loads, lines) if "method" in found])
 
     def calls(self):

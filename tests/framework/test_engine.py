@@ -56,7 +56,7 @@ def test_remembered_answers_change_nothing(percentage):
     nodes = [node(f"n{i:03}", cpu="2", labels={ZONE: f"z{i % 3}"}) for i in range(150)]
     engines = [scheduler(*nodes, percentage=percentage, memory_bytes=memory) for memory in (1 << 20, 0)]
     for number in range(120):
-        new = pod(f"p{number}", requests={"cpu": "500m"}, labels={"app": str(number % 2)})
+        new = pod(f"p{number}", cpu="500m", app=str(number % 2))
         decisions = [engine.schedule(new, details=False) for engine in engines]
         assert decisions[0].host == decisions[1].host
         assert engines[0].flow.order.position == engines[1].flow.order.position
@@ -97,75 +97,77 @@ class Likes(Plugin):
         return np.full(nodes.n, 101, np.int64)
 
 
-class TestScores:
-    def test_out_of_range(self):
-        """A score above 100 ends the cycle with an error."""
-        engine = scheduler(
-            node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
-        )
-        text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
-        decision = decided(engine, pod("p"))
-        assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
-        # The original has normalized the scores of all plugins by then, and has no totals.
-        assert decision.priorities["Likes"] == {"a": 101, "b": 101}
-        assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
-        assert decision.scores == {}
-
-    def test_no_score_plugins(self):
-        """Without score plugins every node gets 1, and the first is taken."""
-        engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
-        decision = decided(engine, pod("p"))
-        assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
-
-    def test_a_missing_pre_score(self):
-        """A score whose PreScore is disabled is an error, with cached answers too."""
-        profile = {"plugins": {"preScore": disabled("TaintToleration")}}
-        text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
-        for details in (True, False):
-            found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
-            assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
+# --- Scores -------------------------------------------------------------------------------------------------
 
 
-class TestNominations:
-    """How a run changes the nomination of a pod that has no node."""
+def test_out_of_range():
+    """A score above 100 ends the cycle with an error."""
+    engine = scheduler(
+        node("a"), node("b"), plugins=(Likes,), profile={"plugins": {"score": enabled("Likes")}}
+    )
+    text = 'plugin "Likes" returns an invalid score 101, it should in the range of [0, 100] after normalizing'
+    decision = decided(engine, pod("p"))
+    assert decision.error == f"applying score defaultWeights on Score plugins: {text}"
+    # The original has normalized the scores of all plugins by then, and has no totals.
+    assert decision.priorities["Likes"] == {"a": 101, "b": 101}
+    assert decision.priorities["TaintToleration"] == {"a": 100, "b": 100}
+    assert decision.scores == {}
 
-    @staticmethod
-    def after(engine, *objects):
-        """The nomination after one cycle of a pod that was nominated to node a."""
-        run = Run(engine)
-        for item in objects:
-            run.put(item)
-        new = pod("p", requests={"cpu": "2"}, priority=5, status={"nominatedNodeName": "a"})
-        run.put(new)
-        assert run.cycle(new).host is None
-        return str(engine.nominations.node_of(new))
 
-    def test_it_stays_where_room_is_being_made(self):
-        """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
-        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
-        status = {"conditions": [condition]}
-        leaving = pod("low", on="a", requests={"cpu": "2"}, metadata=gone, status=status)
-        assert self.after(scheduler(), node("a", cpu="2"), leaving) == "a"
+def test_no_score_plugins():
+    """Without score plugins every node gets 1, and the first is taken."""
+    engine = scheduler(node("a"), node("b"), profile={"plugins": {"score": disabled("*")}})
+    decision = decided(engine, pod("p"))
+    assert (decision.host, decision.scores, decision.priorities) == ("a", {"a": 1, "b": 1}, {})
 
-    def test_it_ends_where_nothing_helps(self):
-        """A pod without possible victims loses its nomination."""
-        assert self.after(scheduler(), node("a", cpu="1")) == ""
 
-    def test_it_ends_with_an_error(self):
-        """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
-        a node."""
-        assert (
-            self.after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a"))
-            == ""
-        )
-        made = type("Steps", (Steps,), {"refuses": "permit"})
-        assert (
-            self.after(
-                scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")
-            )
-            == ""
-        )
+def test_a_missing_pre_score():
+    """A score whose PreScore is disabled is an error, with cached answers too."""
+    profile = {"plugins": {"preScore": disabled("TaintToleration")}}
+    text = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    for details in (True, False):
+        found = scheduler(node("a"), node("b"), profile=profile).schedule(pod("p"), details=details)
+        assert found.error == f'running Score plugins: plugin "TaintToleration" failed with: {text}'
+
+
+# --- Nominations --------------------------------------------------------------------------------------------
+
+# How a run changes the nomination of a pod that has no node.
+
+
+def after(engine, *objects):
+    """The nomination after one cycle of a pod that was nominated to node a."""
+    run = Run(engine)
+    for item in objects:
+        run.put(item)
+    new = pod("p", cpu="2", priority=5, nominated="a")
+    run.put(new)
+    assert run.cycle(new).host is None
+    return str(engine.nominations.node_of(new))
+
+
+def test_it_stays_where_room_is_being_made():
+    """A pod keeps its nomination if it may not preempt because its victim is still leaving."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    gone = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    status = {"conditions": [condition]}
+    leaving = pod("low", on="a", cpu="2", metadata=gone, status=status)
+    assert after(scheduler(), node("a", cpu="2"), leaving) == "a"
+
+
+def test_it_ends_where_nothing_helps():
+    """A pod without possible victims loses its nomination."""
+    assert after(scheduler(), node("a", cpu="1")) == ""
+
+
+def test_it_ends_with_an_error():
+    """A pod loses its nomination if its cycle fails for another reason, or if it is rejected after it got
+    a node."""
+    assert after(scheduler(profile={"plugins": {"preFilter": disabled("NodeResourcesFit")}}), node("a")) == ""
+    made = type("Steps", (Steps,), {"refuses": "permit"})
+    assert (
+        after(scheduler(plugins=(made,), profile={"plugins": {"permit": enabled("Steps")}}), node("a")) == ""
+    )
 
 
 class Steps(Plugin):

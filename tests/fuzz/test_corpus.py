@@ -8,13 +8,12 @@ import pytest
 import kubeclassic
 from kubeclassic.api.load import load
 from kubeclassic.exceptions import KubeclassicError
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
 CORPUS = ROOT / "tests/fuzz/corpus"
-EXAMPLE = str(ROOT / "examples/cluster")
 
 
 def refused(words):
@@ -27,7 +26,7 @@ def refused(words):
 @pytest.mark.parametrize("name", ["rules-baseexception", "rules-generatorexit"])
 def test_rules_that_are_no_exception(name):
     """A module of rules that raises what is no Exception is refused with its file and line."""
-    line = refused(["simulate", EXAMPLE, "--rules", f"{CORPUS / name}.py:A"])
+    line = refused(["simulate", CLUSTER, "--rules", f"{CORPUS / name}.py:A"])
     assert f"{name}.py, line " in line
 
 
@@ -64,7 +63,7 @@ def test_many_generated_names(tmp_path):
 LONG = "x" * 5000
 
 
-LONG_POLICY = {"cluster": EXAMPLE, "runs": [{"name": "a", "policy": LONG}]}
+LONG_POLICY = {"cluster": CLUSTER, "runs": [{"name": "a", "policy": LONG}]}
 
 
 @pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": LONG}, LONG, LONG_POLICY])

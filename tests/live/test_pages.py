@@ -19,9 +19,7 @@ from tests.support.pageblocks import commands_of, files_of
 from tests.support.program import command, started
 
 PAGES = ROOT / "docs" / "live"
-BESIDE, LIVE = (
-    commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live")
-)
+BESIDE, LIVE = (commands_of((PAGES / f"{name}.md").read_text()) for name in ("beside", "live"))
 SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1] in ("run", "shadow")]
 
 
@@ -54,10 +52,8 @@ def test_the_commands_that_schedule_do(line, tmp_path):
     more = ports if " run " in line and "--dry-run" not in line else []
     with serving_store(with_a_node(OLD_SERVER)) as address:
         file = kubeconfig(tmp_path, {"server": address})
-        for name, text in files_of((PAGES / "beside.md").read_text(encoding="utf-8")).items():
-            (tmp_path / name).write_text(
-                text.replace("/etc/kubernetes/kubeclassic.conf", str(file)), encoding="utf-8"
-            )
+        for name, text in files_of((PAGES / "beside.md").read_text()).items():
+            (tmp_path / name).write_text(text.replace("/etc/kubernetes/kubeclassic.conf", str(file)))
         arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
         with started(command(*arguments), stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
             assert process.stderr is not None

@@ -38,31 +38,34 @@ odd shapes: [{volumes: [[], 5, x], affinity: [], resourceClaims: 0, priority: {}
 """)
 
 
-class TestNeeds:
-    """What depends on what."""
+# --- Needs --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("case", NEEDED.values(), ids=list(NEEDED))
-    def test_by_what_pods_refer_to(self, case):
-        """Nodes and pods are always needed; each other kind where a pod refers to it."""
-        spec, *more = case
-        listed = {"Pod": [{"spec": spec}], "StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}]}
-        assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *chain(*more)}
+# What depends on what.
 
-    def test_the_message(self):
-        """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
-        without it."""
-        with pytest.raises(MissingRightError) as raised:
-            check_rights(
-                {},
-                {"PodDisruptionBudget": "no!", "Pod": "never!", "LimitRange": "x"},
-                ("PodDisruptionBudget",),
-                (),
-            )
-        assert "no right to list poddisruptionbudgets.policy, pods" in str(raised.value)
-        assert "no!" in str(raised.value)
-        role, way = raised.value.__notes__
-        assert "kubeclassic-looker" in role
-        assert way.startswith("--allow-missing PodDisruptionBudget --allow-missing Pod:")
+
+@pytest.mark.parametrize("case", NEEDED.values(), ids=list(NEEDED))
+def test_by_what_pods_refer_to(case):
+    """Nodes and pods are always needed; each other kind where a pod refers to it."""
+    spec, *more = case
+    listed = {"Pod": [{"spec": spec}], "StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}]}
+    assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *chain(*more)}
+
+
+def test_the_message():
+    """It has the right as RBAC names it, what the server said, the role that gives it, and the way on
+    without it."""
+    with pytest.raises(MissingRightError) as raised:
+        check_rights(
+            {},
+            {"PodDisruptionBudget": "no!", "Pod": "never!", "LimitRange": "x"},
+            ("PodDisruptionBudget",),
+            (),
+        )
+    assert "no right to list poddisruptionbudgets.policy, pods" in str(raised.value)
+    assert "no!" in str(raised.value)
+    role, way = raised.value.__notes__
+    assert "kubeclassic-looker" in role
+    assert way.startswith("--allow-missing PodDisruptionBudget --allow-missing Pod:")
 
 
 def is_needed(listed, kind):
@@ -102,41 +105,45 @@ snapshot
 COMMANDS = {line.split()[0]: line.split() for line in LINES.strip().splitlines()}
 
 
-class TestCommands:
-    """Every command with ``--kubeconfig``, against a server that refuses."""
+# --- Commands -----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-    @pytest.mark.parametrize("kind", ["Node", "Pod"])
-    def test_nodes_and_pods(self, words, kind, tmp_path, capsys):
-        """Without the right to list nodes or pods there is no answer: status 2, and the right that is
-        missing."""
-        status, out, err = asked(words, {kind}, tmp_path, capsys)
-        assert (status, out) == (2, "")
-        assert f"no right to list {resource(kind).plural}" in err
-        assert "ClusterRole kubeclassic-looker" in err
+# Every command with ``--kubeconfig``, against a server that refuses.
 
-    @pytest.mark.parametrize(
-        "name, kind, right",
-        [
-            ("drain", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
-            ("snapshot", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
-            ("capacity", "ResourceQuota", "resourcequotas"),
-            ("capacity", "LimitRange", "limitranges"),
-        ],
-    )
-    def test_what_the_command_counts(self, name, kind, right, tmp_path, capsys):
-        """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on,
-        with a warning."""
-        status, out, err = asked(COMMANDS[name], {kind}, tmp_path, capsys)
-        assert (status, out) == (2, "")
-        assert f"no right to list {right}" in err
-        status, out, err = asked([*COMMANDS[name], "--allow-missing", kind], {kind}, tmp_path, capsys)
-        assert status in (0, 1)
-        assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
 
-    def test_needs_a_kubeconfig(self):
-        """The option is about a live cluster."""
-        assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
+@pytest.mark.parametrize("kind", ["Node", "Pod"])
+def test_nodes_and_pods(words, kind, tmp_path, capsys):
+    """Without the right to list nodes or pods there is no answer: status 2, and the right that is
+    missing."""
+    status, out, err = asked(words, {kind}, tmp_path, capsys)
+    assert (status, out) == (2, "")
+    assert f"no right to list {resource(kind).plural}" in err
+    assert "ClusterRole kubeclassic-looker" in err
+
+
+@pytest.mark.parametrize(
+    "name, kind, right",
+    [
+        ("drain", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
+        ("snapshot", "PodDisruptionBudget", "poddisruptionbudgets.policy"),
+        ("capacity", "ResourceQuota", "resourcequotas"),
+        ("capacity", "LimitRange", "limitranges"),
+    ],
+)
+def test_what_the_command_counts(name, kind, right, tmp_path, capsys):
+    """A drain has to know budgets, a capacity what bounds new pods; with ``--allow-missing`` they go on,
+    with a warning."""
+    status, out, err = asked(COMMANDS[name], {kind}, tmp_path, capsys)
+    assert (status, out) == (2, "")
+    assert f"no right to list {right}" in err
+    status, out, err = asked([*COMMANDS[name], "--allow-missing", kind], {kind}, tmp_path, capsys)
+    assert status in (0, 1)
+    assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
+
+
+def test_needs_a_kubeconfig():
+    """The option is about a live cluster."""
+    assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err
 
 
 def asked(words, forbidden, folder, capsys):

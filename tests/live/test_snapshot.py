@@ -46,51 +46,55 @@ def names(taken, kind):
     return [item["metadata"]["name"] for item in taken.items if item["kind"] == kind]
 
 
-class TestTaking:
-    """What a snapshot holds."""
+# --- Taking -------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
-    def test_old_and_new_servers(self, flavour):
-        """Every kind that the server has is listed once, in its newest version, and noted with a
-        resourceVersion."""
-        taken = take(store(flavour))
-        assert names(taken, "Node") == ["n0000", "n0001", "n0002"]
-        assert names(taken, "Pod") == ["bound", "waits"]
-        assert taken.notes == ()
-        assert set(taken.versions) <= set(VERSIONS)
-        assert {"Node", "Pod", "PodDisruptionBudget", "StorageClass"} <= set(taken.versions)
-        assert all(item["apiVersion"] for item in taken.items)
-        assert not any("managedFields" in item["metadata"] for item in taken.items)
+# What a snapshot holds.
 
-    def test_pages_are_of_one_version(self):
-        """Objects that come and go between two pages do not show."""
-        found = store(count=1200)
-        asked = []
 
-        def change(request):
-            if request.path == "/api/v1/nodes":
-                asked.append(request)
-                User(found).delete("nodes", f"n{1200 - len(asked):04d}")
-            return NO_FAULT
+@pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
+def test_old_and_new_servers(flavour):
+    """Every kind that the server has is listed once, in its newest version, and noted with a
+    resourceVersion."""
+    taken = take(store(flavour))
+    assert names(taken, "Node") == ["n0000", "n0001", "n0002"]
+    assert names(taken, "Pod") == ["bound", "waits"]
+    assert taken.notes == ()
+    assert set(taken.versions) <= set(VERSIONS)
+    assert {"Node", "Pod", "PodDisruptionBudget", "StorageClass"} <= set(taken.versions)
+    assert all(item["apiVersion"] for item in taken.items)
+    assert not any("managedFields" in item["metadata"] for item in taken.items)
 
-        taken = take(found, change)
-        assert len(asked) == 3
-        assert len(names(taken, "Node")) == 1199
-        assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
 
-    @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
-    def test_an_item_of_another_kind(self, kind):
-        """What a list holds has the kind and the version of the list, whatever an item says of itself, and
-        can be redacted."""
-        item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
-        body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
-        taken = take(
-            store(),
-            lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT,
-        )
-        nodes = [each for each in taken.items if each["kind"] == "Node"]
-        assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
-        assert len(redact(taken.items, b"salt").items) == len(taken.items)
+def test_pages_are_of_one_version():
+    """Objects that come and go between two pages do not show."""
+    found = store(count=1200)
+    asked = []
+
+    def change(request):
+        if request.path == "/api/v1/nodes":
+            asked.append(request)
+            User(found).delete("nodes", f"n{1200 - len(asked):04d}")
+        return NO_FAULT
+
+    taken = take(found, change)
+    assert len(asked) == 3
+    assert len(names(taken, "Node")) == 1199
+    assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
+
+
+@pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
+def test_an_item_of_another_kind(kind):
+    """What a list holds has the kind and the version of the list, whatever an item says of itself, and
+    can be redacted."""
+    item = {"apiVersion": [], "kind": kind, "metadata": {"name": "n"}}
+    body = {"kind": "NodeList", "metadata": {"resourceVersion": "5"}, "items": [item]}
+    taken = take(
+        store(),
+        lambda request: Fault(answer=Answer(200, body)) if request.path == "/api/v1/nodes" else NO_FAULT,
+    )
+    nodes = [each for each in taken.items if each["kind"] == "Node"]
+    assert nodes == [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]
+    assert len(redact(taken.items, b"salt").items) == len(taken.items)
 
 
 def manifests(folder):
@@ -285,77 +289,83 @@ spec:
 """)
 
 
-class TestRedaction:
-    """What a redaction keeps and hides."""
+# --- Redaction ----------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"]
+# What a redaction keeps and hides.
+
+
+@pytest.mark.parametrize(
+    "items", [manifests(ROOT / "examples/cluster"), (RICH, *OTHERS)], ids=["example", "rich"]
+)
+def test_nothing_that_is_read_is_lost(items):
+    """With its old names back, every object is what it was, as far as rules read it."""
+    redaction = redact(items)
+    back = inverse(redaction)
+    for before, after in zip(items, redaction.items, strict=True):
+        assert read_as(restored(after, back)) == read_as(before)
+
+
+def test_no_name_is_left():
+    """No name, value, image, address or disk is in the result."""
+    text = json.dumps(redact((RICH, *OTHERS)).items)
+    hidden = (
+        "host-a",
+        "shop",
+        "db",
+        "u-1",
+        "registry",
+        "10.1.2.3",
+        "disk-7",
+        "eu-west",
+        "pv-1",
+        "fast",
+        "i-1",
+        "team-db",
+        "gold-db",
     )
-    def test_nothing_that_is_read_is_lost(self, items):
-        """With its old names back, every object is what it was, as far as rules read it."""
-        redaction = redact(items)
-        back = inverse(redaction)
-        for before, after in zip(items, redaction.items, strict=True):
-            assert read_as(restored(after, back)) == read_as(before)
+    assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
-    def test_no_name_is_left(self):
-        """No name, value, image, address or disk is in the result."""
-        text = json.dumps(redact((RICH, *OTHERS)).items)
-        hidden = (
-            "host-a",
-            "shop",
-            "db",
-            "u-1",
-            "registry",
-            "10.1.2.3",
-            "disk-7",
-            "eu-west",
-            "pv-1",
-            "fast",
-            "i-1",
-            "team-db",
-            "gold-db",
-        )
-        assert [word for word in hidden if f'"{word}' in text or f"/{word}" in text] == []
 
-    def test_environments_and_others_are_dropped(self):
-        """Environments, commands, messages, and annotations that no rule reads are left out."""
-        pod = json.loads(json.dumps(RICH))
-        pod["metadata"]["annotations"] = {"secret": "hidden"}
-        pod["spec"]["containers"][0] |= {
-            "env": [{"name": "A", "value": "hidden"}],
-            "command": ["hidden"],
-            "args": ["hidden"],
-        }
-        pod["status"]["conditions"][0]["message"] = "hidden"
-        pod["status"]["podIP"] = "hidden"
-        plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
-        assert redact((pod,), b"1").items == redact((plain,), b"1").items
+def test_environments_and_others_are_dropped():
+    """Environments, commands, messages, and annotations that no rule reads are left out."""
+    pod = json.loads(json.dumps(RICH))
+    pod["metadata"]["annotations"] = {"secret": "hidden"}
+    pod["spec"]["containers"][0] |= {
+        "env": [{"name": "A", "value": "hidden"}],
+        "command": ["hidden"],
+        "args": ["hidden"],
+    }
+    pod["status"]["conditions"][0]["message"] = "hidden"
+    pod["status"]["podIP"] = "hidden"
+    plain = {**RICH, "metadata": {**RICH["metadata"], "annotations": {}}}
+    assert redact((pod,), b"1").items == redact((plain,), b"1").items
 
-    def test_names_sort_as_before(self):
-        """New names, and namespaces with a slash after them, sort as the old ones."""
-        names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
-        pods = tuple(
-            {"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}}
-            for name in names
-            for other in names
-        )
-        redaction = redact(pods)
 
-        def keys(items):
-            found = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in items]
-            return sorted(range(len(found)), key=found.__getitem__)
+def test_names_sort_as_before():
+    """New names, and namespaces with a slash after them, sort as the old ones."""
+    names = ["a", "a-b", "a.b", "b", "ab", "Z9", "a-b-c"]
+    pods = tuple(
+        {"kind": "Pod", "metadata": {"name": name, "namespace": f"{other}"}}
+        for name in names
+        for other in names
+    )
+    redaction = redact(pods)
 
-        assert keys(redaction.items) == keys(pods)
+    def keys(items):
+        found = [f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in items]
+        return sorted(range(len(found)), key=found.__getitem__)
 
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_decisions_are_the_same(self, release):
-        """On the example, every release decides on the redacted cluster as on the other, but for the names."""
-        items = manifests(ROOT / "examples/cluster")
-        redaction = redact(items)
-        back = inverse(redaction)
-        theirs = [restored(record, back) for record in decided(redaction.items, release)]
-        assert theirs == list(decided(frozen_workloads(items), release))
+    assert keys(redaction.items) == keys(pods)
+
+
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_decisions_are_the_same(release):
+    """On the example, every release decides on the redacted cluster as on the other, but for the names."""
+    items = manifests(ROOT / "examples/cluster")
+    redaction = redact(items)
+    back = inverse(redaction)
+    theirs = [restored(record, back) for record in decided(redaction.items, release)]
+    assert theirs == list(decided(frozen_workloads(items), release))
 
 
 def read_as(manifest):
@@ -440,30 +450,34 @@ ODD_OBJECTS = [
 ]
 
 
-class TestWhatStays:
-    """What the docs do not name is renamed or left out."""
+# --- What stays ---------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("item", FORMERLY_KEPT.values(), ids=list(FORMERLY_KEPT))
-    def test_no_mark_is_left(self, item):
-        """A word of the cluster's owner is gone, wherever it is."""
-        item = {**item, "metadata": {"name": "n", **item.get("metadata", {})}}
-        assert "acme" not in json.dumps(redact((item, COMPARES)).items[0]).lower()
+# What the docs do not name is renamed or left out.
 
-    def test_what_rules_read(self):
-        """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the
-        release of a kubelet."""
-        labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
-        labels["node.kubernetes.io/instance-type"] = "m5.4xlarge"
-        node = {
-            "kind": "Node",
-            "metadata": {"name": "n", "labels": labels},
-            "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}},
-        }
-        found = redact((node, COMPARES)).items[0]
-        assert found["metadata"]["labels"] == labels
-        assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}
 
-    @pytest.mark.parametrize("item", ODD_OBJECTS)
-    def test_odd_objects(self, item):
-        """Objects that no API server should send are redacted all the same."""
-        assert redact((item,)).items[0]["kind"] == item["kind"]
+@pytest.mark.parametrize("item", FORMERLY_KEPT.values(), ids=list(FORMERLY_KEPT))
+def test_no_mark_is_left(item):
+    """A word of the cluster's owner is gone, wherever it is."""
+    item = {**item, "metadata": {"name": "n", **item.get("metadata", {})}}
+    assert "acme" not in json.dumps(redact((item, COMPARES)).items[0]).lower()
+
+
+def test_what_rules_read():
+    """Numbers that are compared, systems, machines, and types of a public cloud stay, and so does the
+    release of a kubelet."""
+    labels = {"cores": "16", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
+    labels["node.kubernetes.io/instance-type"] = "m5.4xlarge"
+    node = {
+        "kind": "Node",
+        "metadata": {"name": "n", "labels": labels},
+        "status": {"nodeInfo": {"kubeletVersion": "v1.16.3-acme"}},
+    }
+    found = redact((node, COMPARES)).items[0]
+    assert found["metadata"]["labels"] == labels
+    assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.16.3"}
+
+
+@pytest.mark.parametrize("item", ODD_OBJECTS)
+def test_odd_objects(item):
+    """Objects that no API server should send are redacted all the same."""
+    assert redact((item,)).items[0]["kind"] == item["kind"]

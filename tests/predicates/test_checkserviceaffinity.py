@@ -16,7 +16,7 @@ A, B, C = (
 
 def newcomer(**more):
     """The pod that is to be scheduled, one of ``app: a``."""
-    return pod("new", labels={"app": "a"}, **more)
+    return pod("new", app="a", **more)
 
 
 def peer(name, on="", **more):

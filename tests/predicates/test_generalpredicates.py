@@ -20,33 +20,37 @@ from tests.support.build import answers, ask, engine, node, overlay, pod
 CONTAINERS = yaml.safe_load("[{name: c, resources: {requests: {cpu: '2'}}, ports: [{hostPort: 80}]}]")
 
 
-class TestGeneralPredicates:
-    def test_reads_what_its_parts_read(self):
-        """What makes a part's answer stale makes the whole stale."""
-        together = Reads.NOTHING
-        for part in PARTS:
-            together |= part.reads
-        assert general_predicates.reads == together
+# --- General predicates -------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "other",
-        [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}],
-    )
-    def test_the_key_covers_every_part(self, other):
-        """Pods that differ in what one part reads have different keys."""
-        begin = engine(node("n")).begin
-        assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(
-            begin(pod("p", **other)).template
-        )
 
-    @pytest.mark.parametrize(
-        "more, asked",
-        [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)],
+def test_reads_what_its_parts_read():
+    """What makes a part's answer stale makes the whole stale."""
+    together = Reads.NOTHING
+    for part in PARTS:
+        together |= part.reads
+    assert general_predicates.reads == together
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"on": "n"}, {"requests": {"cpu": "1"}}, {"nodeSelector": {"a": "b"}}, {"containers": CONTAINERS}],
+)
+def test_the_key_covers_every_part(other):
+    """Pods that differ in what one part reads have different keys."""
+    begin = engine(node("n")).begin
+    assert general_predicates.key(begin(pod("p")).template) != general_predicates.key(
+        begin(pod("p", **other)).template
     )
-    def test_each_part_tells_which_pods_concern_it(self, more, asked):
-        """Resources concern every pod; the other parts those that name a node, ports or labels."""
-        template = engine(node("n")).begin(pod("p", **more)).template
-        assert len([part for part in PARTS if part.concerns(template)]) == asked
+
+
+@pytest.mark.parametrize(
+    "more, asked",
+    [({}, 1), ({"on": "n"}, 2), ({"nodeSelector": {"a": "b"}}, 2), ({"containers": CONTAINERS}, 2)],
+)
+def test_each_part_tells_which_pods_concern_it(more, asked):
+    """Resources concern every pod; the other parts those that name a node, ports or labels."""
+    template = engine(node("n")).begin(pod("p", **more)).template
+    assert len([part for part in PARTS if part.concerns(template)]) == asked
 
 
 # --- PodFitsResources: places, then cpu, memory, ephemeral storage, then scalars ----------------------------
@@ -95,9 +99,7 @@ def test_what_is_checked(requests, ignored, has_metadata, lacks):
 
 def test_an_ignored_resource_is_a_request_still():
     """A pod that requests nothing but an ignored resource is held against cpu."""
-    cycle = engine(node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})).begin(
-        pod("p", requests={GPU: "1"})
-    )
+    cycle = engine(node("n", cpu="1"), pod("old", on="n", cpu="2")).begin(pod("p", requests={GPU: "1"}))
     cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
     assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == ["Insufficient cpu"]
 
@@ -125,30 +127,31 @@ def with_ports(name, *ports, on=""):
     return pod(name, on=on, containers=containers)
 
 
-class TestPodFitsHostPorts:
-    def test_removing_one_of_two_users_frees_the_port(self):
-        """Ports in use are a set: where two pods have one, the first that goes frees it."""
-        used = "", "TCP", 80
-        cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(
-            with_ports("p", used)
-        )
-        what_if = overlay(cycle, "n")
-        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [REASON]}
-        what_if.remove(what_if.pods(0)[0], 0)
-        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": []}
+def test_removing_one_of_two_users_frees_the_port():
+    """Ports in use are a set: where two pods have one, the first that goes frees it."""
+    used = "", "TCP", 80
+    cycle = engine(node("n"), with_ports("a", used, on="n"), with_ports("b", used, on="n")).begin(
+        with_ports("p", used)
+    )
+    what_if = overlay(cycle, "n")
+    assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [REASON]}
+    what_if.remove(what_if.pods(0)[0], 0)
+    assert answers(pod_fits_host_ports, cycle, what_if) == {"n": []}
 
-    def test_an_overlay_brings_ports_that_the_table_never_saw(self):
-        """A pod put on a what-if copy takes its port there, though no node has it in use."""
-        cycle = engine(node("n"), node("m")).begin(with_ports("p", ("", "TCP", 80)))
-        what_if = overlay(cycle, "n", "m")
-        late = engine(node("n"), with_ports("late", ("127.0.0.1", "TCP", 80), on="n")).begin(pod("q"))
-        what_if.add(late.table.pods[late.table.row_of["n"]][0], 1)
-        assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [], "m": [REASON]}
 
-    def test_has_an_older_name(self):
-        """PodFitsPorts is the same rule."""
-        assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
-        assert pod_fits_ports.check is pod_fits_host_ports.check
+def test_an_overlay_brings_ports_that_the_table_never_saw():
+    """A pod put on a what-if copy takes its port there, though no node has it in use."""
+    cycle = engine(node("n"), node("m")).begin(with_ports("p", ("", "TCP", 80)))
+    what_if = overlay(cycle, "n", "m")
+    late = engine(node("n"), with_ports("late", ("127.0.0.1", "TCP", 80), on="n")).begin(pod("q"))
+    what_if.add(late.table.pods[late.table.row_of["n"]][0], 1)
+    assert answers(pod_fits_host_ports, cycle, what_if) == {"n": [], "m": [REASON]}
+
+
+def test_has_an_older_name():
+    """PodFitsPorts is the same rule."""
+    assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
+    assert pod_fits_ports.check is pod_fits_host_ports.check
 
 
 # --- The three pressure predicates, and which pods are BestEffort -------------------------------------------

@@ -38,15 +38,15 @@ def named(found):
 
 def wants(*terms, app="a", **more):
     """The incoming pod with required affinity."""
-    return pod("new", labels={"app": app}, affinity=affinity(want=terms), **more)
+    return pod("new", app=app, affinity=affinity(want=terms), **more)
 
 
 def refuses(*terms, app="b", **more):
     """The incoming pod with required anti-affinity."""
-    return pod("new", labels={"app": app}, affinity=affinity(refuse=terms), **more)
+    return pod("new", app=app, affinity=affinity(refuse=terms), **more)
 
 
-PLAIN = pod("new", labels={"app": "a"})
+PLAIN = pod("new", app="a")
 
 
 class TestTrials:
@@ -85,73 +85,76 @@ class TestTrials:
     def test_a_pod_called_like_the_incoming_one_is_not_followed(self):
         """The metadata refuses to add a pod to itself: 1.12 nominates a pod against itself, and its
         anti-affinity does not bite."""
-        new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term()]))
+        new = pod("new", app="a", affinity=affinity(refuse=[term()]))
         cycle = engine(A, release="1.12").begin(new)
         trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
         trial.add(cycle.nominated_entry(new), 0)
         assert self.verdicts(cycle, trial) == {"a": None}
 
 
-class TestWithoutMetadata:
-    """1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata."""
+# --- Without metadata ---------------------------------------------------------------------------------------
 
-    LOST = peer("lost", on="gone")
-
-    def test_a_pod_on_an_unknown_node_takes_the_metadata_away(self):
-        """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
-        for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
-            assert metadata_fails(engine(A, self.LOST, release=release).begin(PLAIN)) is fails
-
-    def test_a_wanted_pod_on_a_lost_node_is_an_error(self):
-        """The lookup of its node fails, on every node that is judged."""
-        text = (
-            'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
-        )
-        assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {
-            name: text.format(name) for name in "ac"
-        }
+# 1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata.
 
 
-class TestInvalidSelectors:
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
-            ("1.16", "Failed to get all terms that match pod default/new: {}"),
-        ],
+LOST = peer("lost", on="gone")
+
+
+def test_a_pod_on_an_unknown_node_takes_the_metadata_away():
+    """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
+    for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
+        assert metadata_fails(engine(A, LOST, release=release).begin(PLAIN)) is fails
+
+
+def test_a_wanted_pod_on_a_lost_node_is_an_error():
+    """The lookup of its node fails, on every node that is judged."""
+    text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+    assert verdicts(wants(term()), A, C, LOST, release="1.13") == {name: text.format(name) for name in "ac"}
+
+
+# --- Invalid selectors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
+        ("1.16", "Failed to get all terms that match pod default/new: {}"),
+    ],
+)
+def test_of_an_existing_pod(release, text):
+    """An existing pod's invalid anti-affinity is an error for every pod."""
+    carrier = peer(refuse=[BAD])
+    assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
+        ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
+    ],
+)
+def test_of_the_pods_affinity(release, text):
+    """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely
+    does not fit."""
+    assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
+    assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
+
+
+def test_of_the_pods_anti_affinity():
+    """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
+    not even read."""
+    assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
+    assert verdicts(refuses(BAD), A) == {"a": None}
+
+
+def test_an_empty_topology_key_without_metadata():
+    """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a
+    mismatch."""
+    lost = peer("z", on="gone", app="z")
+    found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
+    assert found.endswith(
+        "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
     )
-    def test_of_an_existing_pod(self, release, text):
-        """An existing pod's invalid anti-affinity is an error for every pod."""
-        carrier = peer(refuse=[BAD])
-        assert verdicts(PLAIN, A, C, carrier, release=release) == {
-            name: text.format(NOT_VALID) for name in "ac"
-        }
-
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
-            ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
-        ],
-    )
-    def test_of_the_pods_affinity(self, release, text):
-        """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely
-        does not fit."""
-        assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
-        assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
-
-    def test_of_the_pods_anti_affinity(self):
-        """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is
-        not even read."""
-        assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
-        assert verdicts(refuses(BAD), A) == {"a": None}
-
-    def test_an_empty_topology_key_without_metadata(self):
-        """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a
-        mismatch."""
-        lost = peer("z", on="gone", app="z")
-        found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
-        assert found.endswith(
-            "err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity"
-        )
-        assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
+    assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}

@@ -66,18 +66,19 @@ def test_a_claim_without_name_is_an_error():
     assert ask(max_csi_volume_count, user("p", "a"), *nodes, *odd) == {"n": text, "m": []}
 
 
-class TestMigration:
-    EBS = "ebs.csi.aws.com"
+# --- Migration ----------------------------------------------------------------------------------------------
 
-    def test_a_migrated_disk_is_the_same_as_its_csi_twin(self):
-        """An EBS volume and a CSI volume of the same handle are one."""
-        node_n = limited("n", 1, f"attachable-volumes-csi-{self.EBS}")
-        objects = [
-            *bound("a", {"awsElasticBlockStore": {"volumeID": "aws://zone/vol-1"}}),
-            *bound("b", csi("vol-1", self.EBS)),
-            user("q", "b", on="n"),
-        ]
-        migrated = csi_node("n", migrated="kubernetes.io/aws-ebs", driver=self.EBS)
-        assert ask(max_csi_volume_count, user("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {
-            "n": []
-        }
+
+EBS = "ebs.csi.aws.com"
+
+
+def test_a_migrated_disk_is_the_same_as_its_csi_twin():
+    """An EBS volume and a CSI volume of the same handle are one."""
+    node_n = limited("n", 1, f"attachable-volumes-csi-{EBS}")
+    objects = [
+        *bound("a", {"awsElasticBlockStore": {"volumeID": "aws://zone/vol-1"}}),
+        *bound("b", csi("vol-1", EBS)),
+        user("q", "b", on="n"),
+    ]
+    migrated = csi_node("n", migrated="kubernetes.io/aws-ebs", driver=EBS)
+    assert ask(max_csi_volume_count, user("p", "a"), node_n, migrated, *objects, gates=MIGRATION) == {"n": []}

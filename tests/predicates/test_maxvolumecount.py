@@ -88,17 +88,20 @@ def test_a_driver_that_took_over_counts_instead():
     }
 
 
-class TestTransient:
-    def left(self, **gates):
-        scheduler = engine(
-            limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates
-        )
-        cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
-        max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
-        return Batch(cycle.table).transient.T.tolist()
+# --- Transient ----------------------------------------------------------------------------------------------
 
-    def test_nodes_that_fit_are_left_free_and_wanted_disks(self):
-        """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the
-        number of new ones."""
-        assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
-        assert self.left() == [[0, 0], [0, 0], [0, 0]]
+
+def left(**gates):
+    scheduler = engine(
+        limited("n", 3), limited("m", 1), limited("o", 0), user("q", ebs(1), on="n"), gates=gates
+    )
+    cycle = scheduler.begin(user("p", ebs(1), ebs(2)))
+    max_ebs_volume_count.effect(cycle.template, Batch(cycle.table, np.array([0, 1])), cycle)
+    return Batch(cycle.table).transient.T.tolist()
+
+
+def test_nodes_that_fit_are_left_free_and_wanted_disks():
+    """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the
+    number of new ones."""
+    assert left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
+    assert left() == [[0, 0], [0, 0], [0, 0]]

@@ -16,12 +16,12 @@ from tests.support.examples import examples
 
 INVALID = yaml.safe_load("{matchExpressions: [{key: app, operator: Near, values: [a]}]}")
 BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
-PLAIN = pod("new", labels={"app": "a"})
+PLAIN = pod("new", app="a")
 
 
 def incoming(*, app="b", **terms):
     """The pod that is to be scheduled."""
-    return pod("new", labels={"app": app}, affinity=affinity(**terms))
+    return pod("new", app=app, affinity=affinity(**terms))
 
 
 def raw(new, *objects, **options):

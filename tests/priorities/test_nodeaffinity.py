@@ -39,47 +39,50 @@ def raw(*terms):
     return [*scored(node_affinity, preferring(*terms), *NODES, reduced=False).values()]
 
 
-class TestNodeAffinity:
-    @pytest.mark.parametrize(
-        "bad, text",
-        [
-            (expression("a", "Is", "1"), '"Is" is not a valid node selector operator'),
-            (expression("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
-        ],
+# --- Node affinity ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bad, text",
+    [
+        (expression("a", "Is", "1"), '"Is" is not a valid node selector operator'),
+        (expression("a", "Exists", "1"), "values set must be empty for exists and does not exist"),
+    ],
+)
+def test_an_invalid_expression_is_an_error(bad, text):
+    """The priority fails with upstream's text, though other terms are valid."""
+    assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
+
+
+@pytest.mark.parametrize("release, named", [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)])
+def test_from_1_15_on_the_text_names_the_key(release, named):
+    """A bad value is reported with the key that it is for."""
+    text = refusal_text(
+        PriorityError,
+        scored,
+        node_affinity,
+        preferring(term(1, expression("a", "In", "!"))),
+        *NODES,
+        release=release,
     )
-    def test_an_invalid_expression_is_an_error(self, bad, text):
-        """The priority fails with upstream's text, though other terms are valid."""
-        assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
+    assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
 
-    @pytest.mark.parametrize(
-        "release, named", [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)]
-    )
-    def test_from_1_15_on_the_text_names_the_key(self, release, named):
-        """A bad value is reported with the key that it is for."""
-        text = refusal_text(
-            PriorityError,
-            scored,
-            node_affinity,
-            preferring(term(1, expression("a", "In", "!"))),
-            *NODES,
-            release=release,
-        )
-        assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
 
-    def test_the_sum_has_32_bits(self):
-        """Two weights of 2^30 and one more wrap to the other end."""
-        assert raw(*[term(2**30, expression("a", "Exists"))] * 2) == [0, -(2**31), -(2**31)]
+def test_the_sum_has_32_bits():
+    """Two weights of 2^30 and one more wrap to the other end."""
+    assert raw(*[term(2**30, expression("a", "Exists"))] * 2) == [0, -(2**31), -(2**31)]
 
-    def test_pods_that_prefer_the_same_share_scores(self):
-        """The key sees weights and expressions, not fields or labels."""
-        begin = engine(node("n")).begin
-        preferences = [
-            term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)])
-            for name in "xy"
-        ]
-        keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
-        assert len(keys) == 1
-        assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys
+
+def test_pods_that_prefer_the_same_share_scores():
+    """The key sees weights and expressions, not fields or labels."""
+    begin = engine(node("n")).begin
+    preferences = [
+        term(1, expression("a", "Exists"), matchFields=[expression("metadata.name", "In", name)])
+        for name in "xy"
+    ]
+    keys = {node_affinity.key(begin(preferring(each)).template) for each in preferences}
+    assert len(keys) == 1
+    assert node_affinity.key(begin(preferring(term(2, expression("a", "Exists")))).template) not in keys
 
 
 # --- TaintTolerationPriority: the fewer taints to put up with the better ------------------------------------
@@ -116,48 +119,51 @@ def owner(kind="ReplicaSet", uid="u", controller=True):
     return {"kind": kind, "uid": uid, "name": "x", "controller": controller}
 
 
-class TestTheAnnotation:
-    def test_keys_are_read_regardless_of_case(self):
-        """As Go's decoder does, the long s and the Kelvin sign included."""
-        text = '{"PREFERAVOIDPODS": [{"pod\u017fignature": {"podcontroller": {"\u212aind": "ReplicaSet", "UID": "u"}}}]}'
-        assert avoided_controllers(text) == {("ReplicaSet", "u")}
+# --- The annotation -----------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "broken",
-        [
-            entry(owner={"name": 5}),
-            entry(owner={"controller": "true"}),
-            entry(owner={"uid": 1}),
-            entry(reason=[]),
-            "text",
-            entry(evictionTime="yesterday"),
-            entry(evictionTime="2020-02-30T00:00:00Z"),
-            entry(evictionTime=1),
-            {"podSignature": []},
-        ],
+
+def test_keys_are_read_regardless_of_case():
+    """As Go's decoder does, the long s and the Kelvin sign included."""
+    text = '{"PREFERAVOIDPODS": [{"pod\u017fignature": {"podcontroller": {"\u212aind": "ReplicaSet", "UID": "u"}}}]}'
+    assert avoided_controllers(text) == {("ReplicaSet", "u")}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        entry(owner={"name": 5}),
+        entry(owner={"controller": "true"}),
+        entry(owner={"uid": 1}),
+        entry(reason=[]),
+        "text",
+        entry(evictionTime="yesterday"),
+        entry(evictionTime="2020-02-30T00:00:00Z"),
+        entry(evictionTime=1),
+        {"podSignature": []},
+    ],
+)
+def test_one_field_of_a_wrong_type_spoils_all(broken):
+    """Then the entries that are right do not count either."""
+    assert avoided_controllers(annotation(entry())) == {("ReplicaSet", "u")}
+    assert avoided_controllers(annotation(entry(), broken)) == frozenset()
+
+
+def test_what_is_not_known_may_be_anything():
+    """Unknown fields, nulls, and numbers of any length there do not matter."""
+    more = entry(
+        evictionTime="2020-02-29T00:00:00.5+01:00",
+        reason=None,
+        message="m",
+        other={"x": [1]},
+        owner={"size": 10**5000 > 0},
     )
-    def test_one_field_of_a_wrong_type_spoils_all(self, broken):
-        """Then the entries that are right do not count either."""
-        assert avoided_controllers(annotation(entry())) == {("ReplicaSet", "u")}
-        assert avoided_controllers(annotation(entry(), broken)) == frozenset()
+    text = annotation(more)[:-1] + ', "x": ' + "9" * 5000 + "}"
+    assert avoided_controllers(text) == {("ReplicaSet", "u")}
 
-    def test_what_is_not_known_may_be_anything(self):
-        """Unknown fields, nulls, and numbers of any length there do not matter."""
-        more = entry(
-            evictionTime="2020-02-29T00:00:00.5+01:00",
-            reason=None,
-            message="m",
-            other={"x": [1]},
-            owner={"size": 10**5000 > 0},
-        )
-        text = annotation(more)[:-1] + ', "x": ' + "9" * 5000 + "}"
-        assert avoided_controllers(text) == {("ReplicaSet", "u")}
 
-    def test_an_entry_without_controller_names_nobody(self):
-        """The original stops altogether there; here the entry is ignored."""
-        assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {
-            ("ReplicaSet", "u")
-        }
+def test_an_entry_without_controller_names_nobody():
+    """The original stops altogether there; here the entry is ignored."""
+    assert avoided_controllers(annotation({}, None, {"podSignature": None}, entry())) == {("ReplicaSet", "u")}
 
 
 # --- ImageLocalityPriority: nodes that need not pull --------------------------------------------------------

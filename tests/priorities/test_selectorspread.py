@@ -16,13 +16,13 @@ def peer(name, on, **more):
     return pod(name, on=on, **{"labels": {"app": "a"}, **more})
 
 
-NEWCOMER = pod("new", labels={"app": "a"})
+NEWCOMER = pod("new", app="a")
 
 
 def test_an_invalid_pair_counts_every_pod():
     """A service whose selector has an invalid pair counts every pod of the namespace."""
     odd = owner("Service", "s", {"app": "no good"})
-    new = pod("new", labels={"app": "no good"})
+    new = pod("new", app="no good")
     assert scored(selector_spread, new, node("a"), node("b"), odd, pod("1", on="a")) == {"a": 0, "b": 10}
 
 

@@ -124,25 +124,26 @@ def test_volumes_count_with_the_gate():
 RISING = [(0, 0), (100, 10)]
 
 
-class TestRequestedToCapacityRatio:
-    def test_a_weight_of_zero_counts_as_one(self):
-        """A resource that is named without a weight counts like one of weight 1."""
-        machine = node("n", cpu="10", memory="10Gi")
-        incoming = pod("p", requests={"cpu": "9", "memory": "1Gi"})
-        found = [
-            scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine)
-            for w in (0, 1)
-        ]
-        assert found[0] == found[1] == {"n": 3}
+def test_a_weight_of_zero_counts_as_one():
+    """A resource that is named without a weight counts like one of weight 1."""
+    machine = node("n", cpu="10", memory="10Gi")
+    incoming = pod("p", requests={"cpu": "9", "memory": "1Gi"})
+    found = [
+        scored(requested_to_capacity_ratio_of("Mine", RISING, {"cpu": w, "memory": 3}), incoming, machine)
+        for w in (0, 1)
+    ]
+    assert found[0] == found[1] == {"n": 3}
 
-    def test_a_resource_that_nobody_knows_counts_as_full(self):
-        """A name that the scheduler does not keep has no capacity on any node."""
-        rule = requested_to_capacity_ratio_of("Mine", RISING, {"pods": 1})
-        assert scored(rule, pod("p"), node("n")) == {"n": 10}
 
-    def test_a_falling_line_is_rounded_toward_zero(self):
-        """The way from the left point is rounded toward zero, so that a falling line stays a little higher."""
-        assert broken_line([(0, 10), (100, 0)])[[0, 1, 9, 10, 99, 100]].tolist() == [10, 10, 10, 9, 1, 0]
+def test_a_resource_that_nobody_knows_counts_as_full():
+    """A name that the scheduler does not keep has no capacity on any node."""
+    rule = requested_to_capacity_ratio_of("Mine", RISING, {"pods": 1})
+    assert scored(rule, pod("p"), node("n")) == {"n": 10}
+
+
+def test_a_falling_line_is_rounded_toward_zero():
+    """The way from the left point is rounded toward zero, so that a falling line stays a little higher."""
+    assert broken_line([(0, 10), (100, 0)])[[0, 1, 9, 10, 99, 100]].tolist() == [10, 10, 10, 9, 1, 0]
 
 
 # --- Scaling raw scores to 0 to 10 --------------------------------------------------------------------------
@@ -158,19 +159,23 @@ def scaled(*raw, best=10, reverse=False):
     return step(CYCLE.template, np.array(raw, np.int64), Batch(CYCLE.table), CYCLE).tolist()
 
 
-class TestNormalizeReduce:
-    def test_another_best_score(self):
-        """The best score may be any number."""
-        assert scaled(1, 4, best=100) == [25, 100]
+# --- Normalize reduce ---------------------------------------------------------------------------------------
 
-    def test_no_nodes(self):
-        """Nothing in, nothing out."""
-        assert scaled() == []
 
-    @given(raw=RAW)
-    def test_is_what_whole_numbers_give(self, raw):
-        """Ten times the score by the greatest, rounded down."""
-        greatest = max(raw)
-        wanted = [10 * score // greatest if greatest else 0 for score in raw]
-        assert scaled(*raw) == wanted
-        assert scaled(*raw, reverse=True) == [10 - score for score in wanted]
+def test_another_best_score():
+    """The best score may be any number."""
+    assert scaled(1, 4, best=100) == [25, 100]
+
+
+def test_no_nodes():
+    """Nothing in, nothing out."""
+    assert scaled() == []
+
+
+@given(raw=RAW)
+def test_is_what_whole_numbers_give(raw):
+    """Ten times the score by the greatest, rounded down."""
+    greatest = max(raw)
+    wanted = [10 * score // greatest if greatest else 0 for score in raw]
+    assert scaled(*raw) == wanted
+    assert scaled(*raw, reverse=True) == [10 - score for score in wanted]

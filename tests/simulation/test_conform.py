@@ -76,31 +76,35 @@ def family_with(tmp_path, alter, fits):
     return str(name)
 
 
-class TestCheckFamily:
-    @pytest.mark.parametrize("what", ALTERATIONS)
-    def test_an_altered_answer_is_reported_and_no_other(self, tmp_path, what):
-        """One field of one cycle of the answers is altered: exactly that case differs."""
-        name = family_with(tmp_path, *ALTERATIONS[what])
-        (family,) = find_families([tmp_path])
-        assert list(check_family(family).different) == [name]
+# --- Check family -------------------------------------------------------------------------------------------
 
-    def test_a_missing_answer_is_a_difference(self, tmp_path):
-        """A case without an answer is different, never identical."""
-        answers = list(read_lines(FEW / "taints.answers.jsonl.gz"))
-        (tmp_path / "taints.cases.jsonl.gz").write_bytes((FEW / "taints.cases.jsonl.gz").read_bytes())
-        (tmp_path / "taints.answers.jsonl").write_text(
-            "".join(json.dumps(answer) + "\n" for answer in answers[1:])
-        )
-        (family,) = find_families([tmp_path])
-        report = check_family(family)
-        assert list(report.different) == [answers[0]["name"]]
-        assert report.counts.identical == report.counts.cases - 1
 
-    def test_what_is_left_out_is_not_identical(self):
-        """Cases that need what is left out are counted as left out."""
-        (family,) = (f for f in find_families([FEW]) if f.name == "policy")
-        report = check_family(family, ["policy"])
-        assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
+@pytest.mark.parametrize("what", ALTERATIONS)
+def test_an_altered_answer_is_reported_and_no_other(tmp_path, what):
+    """One field of one cycle of the answers is altered: exactly that case differs."""
+    name = family_with(tmp_path, *ALTERATIONS[what])
+    (family,) = find_families([tmp_path])
+    assert list(check_family(family).different) == [name]
+
+
+def test_a_missing_answer_is_a_difference(tmp_path):
+    """A case without an answer is different, never identical."""
+    answers = list(read_lines(FEW / "taints.answers.jsonl.gz"))
+    (tmp_path / "taints.cases.jsonl.gz").write_bytes((FEW / "taints.cases.jsonl.gz").read_bytes())
+    (tmp_path / "taints.answers.jsonl").write_text(
+        "".join(json.dumps(answer) + "\n" for answer in answers[1:])
+    )
+    (family,) = find_families([tmp_path])
+    report = check_family(family)
+    assert list(report.different) == [answers[0]["name"]]
+    assert report.counts.identical == report.counts.cases - 1
+
+
+def test_what_is_left_out_is_not_identical():
+    """Cases that need what is left out are counted as left out."""
+    (family,) = (f for f in find_families([FEW]) if f.name == "policy")
+    report = check_family(family, ["policy"])
+    assert (report.counts.identical, report.counts.left_out) == (0, report.counts.cases)
 
 
 SCRIPT = yaml.safe_load("""
@@ -126,43 +130,48 @@ def family_of(tmp_path, case, answer):
     return family
 
 
-class TestScripts:
-    def test_a_script_is_played(self, tmp_path):
-        """What the queue holds after every step is compared with the original's, and the steps are counted."""
-        report = check_family(family_of(tmp_path, SCRIPT, STEPS))
-        assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (
-            1,
-            2,
-            0,
-            {},
-        )
+# --- Scripts ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "field, value, line",
-        [
-            ("popped", None, 'steps[1] (pop).popped: expected null, got "ns/a"'),
-            ("error", "no", 'steps[1] (pop).error: expected "no", got null'),
-            ("active", ["ns/b"], 'steps[1] (pop).active: expected ["ns/b"], got []'),
-            ("backoff", ["ns/b"], 'steps[1] (pop).backoff: expected ["ns/b"], got []'),
-            ("unschedulable", ["ns/b"], 'steps[1] (pop).unschedulable: expected ["ns/b"], got []'),
-            ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: expected ["ns/b"], got null'),
-        ],
+
+def test_a_script_is_played(tmp_path):
+    """What the queue holds after every step is compared with the original's, and the steps are counted."""
+    report = check_family(family_of(tmp_path, SCRIPT, STEPS))
+    assert (report.counts.identical, report.counts.steps, report.counts.decisions, report.different) == (
+        1,
+        2,
+        0,
+        {},
     )
-    def test_each_field_of_a_step_counts(self, tmp_path, field, value, line):
-        """A step that differs in one field is shown with its number, its operation and that field."""
-        answer = copy.deepcopy(STEPS)
-        answer["steps"][1][field] = value
-        assert check_family(family_of(tmp_path, SCRIPT, answer)).different == {"a script": [line]}
 
-    def test_a_step_too_few_is_a_difference(self, tmp_path):
-        """An answer that ends before the script differs, though all its steps agree."""
-        report = check_family(family_of(tmp_path, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]}))
-        assert report.different == {"a script": ["steps: expected 1, got 2"]}
 
-    def test_an_answer_of_cycles_is_a_difference(self, tmp_path):
-        """An answer to another kind of case agrees with no script."""
-        report = check_family(family_of(tmp_path, SCRIPT, {"name": "a script", "cycles": [{"pod": "ns/a"}]}))
-        assert report.different == {"a script": ["steps: none to compare with"]}
+@pytest.mark.parametrize(
+    "field, value, line",
+    [
+        ("popped", None, 'steps[1] (pop).popped: expected null, got "ns/a"'),
+        ("error", "no", 'steps[1] (pop).error: expected "no", got null'),
+        ("active", ["ns/b"], 'steps[1] (pop).active: expected ["ns/b"], got []'),
+        ("backoff", ["ns/b"], 'steps[1] (pop).backoff: expected ["ns/b"], got []'),
+        ("unschedulable", ["ns/b"], 'steps[1] (pop).unschedulable: expected ["ns/b"], got []'),
+        ("nominated", {"n": ["ns/b"]}, 'steps[1] (pop).nominated[n]: expected ["ns/b"], got null'),
+    ],
+)
+def test_each_field_of_a_step_counts(tmp_path, field, value, line):
+    """A step that differs in one field is shown with its number, its operation and that field."""
+    answer = copy.deepcopy(STEPS)
+    answer["steps"][1][field] = value
+    assert check_family(family_of(tmp_path, SCRIPT, answer)).different == {"a script": [line]}
+
+
+def test_a_step_too_few_is_a_difference(tmp_path):
+    """An answer that ends before the script differs, though all its steps agree."""
+    report = check_family(family_of(tmp_path, SCRIPT, STEPS | {"steps": STEPS["steps"][:1]}))
+    assert report.different == {"a script": ["steps: expected 1, got 2"]}
+
+
+def test_an_answer_of_cycles_is_a_difference(tmp_path):
+    """An answer to another kind of case agrees with no script."""
+    report = check_family(family_of(tmp_path, SCRIPT, {"name": "a script", "cycles": [{"pod": "ns/a"}]}))
+    assert report.different == {"a script": ["steps: none to compare with"]}
 
 
 @pytest.mark.parametrize(
@@ -212,39 +221,44 @@ def test_an_answer_of_another_form_is_refused(tmp_path, answer, text):
     assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
 
 
-class TestDifferences:
-    def test_nothing_is_never_identical(self):
-        """An answer without any cycle agrees with no other."""
-        assert differences({"cycles": []}, {"cycles": []}) == ["cycles: none to compare with"]
+# --- Differences --------------------------------------------------------------------------------------------
 
-    def test_a_cycle_too_many_is_a_difference(self):
-        """An answer with one more cycle differs, though all the others agree."""
-        cycle = {
-            "pod": "default/a",
-            "host": "n",
-            "error": None,
-            "feasible": ["n"],
-            "failed": {},
-            "preemption": None,
-        }
-        assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == [
-            "cycles: expected 2, got 1"
-        ]
 
-    def test_the_nominations_to_clear_are_a_set(self):
-        """The original's order of them hangs on its queue, which cases do not run; who is among them does
-        count."""
-        plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
-        one, other, fewer = ({"cycles": [{"preemption": plan}]} for plan in plans)
-        assert differences(one, other) == []
-        assert differences(fewer, other) == [
-            'cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]'
-        ]
+def test_nothing_is_never_identical():
+    """An answer without any cycle agrees with no other."""
+    assert differences({"cycles": []}, {"cycles": []}) == ["cycles: none to compare with"]
 
-    def test_how_a_refusal_begins_does_not_count(self):
-        """The three beginnings of a refusal are stripped, the rest is compared."""
-        assert differences({"error": "x"}, {"error": "couldn't create scheduler from policy: x"}) == []
-        assert differences({"error": "x"}, {"error": "fatal: y"}) != []
+
+def test_a_cycle_too_many_is_a_difference():
+    """An answer with one more cycle differs, though all the others agree."""
+    cycle = {
+        "pod": "default/a",
+        "host": "n",
+        "error": None,
+        "feasible": ["n"],
+        "failed": {},
+        "preemption": None,
+    }
+    assert differences({"cycles": [cycle]}, {"cycles": [cycle, copy.deepcopy(cycle)]}) == [
+        "cycles: expected 2, got 1"
+    ]
+
+
+def test_the_nominations_to_clear_are_a_set():
+    """The original's order of them hangs on its queue, which cases do not run; who is among them does
+    count."""
+    plans = ({"node": "n", "clearNominations": pods} for pods in (["a", "b"], ["b", "a"], ["a"]))
+    one, other, fewer = ({"cycles": [{"preemption": plan}]} for plan in plans)
+    assert differences(one, other) == []
+    assert differences(fewer, other) == [
+        'cycles[0] (None).preemption[clearNominations]: expected ["a", "b"], got ["a"]'
+    ]
+
+
+def test_how_a_refusal_begins_does_not_count():
+    """The three beginnings of a refusal are stripped, the rest is compared."""
+    assert differences({"error": "x"}, {"error": "couldn't create scheduler from policy: x"}) == []
+    assert differences({"error": "x"}, {"error": "fatal: y"}) != []
 
 
 def test_a_nomination_needs_preemption():

@@ -54,121 +54,129 @@ def test_totals_are_simulate_s_scores(release):
     assert scored
 
 
-class TestReasons:
-    def test_what_is_short_and_by_how_much(self):
-        """Each resource that is short is told with what is asked for, what is free, and what is missing."""
-        made = engine(
-            node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
-        )
-        (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).answer.nodes
-        assert found.reasons == ("Insufficient cpu", "Insufficient memory")
-        assert found.shortages == (
-            NodeShortage("cpu", 1500, 1000),
-            NodeShortage("memory", 768 * 2**20, 512 * 2**20),
-        )
-        assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
-        assert found.rules == ("GeneralPredicates",)
+# --- Reasons ------------------------------------------------------------------------------------------------
 
-    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self):
-        """More cpu would not help: the term of affinity rules out each node, and is all that rules out the
-        large one."""
-        near = yaml.safe_load("""
+
+def test_what_is_short_and_by_how_much():
+    """Each resource that is short is told with what is asked for, what is free, and what is missing."""
+    made = engine(
+        node("a", cpu="4", memory="1Gi"), pod("there", on="a", requests={"cpu": 3, "memory": "512Mi"})
+    )
+    (found,) = explain(made, pod("p", requests={"cpu": "1500m", "memory": "768Mi"})).answer.nodes
+    assert found.reasons == ("Insufficient cpu", "Insufficient memory")
+    assert found.shortages == (
+        NodeShortage("cpu", 1500, 1000),
+        NodeShortage("memory", 768 * 2**20, 512 * 2**20),
+    )
+    assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
+    assert found.rules == ("GeneralPredicates",)
+
+
+def test_the_reason_that_alone_keeps_it_from_a_node_comes_first():
+    """More cpu would not help: the term of affinity rules out each node, and is all that rules out the
+    large one."""
+    near = yaml.safe_load("""
         - topologyKey: kubernetes.io/hostname
           labelSelector:
             matchLabels: {app: gone}
         """)
-        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
-        nodes = [
-            node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
-            for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))
-        ]
-        cluster = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)]
-        newest = Framework(release="1.34")
-        found = kubeclassic.explain(cluster, "p", newest)
-        assert (
-            str(found.view().verdict)
-            == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
-        )
-        assert (
-            str(kubeclassic.simulate(cluster, newest).view().verdict)
-            == "default/p finds no node, because of pod affinity."
-        )
-
-    def test_nodes_that_the_pod_wants_are_nearer(self):
-        """Of two nodes with one reason each, the one that its selector means is told first, and why it does
-        not take the pod."""
-        taint = [{"key": "only", "effect": "NoSchedule"}]
-        cluster = [
-            node("b"),
-            node("c"),
-            node("a", labels={"pool": "x"}, taints=taint),
-            pod("p", nodeSelector={"pool": "x"}),
-        ]
-        found = kubeclassic.explain(cluster, "p", "1.34")
-        assert (
-            str(found.view().verdict)
-            == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
-        )
-        assert [one.name for one in found.nodes] == ["a", "b", "c"]
-
-    def test_a_nominated_pod_counts(self):
-        """What is promised to a nominated pod of higher priority is not free."""
-        made = engine(node("a", cpu="4"))
-        made.nominations.add(
-            pod("first", requests={"cpu": 3}, priority=5, status={"nominatedNodeName": "a"}), "a"
-        )
-        (found,) = explain(made, pod("p", requests={"cpu": 2})).answer.nodes
-        assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
+    nodes = [
+        node(name, cpu=cpu, labels={"kubernetes.io/hostname": name})
+        for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))
+    ]
+    cluster = [*nodes, pod("p", cpu=4, affinity=affinity)]
+    newest = Framework(release="1.34")
+    found = kubeclassic.explain(cluster, "p", newest)
+    assert (
+        str(found.view().verdict)
+        == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
+    )
+    assert (
+        str(kubeclassic.simulate(cluster, newest).view().verdict)
+        == "default/p finds no node, because of pod affinity."
+    )
 
 
-class TestScores:
-    def test_a_node_that_is_taken_without_scoring(self):
-        """Where one node fits it is not scored, but what it would score is shown."""
-        made = engine(node("a"), node("b", unschedulable=True))
-        found = explain(made, pod("p")).answer
-        assert not found.scored
-        assert found.nodes[0].name == "a"
-        assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
+def test_nodes_that_the_pod_wants_are_nearer():
+    """Of two nodes with one reason each, the one that its selector means is told first, and why it does
+    not take the pod."""
+    taint = [{"key": "only", "effect": "NoSchedule"}]
+    cluster = [
+        node("b"),
+        node("c"),
+        node("a", labels={"pool": "x"}, taints=taint),
+        pod("p", nodeSelector={"pool": "x"}),
+    ]
+    found = kubeclassic.explain(cluster, "p", "1.34")
+    assert (
+        str(found.view().verdict)
+        == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
+    )
+    assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
-    def test_nodes_past_the_window(self):
-        """Nodes that the search did not come to are told apart, and not scored."""
-        made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
-        found = explain(made, pod("p")).answer.nodes
-        assert sum(report.visited for report in found) == 100
-        assert all(report.fits and not report.scores for report in found if not report.visited)
 
-    def test_the_lead_counts_with_its_weight(self):
-        """The rule that decided is the one with the greatest difference times weight, not the greatest
-        difference."""
-        here = NodeReport(
-            "a",
-            True,
-            True,
-            scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)},
-            total=56,
-        )
-        there = NodeReport(
-            "b",
-            True,
-            True,
-            scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)},
-            total=43,
-        )
-        assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
-        assert list(constant_scores([here, there])) == ["same"]
+def test_a_nominated_pod_counts():
+    """What is promised to a nominated pod of higher priority is not free."""
+    made = engine(node("a", cpu="4"))
+    made.nominations.add(pod("first", cpu=3, priority=5, nominated="a"), "a")
+    (found,) = explain(made, pod("p", cpu=2)).answer.nodes
+    assert found.shortages == (NodeShortage("cpu", 2000, 1000),)
 
-    def test_the_node_that_a_pod_waits_for(self):
-        """In the framework it is tried first, and no other node is compared with it."""
-        made = engine_for("1.27", {})
-        feed = EventFeed(made)
-        for name in ("a", "b"):
-            feed.put(node(name))
-        found = explain(made, pod("p", status={"nominatedNodeName": "b"})).answer
-        assert (
-            found.host,
-            found.choice,
-            [report.name for report in found.nodes if report.visited],
-        ) == ("b", None, ["b"])
+
+# --- Scores -------------------------------------------------------------------------------------------------
+
+
+def test_a_node_that_is_taken_without_scoring():
+    """Where one node fits it is not scored, but what it would score is shown."""
+    made = engine(node("a"), node("b", unschedulable=True))
+    found = explain(made, pod("p")).answer
+    assert not found.scored
+    assert found.nodes[0].name == "a"
+    assert found.nodes[0].scores["NodePreferAvoidPodsPriority"] == NodeScore(10, 10, 10000)
+
+
+def test_nodes_past_the_window():
+    """Nodes that the search did not come to are told apart, and not scored."""
+    made = engine(*(node(f"n{number}") for number in range(150)), percentage=1)
+    found = explain(made, pod("p")).answer.nodes
+    assert sum(report.visited for report in found) == 100
+    assert all(report.fits and not report.scores for report in found if not report.visited)
+
+
+def test_the_lead_counts_with_its_weight():
+    """The rule that decided is the one with the greatest difference times weight, not the greatest
+    difference."""
+    here = NodeReport(
+        "a",
+        True,
+        True,
+        scores={"light": NodeScore(9, 9, 1), "heavy": NodeScore(5, 5, 4), "same": NodeScore(3, 3, 9)},
+        total=56,
+    )
+    there = NodeReport(
+        "b",
+        True,
+        True,
+        scores={"light": NodeScore(4, 4, 1), "heavy": NodeScore(3, 3, 4), "same": NodeScore(3, 3, 9)},
+        total=43,
+    )
+    assert [(lead.rule, lead.ahead) for lead in leads(here, there)] == [("heavy", 8), ("light", 5)]
+    assert list(constant_scores([here, there])) == ["same"]
+
+
+def test_the_node_that_a_pod_waits_for():
+    """In the framework it is tried first, and no other node is compared with it."""
+    made = engine_for("1.27", {})
+    feed = EventFeed(made)
+    for name in ("a", "b"):
+        feed.put(node(name))
+    found = explain(made, pod("p", nominated="b")).answer
+    assert (found.host, found.choice, [report.name for report in found.nodes if report.visited]) == (
+        "b",
+        None,
+        ["b"],
+    )
 
 
 def test_the_order():
@@ -193,64 +201,63 @@ def test_the_order():
     ]
 
 
-class TestEviction:
-    @pytest.mark.parametrize("priority", [0, 10])
-    def test_counts_are_those_of_the_message(self, priority):
-        """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's
-        message says."""
-        made = engine_for("1.27", {})
-        feed = EventFeed(made)
-        taint = [{"key": "k", "effect": "NoSchedule"}]
-        bound = [pod(f"on-{name}", on=name, requests={"cpu": 3}) for name in "abc"]
-        for item in (
-            *(node(name) for name in "abc"),
-            node("d", taints=taint),
-            node("e", taints=taint),
-            *bound,
-        ):
-            feed.put(item)
-        found = explain(made, pod("p", requests={"cpu": 9}, priority=priority)).answer
-        counts = {
-            "Preemption is not helpful": found.eviction.unresolvable,
-            "No preemption victims": found.eviction.nobody_lower,
-        }
-        assert found.eviction.not_enough == (3 if priority else 0)
-        for text, count in counts.items():
-            assert (f"{count} {text}" in (found.error or "")) is bool(count)
+# --- Eviction -----------------------------------------------------------------------------------------------
 
-    def test_a_pod_that_makes_room_is_said_to(self):
-        """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
-        help to it."""
-        low = [
-            pod(name, on="a", requests={"cpu": 1}, priority=priority)
-            for name, priority in (("low", 0), ("lower", 0), ("peer", 9))
-        ]
-        cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
-        found = kubeclassic.explain(cluster, "high")
-        assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
-        assert found.ok
-        helps = kubeclassic.what_if(cluster, "high")
-        assert str(helps.view().verdict).startswith("default/high makes room on a; ")
-        assert "priority" not in {one.kind for one in helps.suggestions}
 
-    def test_a_budget_is_told(self):
-        """Victims that a disruption budget protects are counted."""
-        budget = obj(
-            manifest(
-                "PodDisruptionBudget",
-                "b",
-                namespace="default",
-                spec={"selector": {"matchLabels": {"app": "x"}}},
-                status={"disruptionsAllowed": 0},
-            )
+@pytest.mark.parametrize("priority", [0, 10])
+def test_counts_are_those_of_the_message(priority):
+    """On how many nodes evicting is hopeless, and on how many nobody is lower, is what the framework's
+    message says."""
+    made = engine_for("1.27", {})
+    feed = EventFeed(made)
+    taint = [{"key": "k", "effect": "NoSchedule"}]
+    bound = [pod(f"on-{name}", on=name, cpu=3) for name in "abc"]
+    for item in (*(node(name) for name in "abc"), node("d", taints=taint), node("e", taints=taint), *bound):
+        feed.put(item)
+    found = explain(made, pod("p", cpu=9, priority=priority)).answer
+    counts = {
+        "Preemption is not helpful": found.eviction.unresolvable,
+        "No preemption victims": found.eviction.nobody_lower,
+    }
+    assert found.eviction.not_enough == (3 if priority else 0)
+    for text, count in counts.items():
+        assert (f"{count} {text}" in (found.error or "")) is bool(count)
+
+
+def test_a_pod_that_makes_room_is_said_to():
+    """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no
+    help to it."""
+    low = [
+        pod(name, on="a", cpu=1, priority=priority)
+        for name, priority in (("low", 0), ("lower", 0), ("peer", 9))
+    ]
+    cluster = [node("a", cpu="3"), *low, pod("high", cpu=2, priority=9)]
+    found = kubeclassic.explain(cluster, "high")
+    assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
+    assert found.ok
+    helps = kubeclassic.what_if(cluster, "high")
+    assert str(helps.view().verdict).startswith("default/high makes room on a; ")
+    assert "priority" not in {one.kind for one in helps.suggestions}
+
+
+def test_a_budget_is_told():
+    """Victims that a disruption budget protects are counted."""
+    budget = obj(
+        manifest(
+            "PodDisruptionBudget",
+            "b",
+            namespace="default",
+            spec={"selector": {"matchLabels": {"app": "x"}}},
+            status={"disruptionsAllowed": 0},
         )
-        made = engine(node("a"), budget, pod("there", on="a", requests={"cpu": 3}, labels={"app": "x"}))
-        found = explain(made, pod("p", requests={"cpu": 2}, priority=5)).answer.eviction
-        assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
-            "a",
-            1,
-            ["default/there"],
-        )
+    )
+    made = engine(node("a"), budget, pod("there", on="a", cpu=3, app="x"))
+    found = explain(made, pod("p", cpu=2, priority=5)).answer.eviction
+    assert (found.node, found.budget_violations, [victim.pod for victim in found.victims]) == (
+        "a",
+        1,
+        ["default/there"],
+    )
 
 
 class TestSubject:
@@ -297,18 +304,14 @@ class TestSubject:
 def test_it_is_as_if_it_came_now(release):
     """A pod on a node is decided exactly as the same pod without a node, on the cluster without it."""
     nodes = [node(name) for name in "abc"]
-    other = pod("other", on="a", requests={"cpu": 2})
-    placed = pod("p", on="a", requests={"cpu": 1})
+    other = pod("other", on="a", cpu=2)
+    placed = pod("p", on="a", cpu=1)
     scenario = Scenario((*nodes, other, placed), (pod("waits"),))
     found = explain_in(Simulation(scenario, engine_for(release, {})), placed).answer
     fresh = engine_for(release, {})
     feed = EventFeed(fresh)
     for item in (*nodes, other):
         feed.put(item)
-    wanted = explain(fresh, pod("p", requests={"cpu": 1})).answer
+    wanted = explain(fresh, pod("p", cpu=1)).answer
     assert found.nodes == wanted.nodes
-    assert (found.host, found.placed_on, found.elsewhere) == (
-        wanted.host,
-        "a",
-        ["b", "c"],
-    )
+    assert (found.host, found.placed_on, found.elsewhere) == (wanted.host, "a", ["b", "c"])

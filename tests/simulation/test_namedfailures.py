@@ -203,9 +203,7 @@ def test_the_sum_of_a_spread_is_the_rule_s(nodes, skew, release, is_own):
     taints = [{"key": "k", "effect": "NoSchedule"}]
     cluster = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
     for at, (_, _, pods) in enumerate(nodes):
-        cluster += [
-            manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)
-        ]
+        cluster += [manifests.pod(f"p{at}-{number}", on=f"n{at}", app="w") for number in range(pods)]
     selector = {"labelSelector": {"matchLabels": {"app": "w"}}}
     constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **selector}
     cluster.append(

@@ -27,28 +27,33 @@ class TestAnyRelease:
     def test_nothing_is_left_behind(self, release):
         """Asking for an order nominates nobody, and can be done again."""
         made = engine(release)
-        pods = [pod("p", status={"nominatedNodeName": "a"}), pod("q")]
+        pods = [pod("p", nominated="a"), pod("q")]
         assert in_order(pods, "queue", made) == in_order(pods, "queue", made)
         assert not made.nominations
 
 
-class TestQueue:
-    @pytest.mark.parametrize("release", BY_TIME)
-    def test_by_time(self, release):
-        """Equal priorities come out by the time at which they entered the queue."""
-        assert names("queue", release) == "bdace"
+# --- Queue --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", BY_HEAP)
-    def test_equal_priorities_are_not_first_in_first_out(self, release):
-        """# Upstream: pods of equal priority come out as a binary heap holds them: first, last, ..., second."""
-        assert names("queue", release, *(pod(name) for name in "12345")) == "15432"
 
-    @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14"])
-    def test_without_pod_priority(self, release):
-        """With gate PodPriority off the queue is first in, first out."""
-        assert names("queue", release, PodPriority=False) == "abcde"
+@pytest.mark.parametrize("release", BY_TIME)
+def test_by_time(release):
+    """Equal priorities come out by the time at which they entered the queue."""
+    assert names("queue", release) == "bdace"
 
-    def test_gated_pods_come_last(self):
-        """A pod with scheduling gates comes after all others, whatever its priority."""
-        held = pod("h", priority=9, schedulingGates=[{"name": "quota"}])
-        assert names("queue", ALL_RELEASES[-1], held, *PODS) == "bdaceh"
+
+@pytest.mark.parametrize("release", BY_HEAP)
+def test_equal_priorities_are_not_first_in_first_out(release):
+    """# Upstream: pods of equal priority come out as a binary heap holds them: first, last, ..., second."""
+    assert names("queue", release, *(pod(name) for name in "12345")) == "15432"
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.13", "1.14"])
+def test_without_pod_priority(release):
+    """With gate PodPriority off the queue is first in, first out."""
+    assert names("queue", release, PodPriority=False) == "abcde"
+
+
+def test_gated_pods_come_last():
+    """A pod with scheduling gates comes after all others, whatever its priority."""
+    held = pod("h", priority=9, schedulingGates=[{"name": "quota"}])
+    assert names("queue", ALL_RELEASES[-1], held, *PODS) == "bdaceh"

@@ -5,11 +5,10 @@ import pytest
 from kubeclassic import Cluster, explain, simulate
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.releases import ALL_RELEASES
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.build import node, pod
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}}
 
 
@@ -21,8 +20,8 @@ def test_as_the_rules_say(release):
             node("a", cpu="4", labels={"disk": "ssd"}),
             pod("picky", on="a", nodeSelector={"disk": "hdd"}),
             pod("fits", on="a"),
-            pod("large", on="a", requests={"cpu": 3}),
-            pod("small", on="a", requests={"cpu": 1}),
+            pod("large", on="a", cpu=3),
+            pod("small", on="a", cpu=1),
             pod("static", on="a", nodeSelector={"disk": "hdd"}, metadata=STATIC),
             pod("other", on="a", schedulerName="x", nodeSelector={"a": "b"}),
         ]

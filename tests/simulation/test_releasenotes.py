@@ -45,73 +45,75 @@ def kubelet(name, version):
     return obj(manifest("Node", name, status={"nodeInfo": {"kubeletVersion": version}}))
 
 
-class TestNearest:
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"policy": {}},
-            {"provider": "DefaultProvider"},
-            {"hard_pod_affinity_weight": 3},
-            {"scheduler_name": "mine"},
-            {"catalogue": CATALOGUE},
-            {"config": {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1"}},
-            {"config": {"algorithmSource": {}}},
-            {"rules": ["kubeclassic.rules:CATALOGUE"]},
-        ],
+# --- Nearest ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": {}},
+        {"provider": "DefaultProvider"},
+        {"hard_pod_affinity_weight": 3},
+        {"scheduler_name": "mine"},
+        {"catalogue": CATALOGUE},
+        {"config": {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1"}},
+        {"config": {"algorithmSource": {}}},
+        {"rules": ["kubeclassic.rules:CATALOGUE"]},
+    ],
+)
+def test_options_of_policies(options):
+    """Where an option is one of releases with Policies alone, the nodes do not count, but for ``auto``."""
+    assert default_release(options, ["v1.30.0"]) == "1.16"
+    assert default_release({**options, "release": "auto"}, ["v1.15.0"]) == "1.15"
+
+
+@pytest.mark.parametrize(
+    "version, nodes, found",
+    [
+        ("v1", "v1.30.0", "1.30"),
+        ("v1", "", "1.36"),
+        ("v1", "v1.14.0", "1.25"),
+        ("v1beta2", "v1.34.0", "1.27"),
+        ("v1beta2", "v1.24.0", "1.24"),
+        ("v1alpha2", "", "1.18"),
+        ("v9", "v1.22.0", "1.22"),
+    ],
+)
+def test_a_profile_is_read(version, nodes, found, tmp_path):
+    """The release is the nearest that reads the version of the profile, given as a file too."""
+    profile = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps(profile))
+    for options in ({"profile": profile}, {"profile": file}, {"config": file}):
+        assert default_release(options, [nodes]) == found
+
+
+def test_others_are_told():
+    """Nodes of another release than the default are told one by one."""
+    nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
+    assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
+    assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
+
+
+def test_the_server_tells_where_no_node_does():
+    """Without a version of a node that of the API server counts, and is named; one that is not known has
+    a warning."""
+    nodes = [kubelet("a", "")]
+    silent = "no node says status.nodeInfo.kubeletVersion"
+    assert (
+        auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7")
+        == f"release 1.28: {silent}, and the API server runs v1.28.7"
     )
-    def test_options_of_policies(self, options):
-        """Where an option is one of releases with Policies alone, the nodes do not count, but for ``auto``."""
-        assert default_release(options, ["v1.30.0"]) == "1.16"
-        assert default_release({**options, "release": "auto"}, ["v1.15.0"]) == "1.15"
-
-    @pytest.mark.parametrize(
-        "version, nodes, found",
-        [
-            ("v1", "v1.30.0", "1.30"),
-            ("v1", "", "1.36"),
-            ("v1", "v1.14.0", "1.25"),
-            ("v1beta2", "v1.34.0", "1.27"),
-            ("v1beta2", "v1.24.0", "1.24"),
-            ("v1alpha2", "", "1.18"),
-            ("v9", "v1.22.0", "1.22"),
-        ],
+    assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
+    told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
+    assert (
+        told
+        == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
     )
-    def test_a_profile_is_read(self, version, nodes, found, tmp_path):
-        """The release is the nearest that reads the version of the profile, given as a file too."""
-        profile = {
-            "apiVersion": f"kubescheduler.config.k8s.io/{version}",
-            "kind": "KubeSchedulerConfiguration",
-        }
-        file = tmp_path / "profile.json"
-        file.write_text(json.dumps(profile))
-        for options in ({"profile": profile}, {"profile": file}, {"config": file}):
-            assert default_release(options, [nodes]) == found
-
-    def test_others_are_told(self):
-        """Nodes of another release than the default are told one by one."""
-        nodes = [kubelet("a", "v1.16.1"), kubelet("b", "v1.27.1"), kubelet("c", "")]
-        assert [notice.where for notice in other_release(ALL_RELEASES["1.16"], nodes)] == ["Node b"]
-        assert auto_told(ALL_RELEASES["1.27"], nodes) == "release 1.27: the newest node runs v1.27.1"
-
-    def test_the_server_tells_where_no_node_does(self):
-        """Without a version of a node that of the API server counts, and is named; one that is not known has
-        a warning."""
-        nodes = [kubelet("a", "")]
-        silent = "no node says status.nodeInfo.kubeletVersion"
-        assert (
-            auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7")
-            == f"release 1.28: {silent}, and the API server runs v1.28.7"
-        )
-        assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
-        told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
-        assert (
-            told
-            == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
-        )
-        assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
-            "the API server is of 1.99, and the cluster is evaluated as 1.36, the newest release that is known"
-        ]
-        assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
+    assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
+        "the API server is of 1.99, and the cluster is evaluated as 1.36, the newest release that is known"
+    ]
+    assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16 by default: {silent}"
 
 
 def test_each_counts_once():
@@ -133,24 +135,28 @@ def test_what_the_oldest_read_is_never_told(version):
     assert list(release_notices(classic(release=version).algorithm, [node("a")], [plain])) == []
 
 
-class TestMissing:
-    CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
-    CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+# --- Missing ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
-    def test_csi_nodes(self, release, lines):
-        """CSINodes are missed where the release reads them and a waiting pod has claims."""
-        algorithm = classic(release=release).algorithm
-        assert [notice.what for notice in release_notices(algorithm, self.CSI, [self.CLAIMING])] == lines
-        assert list(release_notices(algorithm, self.CSI, [pod("q")])) == []
 
-    def test_namespaces(self):
-        """Namespaces are missed where the release selects them by labels."""
-        algorithm = scheduler().algorithm
-        selecting = pod("p", **SELECTING)
-        assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
-        there = obj(manifest("Namespace", "default"))
-        assert list(release_notices(algorithm, [there], [selecting])) == []
+CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
+CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+
+
+@pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
+def test_csi_nodes(release, lines):
+    """CSINodes are missed where the release reads them and a waiting pod has claims."""
+    algorithm = classic(release=release).algorithm
+    assert [notice.what for notice in release_notices(algorithm, CSI, [CLAIMING])] == lines
+    assert list(release_notices(algorithm, CSI, [pod("q")])) == []
+
+
+def test_namespaces():
+    """Namespaces are missed where the release selects them by labels."""
+    algorithm = scheduler().algorithm
+    selecting = pod("p", **SELECTING)
+    assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
+    there = obj(manifest("Namespace", "default"))
+    assert list(release_notices(algorithm, [there], [selecting])) == []
 
 
 def with_capacity(claims, *more, reports=True):

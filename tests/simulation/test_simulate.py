@@ -24,39 +24,36 @@ def hosts(run):
     return [decision.host for decision in run.decisions()]
 
 
-class TestDecisions:
-    def test_the_cluster_fills_up(self):
-        """Each pod finds the cluster as the pods before it left it."""
-        run = simulation(
-            node("a", cpu="2"), pod("p", requests={"cpu": "1500m"}), pod("q", requests={"cpu": 1})
-        )
-        assert hosts(run) == ["a", None]
-        assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
-        assert not run.all_placed
+# --- Decisions ----------------------------------------------------------------------------------------------
 
-    def test_a_preemptor_is_tried_as_long_as_it_makes_room(self):
-        """Where the room that it made is not enough, as its constraint rules that node out by then, it makes
-        room elsewhere."""
-        nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
-        low = [
-            pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1"))
-            for one in nodes
-        ]
-        apart = yaml.safe_load("[{topologyKey: zone, labelSelector: {matchLabels: {app: x}}}]")
-        away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
-        high = [
-            pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"
-        ]
-        run = simulation(*nodes, *low, *high)
-        assert hosts(run) == [None, None, "a1", None, "b1"]
-        assert run.outcomes["default/q"].tries == 3
-        assert run.all_placed
 
-    def test_a_nomination_of_before_holds(self):
-        """A waiting pod's ``status.nominatedNodeName`` keeps its place from pods of lower priority."""
-        nominated = pod("first", requests={"cpu": 2}, priority=5, status={"nominatedNodeName": "a"})
-        run = simulation(node("a", cpu="2"), pod("low", requests={"cpu": 2}), nominated)
-        assert hosts(run) == [None, "a"]
+def test_the_cluster_fills_up():
+    """Each pod finds the cluster as the pods before it left it."""
+    run = simulation(node("a", cpu="2"), pod("p", cpu="1500m"), pod("q", cpu=1))
+    assert hosts(run) == ["a", None]
+    assert run.outcomes["default/q"].error == "0/1 nodes are available: 1 Insufficient cpu."
+    assert not run.all_placed
+
+
+def test_a_preemptor_is_tried_as_long_as_it_makes_room():
+    """Where the room that it made is not enough, as its constraint rules that node out by then, it makes
+    room elsewhere."""
+    nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
+    low = [pod(f"low-{one.name}", on=one.name, cpu=3, priority=int(one.name == "b1")) for one in nodes]
+    apart = yaml.safe_load("[{topologyKey: zone, labelSelector: {matchLabels: {app: x}}}]")
+    away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
+    high = [pod(name, app="x", cpu=3, priority=100, affinity=away) for name in "pq"]
+    run = simulation(*nodes, *low, *high)
+    assert hosts(run) == [None, None, "a1", None, "b1"]
+    assert run.outcomes["default/q"].tries == 3
+    assert run.all_placed
+
+
+def test_a_nomination_of_before_holds():
+    """A waiting pod's ``status.nominatedNodeName`` keeps its place from pods of lower priority."""
+    nominated = pod("first", cpu=2, priority=5, nominated="a")
+    run = simulation(node("a", cpu="2"), pod("low", cpu=2), nominated)
+    assert hosts(run) == [None, "a"]
 
 
 class TestTieBreak:
@@ -77,7 +74,7 @@ class TestTieBreak:
 def test_use_and_imbalance():
     """Use is the share requested of what there is; imbalance is told as deviation and as fullest less
     emptiest."""
-    run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", requests={"cpu": 2}))
+    run = simulation(node("a", cpu="4"), node("b", cpu="4"), pod("on-a", on="a", cpu=2))
     assert hosts(run) == []
     cpu = summarise(run).resources[0]
     assert (cpu.resource, cpu.allocatable, cpu.requested, cpu.use) == ("cpu", 8000, 2000, 0.25)

@@ -2,7 +2,6 @@
 schedulers."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +17,11 @@ from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import WAITS, Simulation
 from kubeclassic.simulation.summary import summarise
+from tests.conftest import ROOT
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
 from tests.support.program import ran
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Keyholder(Doorman):
@@ -49,7 +47,7 @@ class Keyholder(Doorman):
 
 def asking(name, cpu="1", priority=0, **annotations):
     """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": annotations})
+    return pod(name, cpu=cpu, priority=priority, metadata={"annotations": annotations})
 
 
 def engine(**options):
@@ -79,92 +77,104 @@ def told(made, name):
     return outcome.host, outcome.error
 
 
-class TestOutcomes:
-    def test_who_waits_at_the_end_waits(self):
-        """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its
-        own, and keeps its node."""
-        made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("two"))
-        assert words(made) == {"one": "unschedulable", "two": "unschedulable"}
-        made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
-        assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
-        assert not made.all_placed
-        counts = summarise(made)
-        assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
-        assert "0 unschedulable, 1 waiting for Permit plugins" in summary_lines(counts)[0]
-
-    def test_an_allowed_pod_is_placed(self):
-        """A later pod's cycle lets it be bound."""
-        made = simulated(node("a"), asking("one", waits="yes"), asking("two", allows="one"))
-        assert (words(made), told(made, "one")) == ({"one": "placed", "two": "placed"}, ("a", None))
-        assert made.all_placed
-
-    def test_a_rejected_pod_gives_its_node_back(self):
-        """A later pod takes the room of one that was rejected."""
-        made = simulated(
-            node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")
-        )
-        assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
-        assert told(made, "one") == (None, "two does not want it")
-
-    def test_a_pod_that_fits_nowhere_can_reject_others(self):
-        """A PostFilter plugin can end waits; the room is there for the next one."""
-        made = simulated(
-            node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")
-        )
-        assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
-
-    def test_a_refusal_after_the_wait(self):
-        """A PreBind plugin can still refuse."""
-        made = simulated(node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one"))
-        assert told(made, "one") == (None, "not bound")
-
-    def test_a_waiting_victim_was_not_evicted(self):
-        """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
-        made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
-        assert (words(made), told(made, "low")) == (
-            {"low": "unschedulable", "high": "placed"},
-            (None, "preempted"),
-        )
-        assert made.evictions == []
-
-    def test_records(self):
-        """A line says of a cycle that its pod waits; the pod's record says it in the end."""
-        made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
-        assert [decision.cycle().waiting for decision in made.decisions()] == [True, UNSET]
-        assert PodRecord.of(made, made.outcomes["default/one"]).outcome == "waiting"
+# --- Outcomes -----------------------------------------------------------------------------------------------
 
 
-class TestPython:
-    def test_the_pods_that_wait(self):
-        """A program is told of a decision that is not final, who waits, and who waits no more."""
-        ours = Scheduler(
-            Cluster([node("a"), asking("one", waits="yes"), asking("two")]),
-            Framework(release="1.27", plugins=[Keyholder]),
-        )
-        assert [decision.is_waiting for decision in ours.run()] == [True, False]
-        assert [held.name for held in ours.waiting_on_permit] == ["one"]
-        assert ours.waiting == ()
-        ours.schedule(asking("three", rejects="one"))
-        assert ours.waiting_on_permit == ()
-        assert [waiting.name for waiting in ours.waiting] == ["one"]
+def test_who_waits_at_the_end_waits():
+    """Nobody's time is ever up: a pod that no other pod's cycle ends the wait of has an outcome of its
+    own, and keeps its node."""
+    made = simulated(node("a", cpu="1"), asking("one", waits="yes"), asking("two"))
+    assert words(made) == {"one": "unschedulable", "two": "unschedulable"}
+    made = simulated(node("a", cpu="1"), asking("one", waits="yes"))
+    assert (words(made), told(made, "one")) == ({"one": "waiting"}, ("a", WAITS.format("one")))
+    assert not made.all_placed
+    counts = summarise(made)
+    assert (counts.placed, counts.waiting, counts.unschedulable) == (0, 1, 0)
+    assert "0 unschedulable, 1 waiting for Permit plugins" in summary_lines(counts)[0]
 
-    def test_a_waiting_pod_that_is_deleted(self):
-        """Its node is free again, and its reservations are undone."""
-        cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
-        ours = Scheduler(cluster, Framework(release="1.27", plugins=[Keyholder]))
-        ours.schedule("one")
-        cluster.delete(asking("one"))
-        assert (ours.waiting_on_permit, Keyholder.seen[-1]) == ((), "Keyholder unreserve one")
-        assert ours.schedule(asking("two")).host == "a"
 
-    def test_asking_ends_no_wait(self):
-        """What a plugin does while somebody only asks what would happen does not count."""
-        made = engine()
-        simulation = Simulation(Scenario((node("a", cpu="1"),), (asking("one", waits="yes"),)), made)
-        list(simulation.decisions())
-        assert explain(made, asking("large", cpu="9")).decision.host is None
-        assert not next(iter(waits_of(made))).is_over
-        assert simulation.outcomes["default/one"].word == "waiting"
+def test_an_allowed_pod_is_placed():
+    """A later pod's cycle lets it be bound."""
+    made = simulated(node("a"), asking("one", waits="yes"), asking("two", allows="one"))
+    assert (words(made), told(made, "one")) == ({"one": "placed", "two": "placed"}, ("a", None))
+    assert made.all_placed
+
+
+def test_a_rejected_pod_gives_its_node_back():
+    """A later pod takes the room of one that was rejected."""
+    made = simulated(
+        node("a", cpu="2"), asking("one", waits="yes"), asking("two", rejects="one"), asking("three")
+    )
+    assert words(made) == {"one": "unschedulable", "two": "placed", "three": "placed"}
+    assert told(made, "one") == (None, "two does not want it")
+
+
+def test_a_pod_that_fits_nowhere_can_reject_others():
+    """A PostFilter plugin can end waits; the room is there for the next one."""
+    made = simulated(
+        node("a", cpu="1"), asking("one", waits="yes"), asking("large", cpu="9"), asking("three")
+    )
+    assert words(made) == {"one": "unschedulable", "large": "unschedulable", "three": "placed"}
+
+
+def test_a_refusal_after_the_wait():
+    """A PreBind plugin can still refuse."""
+    made = simulated(node("a"), asking("one", waits="yes", preBind="no"), asking("two", allows="one"))
+    assert told(made, "one") == (None, "not bound")
+
+
+def test_a_waiting_victim_was_not_evicted():
+    """A pod that waits and is preempted is rejected; it is no eviction, and its node goes to the other."""
+    made = simulated(node("a", cpu="1"), asking("low", waits="yes"), asking("high", priority=5))
+    assert (words(made), told(made, "low")) == (
+        {"low": "unschedulable", "high": "placed"},
+        (None, "preempted"),
+    )
+    assert made.evictions == []
+
+
+def test_records():
+    """A line says of a cycle that its pod waits; the pod's record says it in the end."""
+    made = Simulation(Scenario((node("a"),), (asking("one", waits="yes"), asking("two"))), engine())
+    assert [decision.cycle().waiting for decision in made.decisions()] == [True, UNSET]
+    assert PodRecord.of(made, made.outcomes["default/one"]).outcome == "waiting"
+
+
+# --- Python -------------------------------------------------------------------------------------------------
+
+
+def test_the_pods_that_wait():
+    """A program is told of a decision that is not final, who waits, and who waits no more."""
+    ours = Scheduler(
+        Cluster([node("a"), asking("one", waits="yes"), asking("two")]),
+        Framework(release="1.27", plugins=[Keyholder]),
+    )
+    assert [decision.is_waiting for decision in ours.run()] == [True, False]
+    assert [held.name for held in ours.waiting_on_permit] == ["one"]
+    assert ours.waiting == ()
+    ours.schedule(asking("three", rejects="one"))
+    assert ours.waiting_on_permit == ()
+    assert [waiting.name for waiting in ours.waiting] == ["one"]
+
+
+def test_a_waiting_pod_that_is_deleted():
+    """Its node is free again, and its reservations are undone."""
+    cluster = Cluster([node("a", cpu="1"), asking("one", waits="yes")])
+    ours = Scheduler(cluster, Framework(release="1.27", plugins=[Keyholder]))
+    ours.schedule("one")
+    cluster.delete(asking("one"))
+    assert (ours.waiting_on_permit, Keyholder.seen[-1]) == ((), "Keyholder unreserve one")
+    assert ours.schedule(asking("two")).host == "a"
+
+
+def test_asking_ends_no_wait():
+    """What a plugin does while somebody only asks what would happen does not count."""
+    made = engine()
+    simulation = Simulation(Scenario((node("a", cpu="1"),), (asking("one", waits="yes"),)), made)
+    list(simulation.decisions())
+    assert explain(made, asking("large", cpu="9")).decision.host is None
+    assert not next(iter(waits_of(made))).is_over
+    assert simulation.outcomes["default/one"].word == "waiting"
 
 
 @pytest.mark.parametrize("ends", ["allows", "rejects"])
@@ -183,48 +193,50 @@ def test_a_follower_does_not_wait(ends):
     assert names(waits_of(comparison.sides[1].engine)) == []
 
 
-class TestGang:
-    ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
+# --- Gang ---------------------------------------------------------------------------------------------------
 
-    def outcomes(self, monkeypatch, *arguments):
-        """What simulate says of the example."""
-        monkeypatch.chdir(ROOT)
-        return ran(
-            "simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1
-        ).document
 
-    def test_all_or_none(self, monkeypatch):
-        """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
-        one waits."""
-        found = {
-            record["name"]: (record["outcome"], record["host"])
-            for record in self.outcomes(monkeypatch)["pods"]
-        }
-        assert {
-            name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
-        } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
-        assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
-            "worker-1",
-            "worker-2",
-            "worker-3",
-        ]
-        assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
-        assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
-    def test_on_the_clock(self, monkeypatch):
-        """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
-        when its time is up."""
-        monkeypatch.chdir(ROOT)
-        out = ran("replay", "examples/gang/day.yaml", *self.ARGUMENTS, "--release", "1.27").out
-        records = [json.loads(line) for line in out.splitlines()]
-        bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
-        assert sorted(bound) == [
-            *((25, f"default/train-{i}") for i in range(4)),
-            *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
-        ]
-        late = [
-            record["message"]
-            for record in records
-            if record["event"] == "FailedScheduling" and "report" in record["pod"]
-        ]
-        assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2
+
+def outcomes(monkeypatch, *arguments):
+    """What simulate says of the example."""
+    monkeypatch.chdir(ROOT)
+    return ran(
+        "simulate", "examples/gang/cluster.yaml", *ARGUMENTS, "-o", "json", *arguments, status=1
+    ).document
+
+
+def test_all_or_none(monkeypatch):
+    """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete
+    one waits."""
+    found = {record["name"]: (record["outcome"], record["host"]) for record in outcomes(monkeypatch)["pods"]}
+    assert {
+        name: outcome for name, (outcome, _) in found.items() if name.startswith("train")
+    } == dict.fromkeys(("train-1", "train-2", "train-3", "train-4"), "unschedulable")
+    assert sorted(host for name, (_, host) in found.items() if name.startswith("render")) == [
+        "worker-1",
+        "worker-2",
+        "worker-3",
+    ]
+    assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
+    assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
+
+
+def test_on_the_clock(monkeypatch):
+    """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected
+    when its time is up."""
+    monkeypatch.chdir(ROOT)
+    out = ran("replay", "examples/gang/day.yaml", *ARGUMENTS, "--release", "1.27").out
+    records = [json.loads(line) for line in out.splitlines()]
+    bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
+    assert sorted(bound) == [
+        *((25, f"default/train-{i}") for i in range(4)),
+        *((70, f"default/{name}") for name in ("late-report-0", "report-0", "report-1")),
+    ]
+    late = [
+        record["message"]
+        for record in records
+        if record["event"] == "FailedScheduling" and "report" in record["pod"]
+    ]
+    assert late == ["rejected due to timeout after waiting 30s at plugin Gang"] * 2

@@ -13,13 +13,12 @@ from kubeclassic.questions.compare.ask import CompareResult
 from kubeclassic.questions.compare.comparison import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.build import node, pod
 from tests.support.manifests import manifest
 from tests.support.pages import page_of
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 RULES = """
 from kubeclassic.rules import CATALOGUE, priority
 
@@ -75,8 +74,8 @@ def falling_out(mode):
 
 def sampled():
     """More nodes than a sampling scheduler looks at; the best comes last."""
-    full = [pod(f"p{i:03}", on=f"n{i:03}", requests={"cpu": 3}) for i in range(199)]
-    return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", requests={"cpu": 1}))
+    full = [pod(f"p{i:03}", on=f"n{i:03}", cpu=3) for i in range(199)]
+    return scenario(*(node(f"n{i:03}") for i in range(200)), *full, pod("p", cpu=1))
 
 
 def test_free_mode_names_the_first_difference():
@@ -95,47 +94,50 @@ def test_free_mode_names_the_first_difference():
     assert first.pod == found.differences[0].pod
 
 
-class TestWhy:
-    def test_sampling_suggests_to_look_at_all_nodes(self):
-        """Where the two look at different shares of the nodes, every form that people read suggests
-        percentage=100."""
-        engines = {
-            "a": engine_for("1.16", {"percentageOfNodesToScore": 100}),
-            "b": engine_for("1.16", {"percentageOfNodesToScore": 50}),
-        }
-        found = compared(sampled(), engines)
-        assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
-        for text in (text_of(found), page_of(found)):
-            assert "with percentage=100 in both configurations" in text
-        assert "percentage=100" not in text_of(falling_out("locked"))
+# --- Why ----------------------------------------------------------------------------------------------------
 
-    def test_weighted_beside_weighted(self):
-        """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
-        (first, _) = falling_out("locked").differences
-        assert (
-            first.causes["b"].text
-            == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
-        )
 
-    def test_a_gated_pod_is_an_outcome_and_no_error(self):
-        """A pod that one side does not try for its gates is counted as gated: not as an error, and not as
-        placed by the other alone."""
-        result = gated()
-        record = result.record()
-        (against,), (difference,) = record["against"], record["differences"]
-        cause = difference["causes"]["b"]
-        assert (cause["verdict"], cause["kind"], cause["side"]) == ("gated", "gated", "b")
-        assert (against["agreement"]["gated"], against["agreement"]["different"]) == (1, 0)
-        assert (against["gated"], against["firstAlone"]) == (
-            [{"pod": "default/held", "first": "n", "second": None}],
-            [],
-        )
-        text = text_of(result)
-        assert "gated           0   1" in text
-        assert "<gated>" in text
-        assert "error" not in text
-        assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
-        assert "gated" in page_of(result)
+def test_sampling_suggests_to_look_at_all_nodes():
+    """Where the two look at different shares of the nodes, every form that people read suggests
+    percentage=100."""
+    engines = {
+        "a": engine_for("1.16", {"percentageOfNodesToScore": 100}),
+        "b": engine_for("1.16", {"percentageOfNodesToScore": 50}),
+    }
+    found = compared(sampled(), engines)
+    assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
+    for text in (text_of(found), page_of(found)):
+        assert "with percentage=100 in both configurations" in text
+    assert "percentage=100" not in text_of(falling_out("locked"))
+
+
+def test_weighted_beside_weighted():
+    """A weighted difference is told beside the weighted maximum, never as 350 of 100."""
+    (first, _) = falling_out("locked").differences
+    assert (
+        first.causes["b"].text == "scores a beside b: 25 of 50 points higher in b, 5 of 10 points lower in a"
+    )
+
+
+def test_a_gated_pod_is_an_outcome_and_no_error():
+    """A pod that one side does not try for its gates is counted as gated: not as an error, and not as
+    placed by the other alone."""
+    result = gated()
+    record = result.record()
+    (against,), (difference,) = record["against"], record["differences"]
+    cause = difference["causes"]["b"]
+    assert (cause["verdict"], cause["kind"], cause["side"]) == ("gated", "gated", "b")
+    assert (against["agreement"]["gated"], against["agreement"]["different"]) == (1, 0)
+    assert (against["gated"], against["firstAlone"]) == (
+        [{"pod": "default/held", "first": "n", "second": None}],
+        [],
+    )
+    text = text_of(result)
+    assert "gated           0   1" in text
+    assert "<gated>" in text
+    assert "error" not in text
+    assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
+    assert "gated" in page_of(result)
 
 
 class TestConfigurations:

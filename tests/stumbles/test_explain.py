@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import CLUSTER
 from tests.support import manifests
 from tests.support.manifests import manifest
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
-
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = str(ROOT / "examples" / "cluster")
-
 
 pod = partial(manifests.pod, namespace="shop")
 
@@ -62,9 +59,7 @@ ITEMS = [
 def told(tmp_path, monkeypatch):
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in
     its last line."""
-    (tmp_path / "c.json").write_text(
-        json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8"
-    )
+    (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}))
     monkeypatch.chdir(tmp_path)
 
     def ask(*arguments, columns=200):
@@ -114,9 +109,7 @@ def test_why_evicting_does_not_help(found, told):
 def test_ties_are_told(tmp_path, release, rule):
     """Where several nodes share the best total, it says how many, and which rule picks."""
     items = [node("a"), node("b"), node("c"), pod("web")]
-    (tmp_path / "ties.json").write_text(
-        json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8"
-    )
+    (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
     choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document[
         "choice"
     ]
@@ -187,7 +180,7 @@ def test_all_nodes():
     """The table has the nearest nodes and says how many there are; --all has every one."""
     texts = []
     for arguments in ([], ["--all"]):
-        texts.append(ran("explain", EXAMPLE, "yearly-report", *arguments, status=(0, 1)).out)
+        texts.append(ran("explain", CLUSTER, "yearly-report", *arguments, status=(0, 1)).out)
     assert "(the nearest 5 of 11 nodes; --all shows every one)" in " ".join(texts[0].split())
     assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
     assert "--all shows" not in texts[1]

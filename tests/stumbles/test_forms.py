@@ -16,12 +16,11 @@ from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
+from tests.conftest import CLUSTER
 from tests.support.manifests import manifest
 from tests.support.program import ran
 from tests.support.refusals import refusal_text
 
-ROOT = Path(__file__).resolve().parents[2]
-CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = b"kind: Node\nmetadata: {name: n}\n"
 POD = b'{"kind": "Pod", "metadata": {"name": "p"}}'
 TABLE = "NAME   STATUS   ROLES    AGE   VERSION\nn1     Ready    <none>   1d    v1.27.3\n"
@@ -88,133 +87,144 @@ def told(*arguments, status=2):
     return ran(*arguments, status=status).err
 
 
-class TestArchives:
-    @pytest.mark.parametrize("name", ARCHIVES)
-    def test_an_archive_is_read_as_a_folder(self, name, tmp_path):
-        """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are
-        left out."""
-        (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
-        assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [
-            ("Pod", "p"),
-            ("Node", "n"),
-        ]
-
-    def test_errors_name_the_file_in_it(self, tmp_path):
-        """What is wrong in an archive says in which of its files."""
-        assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith(
-            "a/b.json, line 1, column 10: broken JSON: "
-        )
-
-    @pytest.mark.parametrize("path", ["../up.yaml", "/etc/nodes.yaml", "a/../../b.yaml", "..\\up.yaml"])
-    @pytest.mark.parametrize("made", [zipped, in_tar])
-    def test_no_path_leads_out_of_it(self, made, path, tmp_path):
-        """A path that leads out of the archive is refused, although nothing is written to a disk."""
-        assert (
-            refusal("d", made({path: NODE}), tmp_path)
-            == f"expected a path that stays inside the archive, got {path!r}"
-        )
-
-    def test_a_path_is_bounded(self, tmp_path):
-        """A path of many thousand characters is refused, and shown in short."""
-        says = refusal("d", in_tar({f"{'a' * 9000}.yaml": NODE}), tmp_path)
-        assert says.startswith("expected paths of at most 4,096 characters without NUL, got ")
-        assert len(says) < 200
-
-    def test_their_number_is_bounded(self, tmp_path, monkeypatch):
-        """More files than any dump has are refused."""
-        monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
-        says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
-        assert says == "expected an archive of at most 3 files, got more"
-
-    @pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
-    def test_their_size_is_bounded(self, made, tmp_path, monkeypatch):
-        """Files that unpack to more than is allowed are refused, several small ones together too."""
-        monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
-        says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
-        assert "expected at most 30,720 bytes, got " in says
-        assert "; set KUBECLASSIC_MAX_UNPACKED=" in says
-
-    @pytest.mark.parametrize("cut", [200, 20])
-    def test_broken_ones_are_refused(self, cut, tmp_path):
-        """An archive that ends in the middle is one line."""
-        for name, content in (
-            ("d.zip", zipped(MEMBERS)[:-cut]),
-            ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000]),
-        ):
-            assert refusal(name, content, tmp_path).startswith(
-                "broken archive, or one that ends in the middle"
-            )
-
-    def test_one_without_manifests_is_refused(self, tmp_path):
-        """An archive of other files names what is wanted."""
-        assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).endswith(
-            "with .gz in it, got an archive without manifests"
-        )
-
-    def test_other_archives_are_named(self, tmp_path):
-        """What is not read says what it is and what to do."""
-        says = refusal("d.tar.xz", in_tar(MEMBERS, "w:xz"), tmp_path)
-        assert says == "got xz data, which is not read: unpack it first, or pack it as gzip, tar or zip"
+# --- Archives -----------------------------------------------------------------------------------------------
 
 
-class TestInput:
-    @pytest.mark.parametrize("text", [TABLE, TABLE_OF_ALL])
-    def test_a_table_of_kubectl(self, text, tmp_path):
-        """What kubectl prints for people names the form that is wanted."""
-        says = refusal("nodes.txt", text.encode(), tmp_path)
-        assert (
-            says
-            == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
-        )
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_an_archive_is_read_as_a_folder(name, tmp_path):
+    """tar, tar.gz and zip of a dump hold what the folder holds; hidden files, links and other files are
+    left out."""
+    (tmp_path / name).write_bytes(ARCHIVES[name](MEMBERS))
+    assert [(item.kind, item.name) for item in load(tmp_path / name).objects] == [("Pod", "p"), ("Node", "n")]
 
-    def test_a_description_of_kubectl(self, tmp_path):
-        """kubectl describe too."""
-        assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith(
-            "expected objects, got the text of kubectl describe, which"
-        )
 
-    @pytest.mark.parametrize("end", [-1, -12, -30, -42])
-    def test_a_dump_that_was_cut_off(self, end, tmp_path):
-        """Wherever JSON ends, it is said that it ends."""
-        text = json.dumps(
-            {"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]}
-        )
-        assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
+def test_errors_name_the_file_in_it(tmp_path):
+    """What is wrong in an archive says in which of its files."""
+    assert refusal("d.zip", zipped({"a/b.json": b'{"kind": '}), tmp_path).startswith(
+        "a/b.json, line 1, column 10: broken JSON: "
+    )
 
-    @pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])
-    def test_comments_in_json(self, comment, tmp_path):
-        """A Policy in JSON with a comment says that JSON has none."""
-        says = refusal("p.json", f'{{"kind": "Policy",\n{comment}\n"apiVersion": "v1"}}'.encode(), tmp_path)
-        assert says.endswith("broken JSON: got a comment, which JSON does not have")
 
-    def test_nothing_in_a_file(self, tmp_path):
-        """A file without nodes is named."""
-        (tmp_path / "empty.json").write_text("[]")
-        says = told("simulate", str(tmp_path / "empty.json"))
-        assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
+@pytest.mark.parametrize("path", ["../up.yaml", "/etc/nodes.yaml", "a/../../b.yaml", "..\\up.yaml"])
+@pytest.mark.parametrize("made", [zipped, in_tar])
+def test_no_path_leads_out_of_it(made, path, tmp_path):
+    """A path that leads out of the archive is refused, although nothing is written to a disk."""
+    assert (
+        refusal("d", made({path: NODE}), tmp_path)
+        == f"expected a path that stays inside the archive, got {path!r}"
+    )
 
-    @pytest.mark.parametrize("annotations, said", [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
-    def test_a_claim_whose_annotations_were_removed(self, annotations, said):
-        """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
-        metadata = {"name": "data", "annotations": annotations}
-        claim = {
-            "kind": "PersistentVolumeClaim",
-            "metadata": metadata,
-            "spec": {"volumeName": "v"},
-            "status": {"phase": "Bound"},
-        }
-        told = [
-            str(one)
-            for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings
-            if "takes it as unbound" in str(one)
-        ]
-        assert len(told) == said
 
-    def test_counts_of_a_table_are_written_alike(self):
-        """A count of thousands has its comma beside an amount that has one."""
-        table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
-        (_, line) = view_lines(View(title="t", verdict="v", sections=tables(table)), "table", None)
-        assert line.split() == ["9,747", "11,471"]
+def test_a_path_is_bounded(tmp_path):
+    """A path of many thousand characters is refused, and shown in short."""
+    says = refusal("d", in_tar({f"{'a' * 9000}.yaml": NODE}), tmp_path)
+    assert says.startswith("expected paths of at most 4,096 characters without NUL, got ")
+    assert len(says) < 200
+
+
+def test_their_number_is_bounded(tmp_path, monkeypatch):
+    """More files than any dump has are refused."""
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
+    says = refusal("d", in_tar({f"{i}.yaml": b"" for i in range(5)}), tmp_path)
+    assert says == "expected an archive of at most 3 files, got more"
+
+
+@pytest.mark.parametrize("made", [zipped, ARCHIVES["dump.tar.gz"]])
+def test_their_size_is_bounded(made, tmp_path, monkeypatch):
+    """Files that unpack to more than is allowed are refused, several small ones together too."""
+    monkeypatch.setenv("KUBECLASSIC_MAX_UNPACKED", "30Ki")
+    says = refusal("d", made({f"{i}.yaml": b" " * 9000 for i in range(5)}), tmp_path)
+    assert "expected at most 30,720 bytes, got " in says
+    assert "; set KUBECLASSIC_MAX_UNPACKED=" in says
+
+
+@pytest.mark.parametrize("cut", [200, 20])
+def test_broken_ones_are_refused(cut, tmp_path):
+    """An archive that ends in the middle is one line."""
+    for name, content in (
+        ("d.zip", zipped(MEMBERS)[:-cut]),
+        ("d.tar", in_tar({"n.yaml": NODE * 400})[:2000]),
+    ):
+        assert refusal(name, content, tmp_path).startswith("broken archive, or one that ends in the middle")
+
+
+def test_one_without_manifests_is_refused(tmp_path):
+    """An archive of other files names what is wanted."""
+    assert refusal("d.zip", zipped({"README": b"x"}), tmp_path).endswith(
+        "with .gz in it, got an archive without manifests"
+    )
+
+
+def test_other_archives_are_named(tmp_path):
+    """What is not read says what it is and what to do."""
+    says = refusal("d.tar.xz", in_tar(MEMBERS, "w:xz"), tmp_path)
+    assert says == "got xz data, which is not read: unpack it first, or pack it as gzip, tar or zip"
+
+
+# --- Input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [TABLE, TABLE_OF_ALL])
+def test_a_table_of_kubectl(text, tmp_path):
+    """What kubectl prints for people names the form that is wanted."""
+    says = refusal("nodes.txt", text.encode(), tmp_path)
+    assert (
+        says
+        == "expected objects, got the table of kubectl get, which is for people: use kubectl get ... -o json"
+    )
+
+
+def test_a_description_of_kubectl(tmp_path):
+    """kubectl describe too."""
+    assert refusal("n.txt", DESCRIPTION.encode(), tmp_path).startswith(
+        "expected objects, got the text of kubectl describe, which"
+    )
+
+
+@pytest.mark.parametrize("end", [-1, -12, -30, -42])
+def test_a_dump_that_was_cut_off(end, tmp_path):
+    """Wherever JSON ends, it is said that it ends."""
+    text = json.dumps({"kind": "List", "items": [manifest("Node", "node-one", spec={"unschedulable": True})]})
+    assert "broken JSON: it ends in the middle (" in refusal("d.json", text[:end].encode(), tmp_path)
+
+
+@pytest.mark.parametrize("comment", ["// mine", "/* mine */", "# mine"])
+def test_comments_in_json(comment, tmp_path):
+    """A Policy in JSON with a comment says that JSON has none."""
+    says = refusal("p.json", f'{{"kind": "Policy",\n{comment}\n"apiVersion": "v1"}}'.encode(), tmp_path)
+    assert says.endswith("broken JSON: got a comment, which JSON does not have")
+
+
+def test_nothing_in_a_file(tmp_path):
+    """A file without nodes is named."""
+    (tmp_path / "empty.json").write_text("[]")
+    says = told("simulate", str(tmp_path / "empty.json"))
+    assert says == f"kubeclassic: {tmp_path}/empty.json: expected at least one Node, got none\n"
+
+
+@pytest.mark.parametrize("annotations, said", [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
+def test_a_claim_whose_annotations_were_removed(annotations, said):
+    """A claim that says Bound and lacks the annotation that the scheduler reads is warned of."""
+    metadata = {"name": "data", "annotations": annotations}
+    claim = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": metadata,
+        "spec": {"volumeName": "v"},
+        "status": {"phase": "Bound"},
+    }
+    told = [
+        str(one)
+        for one in load("-", stdin=io.StringIO(json.dumps(claim))).warnings
+        if "takes it as unbound" in str(one)
+    ]
+    assert len(told) == said
+
+
+def test_counts_of_a_table_are_written_alike():
+    """A count of thousands has its comma beside an amount that has one."""
+    table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
+    (_, line) = view_lines(View(title="t", verdict="v", sections=tables(table)), "table", None)
+    assert line.split() == ["9,747", "11,471"]
 
 
 @pytest.fixture

@@ -56,12 +56,12 @@ WAITING = [
         affinity={"podAntiAffinity": required(term("none"), term("web", ZONE))},
         nodeSelector={"pool": "general"},
     ),
-    pod("shy", labels={"app": "loud"}, nodeSelector={"pool": "general"}),
+    pod("shy", app="loud", nodeSelector={"pool": "general"}),
     pod("class", priorityClassName="none"),
 ]
 THERE = [
-    pod("web-0", labels={"app": "web"}, nodeName="general-a"),
-    pod("cache-0", labels={"app": "cache"}, nodeName="general-b"),
+    pod("web-0", app="web", nodeName="general-a"),
+    pod("cache-0", app="cache", nodeName="general-b"),
     pod("db-0", nodeName="general-a", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
     pod("db-1", nodeName="general-b", affinity={"podAntiAffinity": required(term("loud", ZONE))}),
 ]
@@ -71,7 +71,7 @@ THERE = [
 def asked(tmp_path):
     """A function that explains a pod and tells its JSON, or with *form* another form of it."""
     path = tmp_path / "cluster.yaml"
-    path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]), encoding="utf-8")
+    path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]))
 
     def explained(name, *options, form="json"):
         done = ran("explain", str(path), name, "--alone", *options, "-o", form, status=(0, 1))
@@ -151,7 +151,7 @@ def test_the_constraint(release, tmp_path):
         }
         for key, skew in ((ZONE, 1), ("kubernetes.io/hostname", 5))
     ]
-    waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
+    waiting = pod("spread", app="web", topologySpreadConstraints=spread)
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
     found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document

@@ -40,51 +40,48 @@ def cluster(tmp_path, monkeypatch):
     return str(tmp_path / "cluster.json")
 
 
-class TestDisks:
-    @RELEASES
-    def test_the_environment(self, release, cluster, monkeypatch):
-        """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is
-        ignored, and told of."""
-        for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
-            monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
-            said = ran("simulate", cluster, "--release", release, status=status).err
-            assert ("KUBE_MAX_PD_VOLS: expected" in said) == (written in ("-2", "many"))
+# --- Disks --------------------------------------------------------------------------------------------------
 
-    @RELEASES
-    def test_the_option(self, release, cluster, monkeypatch):
-        """--max-pd-vols says the same, and counts before the environment."""
-        assert FULL in ran("simulate", cluster, "--release", release, "--max-pd-vols", "2", status=1).out
-        monkeypatch.setenv("KUBE_MAX_PD_VOLS", "2")
-        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
-        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
 
-    def test_each_side_of_a_comparison(self, cluster):
-        """In a comparison each side can have a limit of its own."""
-        said = ran(
-            "compare",
-            cluster,
-            "--a",
-            "release=1.16",
-            "--b",
-            "release=1.16 max-pd-vols=2",
-            "-o",
-            "json",
-            status=1,
-        ).out
-        assert json.loads(said)["differences"][0]["causes"]["b"]["text"] == FULL
+@RELEASES
+def test_the_environment(release, cluster, monkeypatch):
+    """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is
+    ignored, and told of."""
+    for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
+        monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
+        said = ran("simulate", cluster, "--release", release, status=status).err
+        assert ("KUBE_MAX_PD_VOLS: expected" in said) == (written in ("-2", "many"))
 
-    @RELEASES
-    def test_python(self, release, monkeypatch):
-        """A Python program says it to the scheduler; its environment does not count."""
-        monkeypatch.setenv("KUBE_MAX_PD_VOLS", "1")
-        objects = Cluster([node("n"), disks("p", "x", "y")])
-        assert Scheduler(objects, release).schedule("p").host == "n"
-        assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule(
-            "p"
-        ).failed == {"n": [FULL]}
-        for wrong in (0, "5", 2**63, True, 1.0):
-            with pytest.raises(KubeclassicError, match="max_pd_vols: expected"):
-                Scheduler(objects, options_of({"release": release, "max_pd_vols": wrong}))
+
+@RELEASES
+def test_the_option(release, cluster, monkeypatch):
+    """--max-pd-vols says the same, and counts before the environment."""
+    assert FULL in ran("simulate", cluster, "--release", release, "--max-pd-vols", "2", status=1).out
+    monkeypatch.setenv("KUBE_MAX_PD_VOLS", "2")
+    assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
+    assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
+
+
+def test_each_side_of_a_comparison(cluster):
+    """In a comparison each side can have a limit of its own."""
+    said = ran(
+        "compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json", status=1
+    ).out
+    assert json.loads(said)["differences"][0]["causes"]["b"]["text"] == FULL
+
+
+@RELEASES
+def test_python(release, monkeypatch):
+    """A Python program says it to the scheduler; its environment does not count."""
+    monkeypatch.setenv("KUBE_MAX_PD_VOLS", "1")
+    objects = Cluster([node("n"), disks("p", "x", "y")])
+    assert Scheduler(objects, release).schedule("p").host == "n"
+    assert Scheduler(objects, options_of({"release": release, "max_pd_vols": 1})).schedule("p").failed == {
+        "n": [FULL]
+    }
+    for wrong in (0, "5", 2**63, True, 1.0):
+        with pytest.raises(KubeclassicError, match="max_pd_vols: expected"):
+            Scheduler(objects, options_of({"release": release, "max_pd_vols": wrong}))
 
 
 MANY = {f"example.com/r{i}": str(i + 2) for i in range(40)}
@@ -117,7 +114,7 @@ def test_sums_beyond_64_bits_are_silent():
     there = [pod(name, on="a", requests=huge) for name in "xy"]
     for release in ALL_RELEASES:
         ours = Scheduler(Cluster([node("a", memory="1"), node("b", memory="7Ei"), *there]), release)
-        decision = ours.schedule(pod("p", requests={"cpu": "1"}))
+        decision = ours.schedule(pod("p", cpu="1"))
         if release not in FRAMEWORK_RELEASES:
             assert decision.host == "a"
         else:
@@ -149,15 +146,12 @@ class Picky:
 class TestExtenders:
     def found(self, release, *, is_ignorable):
         """The plan for a pod that needs room on one of two nodes."""
-        there = [
-            pod(f"low-{name}", on=name, requests={"cpu": "4"}, priority=1 if name == "a" else 2)
-            for name in "ab"
-        ]
+        there = [pod(f"low-{name}", on=name, cpu="4", priority=1 if name == "a" else 2) for name in "ab"]
         ours = Scheduler(
             Cluster([node("a"), node("b"), *there]),
             options_of({"release": release, "extenders": [Picky(is_ignorable=is_ignorable)]}),
         )
-        return ours.explain(pod("high", requests={"cpu": "4"}, priority=9))
+        return ours.explain(pod("high", cpu="4", priority=9))
 
     def test_a_node_without_victims(self):
         """In 1.27 an extender that leaves a node without victims is in error; an ignorable one loses that

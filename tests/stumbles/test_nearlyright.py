@@ -145,9 +145,7 @@ def asked(tmp_path):
 
     def found(name, *options, nodes=NODES):
         path = tmp_path / "cluster.json"
-        path.write_text(
-            json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}), encoding="utf-8"
-        )
+        path.write_text(json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}))
         words = ["explain", str(path), name, "--what-if", "--alone", "--release", "1.27", *options]
         return ran(*words, "-o", "json", status=(0, 1)).document, ran(*words, status=(0, 1)).out
 

@@ -25,7 +25,7 @@ SIMULATE = ["simulate", "cluster.yaml", "-o", "name"]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working folder with a cluster."""
-    (tmp_path / "cluster.yaml").write_text(NODE + POD, encoding="utf-8")
+    (tmp_path / "cluster.yaml").write_text(NODE + POD)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -45,213 +45,235 @@ def shell(line, *arguments):
 OTHER = "--output: expected another file, got more.json, which is an input too"
 
 
-class TestDevices:
-    def test_a_device_is_written_to(self, tmp_path):
-        """A device, here a terminal, is opened and written; it stays a device, also behind a link."""
-        ours, theirs = os.openpty()
-        name = os.ttyname(theirs)
-        link = tmp_path / "link"
-        link.symlink_to(name)
-        for place in (name, link):
-            write(place, "hello\n")
-            assert os.read(ours, 99) == b"hello\r\n"
-            assert stat.S_ISCHR(os.stat(place).st_mode)
-        os.close(ours)
-        os.close(theirs)
-
-    def test_a_named_pipe_is_written_to(self, tmp_path):
-        """A named pipe is opened and written; it stays a pipe."""
-        pipe = tmp_path / "pipe"
-        read = []
-        os.mkfifo(pipe)
-        reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-        reader.start()
-        write(pipe, "hello")
-        reader.join()
-        assert (read, stat.S_ISFIFO(pipe.stat().st_mode), os.listdir(tmp_path)) == (["hello"], True, ["pipe"])
-
-    @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
-    def test_an_open_descriptor_is_written_to(self, tmp_path, form):
-        """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it
-        stays."""
-        log = tmp_path / "log"
-        log.write_text("first\n")
-        with log.open("a") as stream:
-            (tmp_path / "link").symlink_to(f"/dev/fd/{stream.fileno()}")
-            write(str(tmp_path / form) if form == "link" else form.format(stream.fileno()), "second\n")
-        assert log.read_text() == "first\nsecond\n"
-
-    def test_dev_stdout_is_standard_output(self, folder):
-        """``--output /dev/stdout`` appends to where standard output goes."""
-        (folder / "log").write_text("first\n")
-        with (folder / "log").open("a") as log:
-            done = program(
-                *SIMULATE, "--output", "/dev/stdout", capture_output=False, stdout=log, stderr=subprocess.PIPE
-            )
-        assert (done.returncode, (folder / "log").read_text()) == (0, "first\ndefault/web a\n")
+# --- Devices ------------------------------------------------------------------------------------------------
 
 
-class TestFiles:
-    def test_of_two_runs_the_last_one_wins_whole(self, tmp_path):
-        """Two runs that write one file do not mix: it is that of the run that ended last."""
-        with writing(str(tmp_path / "out")) as first:
-            first.write("first " * 10_000)
-            write(tmp_path / "out", "second")
-            first.write("end")
-        assert (tmp_path / "out").read_text() == "first " * 10_000 + "end"
-        assert os.listdir(tmp_path) == ["out"]
+def test_a_device_is_written_to(tmp_path):
+    """A device, here a terminal, is opened and written; it stays a device, also behind a link."""
+    ours, theirs = os.openpty()
+    name = os.ttyname(theirs)
+    link = tmp_path / "link"
+    link.symlink_to(name)
+    for place in (name, link):
+        write(place, "hello\n")
+        assert os.read(ours, 99) == b"hello\r\n"
+        assert stat.S_ISCHR(os.stat(place).st_mode)
+    os.close(ours)
+    os.close(theirs)
 
-    def test_mode_and_owner_stay(self, tmp_path, monkeypatch):
-        """A replaced file keeps its mode, and its owner where that is allowed."""
-        given = []
-        monkeypatch.setattr(os, "chown", lambda path, user, group: given.append((user, group)))
-        (tmp_path / "out").write_text("old")
-        os.chmod(tmp_path / "out", 0o604)
+
+def test_a_named_pipe_is_written_to(tmp_path):
+    """A named pipe is opened and written; it stays a pipe."""
+    pipe = tmp_path / "pipe"
+    read = []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write(pipe, "hello")
+    reader.join()
+    assert (read, stat.S_ISFIFO(pipe.stat().st_mode), os.listdir(tmp_path)) == (["hello"], True, ["pipe"])
+
+
+@pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
+def test_an_open_descriptor_is_written_to(tmp_path, form):
+    """``/dev/fd/N``, as of ``>(...)``, is written where it stands, even where it is a file: what is in it
+    stays."""
+    log = tmp_path / "log"
+    log.write_text("first\n")
+    with log.open("a") as stream:
+        (tmp_path / "link").symlink_to(f"/dev/fd/{stream.fileno()}")
+        write(str(tmp_path / form) if form == "link" else form.format(stream.fileno()), "second\n")
+    assert log.read_text() == "first\nsecond\n"
+
+
+def test_dev_stdout_is_standard_output(folder):
+    """``--output /dev/stdout`` appends to where standard output goes."""
+    (folder / "log").write_text("first\n")
+    with (folder / "log").open("a") as log:
+        done = program(
+            *SIMULATE, "--output", "/dev/stdout", capture_output=False, stdout=log, stderr=subprocess.PIPE
+        )
+    assert (done.returncode, (folder / "log").read_text()) == (0, "first\ndefault/web a\n")
+
+
+# --- Files --------------------------------------------------------------------------------------------------
+
+
+def test_of_two_runs_the_last_one_wins_whole(tmp_path):
+    """Two runs that write one file do not mix: it is that of the run that ended last."""
+    with writing(str(tmp_path / "out")) as first:
+        first.write("first " * 10_000)
+        write(tmp_path / "out", "second")
+        first.write("end")
+    assert (tmp_path / "out").read_text() == "first " * 10_000 + "end"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_mode_and_owner_stay(tmp_path, monkeypatch):
+    """A replaced file keeps its mode, and its owner where that is allowed."""
+    given = []
+    monkeypatch.setattr(os, "chown", lambda path, user, group: given.append((user, group)))
+    (tmp_path / "out").write_text("old")
+    os.chmod(tmp_path / "out", 0o604)
+    write(tmp_path / "out", "new")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
+    assert given == [(os.getuid(), os.getgid())]
+
+
+def test_a_file_that_is_read_only_is_refused(tmp_path, monkeypatch):
+    """A file that may not be written is not replaced either."""
+    opened = os.open
+
+    def refuse(path, flags, *more, **named):
+        if flags & os.O_WRONLY and str(path).endswith("out"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return opened(path, flags, *more, **named)
+
+    (tmp_path / "out").write_text("old")
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(OutputError, match=r"out: cannot be written: permission denied$"):
         write(tmp_path / "out", "new")
-        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
-        assert given == [(os.getuid(), os.getgid())]
-
-    def test_a_file_that_is_read_only_is_refused(self, tmp_path, monkeypatch):
-        """A file that may not be written is not replaced either."""
-        opened = os.open
-
-        def refuse(path, flags, *more, **named):
-            if flags & os.O_WRONLY and str(path).endswith("out"):
-                raise PermissionError(errno.EACCES, "Permission denied", path)
-            return opened(path, flags, *more, **named)
-
-        (tmp_path / "out").write_text("old")
-        monkeypatch.setattr(os, "open", refuse)
-        with pytest.raises(OutputError, match=r"out: cannot be written: permission denied$"):
-            write(tmp_path / "out", "new")
-        assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
-
-    def test_links(self, tmp_path):
-        """A link to nothing gets its file and stays; links in a circle are refused."""
-        for name, target in (("dangling", "real"), ("a", "b"), ("b", "a")):
-            (tmp_path / name).symlink_to(target)
-        write(tmp_path / "dangling", "x")
-        assert ((tmp_path / "dangling").is_symlink(), (tmp_path / "real").read_text()) == (True, "x")
-        with pytest.raises(OutputError, match=r"a: cannot be written: too many levels of symbolic links$"):
-            write(tmp_path / "a", "x")
-
-    def test_a_full_disk_leaves_no_part(self, tmp_path):
-        """Where a file cannot be finished the old one stays, and no part of the new one."""
-        (tmp_path / "out").write_text("old")
-        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-        try:
-            with pytest.raises(OutputError, match=r"out: cannot be written: file too large$"):
-                write(tmp_path / "out", "x" * 100_000)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
-
-    @pytest.mark.parametrize("name", ["", "a\0b", "folder/"])
-    def test_names_that_are_none(self, tmp_path, monkeypatch, name):
-        """No name, a name with a NUL, and a folder's are refused."""
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(OutputError):
-            write(name, "x")
-        assert os.listdir(tmp_path) == []
-
-    def test_any_text_can_be_written(self, tmp_path):
-        """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in
-        YAML too."""
-        write(tmp_path / "out", "\xe9 \ud800")
-        assert (tmp_path / "out").read_bytes() == b"\xc3\xa9 \\ud800"
-        with writing(str(tmp_path / "out.yaml")) as stream:
-            write_yaml({"name": "\xe9 \ud800"}, stream)
-        assert (tmp_path / "out.yaml").read_bytes() == b"name: \xc3\xa9 \\ud800\n"
+    assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
 
 
-class TestSameFiles:
-    @pytest.mark.parametrize(
-        "arguments, says",
-        [
-            (
-                "simulate cluster.yaml --output cluster.yaml",
-                "--output: expected another file, got cluster.yaml, which is an input too",
-            ),
-            (
-                "simulate cluster.yaml --output link.yaml",
-                "--output: expected another file, got link.yaml, which is",
-            ),
-            ("simulate . --output ./more.json", "--output: expected another file, got ./more.json, which is"),
-            ("simulate cluster.yaml --pods more.json --output more.json", OTHER),
-            ("simulate cluster.yaml --policy more.json --output more.json", OTHER),
-            ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", OTHER),
-            (
-                "replay cluster.yaml --output new --series new",
-                "--output: expected another file, got new, which is the file of",
-            ),
-            ("policy migrate more.json --output more.json", OTHER),
-        ],
+def test_links(tmp_path):
+    """A link to nothing gets its file and stays; links in a circle are refused."""
+    for name, target in (("dangling", "real"), ("a", "b"), ("b", "a")):
+        (tmp_path / name).symlink_to(target)
+    write(tmp_path / "dangling", "x")
+    assert ((tmp_path / "dangling").is_symlink(), (tmp_path / "real").read_text()) == (True, "x")
+    with pytest.raises(OutputError, match=r"a: cannot be written: too many levels of symbolic links$"):
+        write(tmp_path / "a", "x")
+
+
+def test_a_full_disk_leaves_no_part(tmp_path):
+    """Where a file cannot be finished the old one stays, and no part of the new one."""
+    (tmp_path / "out").write_text("old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OutputError, match=r"out: cannot be written: file too large$"):
+            write(tmp_path / "out", "x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert ((tmp_path / "out").read_text(), os.listdir(tmp_path)) == ("old", ["out"])
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "folder/"])
+def test_names_that_are_none(tmp_path, monkeypatch, name):
+    """No name, a name with a NUL, and a folder's are refused."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutputError):
+        write(name, "x")
+    assert os.listdir(tmp_path) == []
+
+
+def test_any_text_can_be_written(tmp_path):
+    """Files are UTF-8 whatever the locale; a lone surrogate, which UTF-8 does not have, is an escape, in
+    YAML too."""
+    write(tmp_path / "out", "\xe9 \ud800")
+    assert (tmp_path / "out").read_bytes() == b"\xc3\xa9 \\ud800"
+    with writing(str(tmp_path / "out.yaml")) as stream:
+        write_yaml({"name": "\xe9 \ud800"}, stream)
+    assert (tmp_path / "out.yaml").read_bytes() == b"name: \xc3\xa9 \\ud800\n"
+
+
+# --- Same files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (
+            "simulate cluster.yaml --output cluster.yaml",
+            "--output: expected another file, got cluster.yaml, which is an input too",
+        ),
+        (
+            "simulate cluster.yaml --output link.yaml",
+            "--output: expected another file, got link.yaml, which is",
+        ),
+        ("simulate . --output ./more.json", "--output: expected another file, got ./more.json, which is"),
+        ("simulate cluster.yaml --pods more.json --output more.json", OTHER),
+        ("simulate cluster.yaml --policy more.json --output more.json", OTHER),
+        ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", OTHER),
+        (
+            "replay cluster.yaml --output new --series new",
+            "--output: expected another file, got new, which is the file of",
+        ),
+        ("policy migrate more.json --output more.json", OTHER),
+    ],
+)
+def test_an_input_is_not_written_over(folder, arguments, says):
+    """An output that is an input too, or the file of another output, is refused before anything is
+    written."""
+    (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
+    (folder / "link.yaml").symlink_to("cluster.yaml")
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    assert ran(*arguments.split(), status=2).err.startswith(f"kubeclassic: {says}")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+
+
+def test_a_device_may_be_named_twice(folder):
+    """Nothing is written over where two outputs are one device."""
+    assert run(
+        ["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]
+    ) in (0, 1, 130)
+
+
+def test_a_new_file_beside_the_inputs(folder):
+    """A file that is not there yet may be written to a folder of inputs."""
+    assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
+    assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
+
+
+# --- Streams ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line, status, told",
+    [
+        ("exec >&-", 2, "kubeclassic: standard output: bad file descriptor"),
+        ("exec >/dev/full", 2, "kubeclassic: standard output: no space left on device"),
+        ("exec 2>&-", 0, ""),
+        ("exec 2>/dev/full", 0, ""),
+    ],
+)
+def test_closed_and_full_streams(line, status, told):
+    """A standard output that is closed or full is told of in one line, with exit status 2; standard error
+    may be either."""
+    done = shell(line, "--version")
+    assert (done.returncode, done.stderr.strip()) == (status, told)
+
+
+def test_closed_standard_input(folder):
+    """So is a standard input that is closed and was to be read."""
+    done = shell("exec <&-", "policy", "check", "-")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "kubeclassic: invalid policy: standard input: bad file descriptor\n",
     )
-    def test_an_input_is_not_written_over(self, folder, arguments, says):
-        """An output that is an input too, or the file of another output, is refused before anything is
-        written."""
-        (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
-        (folder / "link.yaml").symlink_to("cluster.yaml")
-        before = {path.name: path.read_text() for path in folder.iterdir()}
-        assert ran(*arguments.split(), status=2).err.startswith(f"kubeclassic: {says}")
-        assert {path.name: path.read_text() for path in folder.iterdir()} == before
-
-    def test_a_device_may_be_named_twice(self, folder):
-        """Nothing is written over where two outputs are one device."""
-        assert run(
-            ["replay", "cluster.yaml", "--until", "1", "--output", "/dev/null", "--series", "/dev/null"]
-        ) in (0, 1, 130)
-
-    def test_a_new_file_beside_the_inputs(self, folder):
-        """A file that is not there yet may be written to a folder of inputs."""
-        assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
-        assert run(["simulate", ".", "-o", "name", "--output", "hosts"]) == 0
 
 
-class TestStreams:
-    @pytest.mark.parametrize(
-        "line, status, told",
-        [
-            ("exec >&-", 2, "kubeclassic: standard output: bad file descriptor"),
-            ("exec >/dev/full", 2, "kubeclassic: standard output: no space left on device"),
-            ("exec 2>&-", 0, ""),
-            ("exec 2>/dev/full", 0, ""),
-        ],
+def test_a_reader_that_has_gone():
+    """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of
+    SIGPIPE."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = program("--help", capture_output=False, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_console_without_the_letters(folder):
+    """A plain ASCII console shows other letters, and bytes of names that are none, as escapes."""
+    (folder / "cluster.yaml").write_text(NODE + POD.replace("web", "caf\xe9"))
+    done = program(*SIMULATE, environment=PLAIN)
+    assert (done.returncode, done.stdout) == (0, "default/caf\\xe9 a\n")
+    done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n",
     )
-    def test_closed_and_full_streams(self, line, status, told):
-        """A standard output that is closed or full is told of in one line, with exit status 2; standard error
-        may be either."""
-        done = shell(line, "--version")
-        assert (done.returncode, done.stderr.strip()) == (status, told)
-
-    def test_closed_standard_input(self, folder):
-        """So is a standard input that is closed and was to be read."""
-        done = shell("exec <&-", "policy", "check", "-")
-        assert (done.returncode, done.stderr) == (
-            2,
-            "kubeclassic: invalid policy: standard input: bad file descriptor\n",
-        )
-
-    def test_a_reader_that_has_gone(self):
-        """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of
-        SIGPIPE."""
-        ours, theirs = os.pipe()
-        os.close(ours)
-        done = program("--help", capture_output=False, stdout=theirs, stderr=subprocess.PIPE)
-        os.close(theirs)
-        assert (done.returncode, done.stderr) == (141, "")
-
-    def test_a_console_without_the_letters(self, folder):
-        """A plain ASCII console shows other letters, and bytes of names that are none, as escapes."""
-        (folder / "cluster.yaml").write_text(NODE + POD.replace("web", "caf\xe9"), encoding="utf-8")
-        done = program(*SIMULATE, environment=PLAIN)
-        assert (done.returncode, done.stdout) == (0, "default/caf\\xe9 a\n")
-        done = program("policy", "check", os.fsencode("\xe9.json"), environment=PLAIN)
-        assert (done.returncode, done.stderr) == (
-            2,
-            "kubeclassic: invalid policy: \\udcc3\\udca9.json: no such file or directory\n",
-        )
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,8 @@ import pytest
 from kubeclassic import simulate
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.exceptions import KubeclassicError
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.program import ran
-
-CLUSTER = str(ROOT / "examples" / "cluster")
 
 
 @pytest.fixture(autouse=True)

@@ -39,7 +39,7 @@ DUMP = [
         for number in range(3)
     ),
     *(pod(f"huge-{number}", requests={"memory": "5Ei"}, on="general-0") for number in range(2)),
-    *(pod(f"{LONG}-{number:09}", "600m", metadata={"uid": f"{number}"}) for number in range(9)),
+    *(pod(f"{LONG}-{number:09}", "600m", uid=f"{number}") for number in range(9)),
     pod("refused", priorityClassName="missing-class"),
     pod("done", on="general-1", status={"phase": "Succeeded"}),
 ]
@@ -68,76 +68,81 @@ def too_long(text, width):
     return [line for line in text.splitlines() if len(line) > width and len(line.split()) > 1]
 
 
-class TestWidth:
-    @WIDTHS
-    @pytest.mark.parametrize("mode", ["locked", "free"])
-    def test_a_comparison_fits(self, printed, width, mode):
-        """Tables and sentences of ``compare`` fit the terminal."""
-        out, err = printed(
-            width,
-            "compare",
-            "dump.json",
-            "--a",
-            "release=1.16",
-            "--b",
-            "release=1.27",
-            "--mode",
-            mode,
-            "--show",
-            "2",
-        )
-        assert too_long(out + err, width) == []
-        assert "--show" in out
-
-    @WIDTHS
-    def test_notes_on_a_policy_fit(self, printed, width):
-        """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
-        assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
-        _, err = printed(
-            width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json"
-        )
-        assert too_long(err, width) == []
-
-    @WIDTHS
-    def test_what_runs_and_the_summary_fit(self, printed, width):
-        """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
-        _, err = printed(width, "simulate", "dump.json", "--release", "1.16", "--verbose")
-        assert "ignored: " in err
-        assert "\npriorities: " in err
-        assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
-
-    def test_names_stay_apart_in_a_wide_table(self, printed):
-        """Columns go below before the names of pods become so short that they look alike."""
-        out, _ = printed(60, "simulate", "dump.json", "-o", "wide")
-        block = out.partition("\n\n")[0].splitlines()[1:]
-        names = [line.split()[0] for line in block if not line.startswith(" ")]
-        assert len(set(names)) == len(names)
+# --- Width --------------------------------------------------------------------------------------------------
 
 
-class TestWords:
-    def test_what_is_measured_is_said(self, printed):
-        """How evenly nodes are used is said in words, and each word is explained."""
-        out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16")
-        assert "cpu fullest - emptiest" in out
-        assert "imbalance: the standard deviation of the nodes' use" in out
-        assert "max-min" not in out
+@WIDTHS
+@pytest.mark.parametrize("mode", ["locked", "free"])
+def test_a_comparison_fits(printed, width, mode):
+    """Tables and sentences of ``compare`` fit the terminal."""
+    out, err = printed(
+        width,
+        "compare",
+        "dump.json",
+        "--a",
+        "release=1.16",
+        "--b",
+        "release=1.27",
+        "--mode",
+        mode,
+        "--show",
+        "2",
+    )
+    assert too_long(out + err, width) == []
+    assert "--show" in out
 
-    def test_a_sum_that_wraps_has_no_share(self, printed):
-        """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion
-        percent."""
-        _, err = printed(100, "simulate", "dump.json", "--release", "1.16")
-        (line,) = (line for line in err.splitlines() if line.startswith("memory "))
-        assert "overflow" in line
-        assert "-" not in line.partition("TiB")[2]
 
-    def test_a_pod_that_is_refused_says_why(self, printed):
-        """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
-        _, err = printed(200, "simulate", "dump.json", "--release", "1.16", "--verbose")
-        refused = next(
-            line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line
-        )
-        out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
-        assert "refused by the API server: no PriorityClass with name missing-class was found" in out
+@WIDTHS
+def test_notes_on_a_policy_fit(printed, width):
+    """So do the notes and tables of ``policy check`` and ``policy migrate``; the profile stays as it is."""
+    assert too_long("".join(printed(width, "policy", "check", "policy.json")), width) == []
+    _, err = printed(width, "policy", "migrate", "policy.json", "--release", "1.16", "--check", "dump.json")
+    assert too_long(err, width) == []
+
+
+@WIDTHS
+def test_what_runs_and_the_summary_fit(printed, width):
+    """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
+    _, err = printed(width, "simulate", "dump.json", "--release", "1.16", "--verbose")
+    assert "ignored: " in err
+    assert "\npriorities: " in err
+    assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
+
+
+def test_names_stay_apart_in_a_wide_table(printed):
+    """Columns go below before the names of pods become so short that they look alike."""
+    out, _ = printed(60, "simulate", "dump.json", "-o", "wide")
+    block = out.partition("\n\n")[0].splitlines()[1:]
+    names = [line.split()[0] for line in block if not line.startswith(" ")]
+    assert len(set(names)) == len(names)
+
+
+# --- Words --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_measured_is_said(printed):
+    """How evenly nodes are used is said in words, and each word is explained."""
+    out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16")
+    assert "cpu fullest - emptiest" in out
+    assert "imbalance: the standard deviation of the nodes' use" in out
+    assert "max-min" not in out
+
+
+def test_a_sum_that_wraps_has_no_share(printed):
+    """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion
+    percent."""
+    _, err = printed(100, "simulate", "dump.json", "--release", "1.16")
+    (line,) = (line for line in err.splitlines() if line.startswith("memory "))
+    assert "overflow" in line
+    assert "-" not in line.partition("TiB")[2]
+
+
+def test_a_pod_that_is_refused_says_why(printed):
+    """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
+    _, err = printed(200, "simulate", "dump.json", "--release", "1.16", "--verbose")
+    refused = next(line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line)
+    out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
+    assert "refused by the API server: no PriorityClass with name missing-class was found" in out
 
 
 def test_events_on_a_terminal_are_whole(printed, monkeypatch):

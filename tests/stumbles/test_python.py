@@ -32,9 +32,7 @@ def example(root):
 
 def crowd(nodes=300):
     """A large cluster, with pods that wait."""
-    return Cluster(
-        [*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", requests={"cpu": 1}) for i in range(3))]
-    )
+    return Cluster([*(node(f"n{i}") for i in range(nodes)), *(pod(f"p{i}", cpu=1) for i in range(3))])
 
 
 # --- 18: what is printed ------------------------------------------------------------------------------------
@@ -219,7 +217,7 @@ def test_the_pages_for_python_run(page, root, monkeypatch):
 
 def test_the_cheat_sheet_names_what_is_there(root):
     """Each question of the cheat sheet is one that batches, templates and cycles answer."""
-    text = (root / "docs" / "python" / "rules.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "python" / "rules.md").read_text()
     kinds = {"nodes": Batch, "pod": Template, "cycle": Cycle}
     asked = {(owner, name) for owner, name in re.findall(r"`(nodes|pod|cycle)\.(\w+)", text)}
     assert len(asked) > 30

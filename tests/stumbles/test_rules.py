@@ -29,13 +29,7 @@ NO = Reason("no")
 
 def nodes():
     """Three nodes, one of them full."""
-    return (
-        node("a"),
-        node("b"),
-        node("c", cpu="1"),
-        pod("there", on="b", requests={"cpu": 1}),
-        pod("p", requests={"cpu": 1}),
-    )
+    return (node("a"), node("b"), node("c", cpu="1"), pod("there", on="b", cpu=1), pod("p", cpu=1))
 
 
 def error_of(*rules):
@@ -172,72 +166,73 @@ def test_one_node(answer):
     assert f'expected a whole number of 64 bits, got {answer!r} for node "a"' in text
 
 
-class TestWhatIsRaised:
-    @pytest.mark.parametrize(
-        "error, told",
-        [
-            (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
-            (SystemExit(3), "expected an answer, got a call of sys.exit"),
-            (RecursionError("too deep"), "RecursionError: too deep"),
-            (ValueError("x" * 10_000), "ValueError: xxx"),
-        ],
+# --- What is raised -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
+        (SystemExit(3), "expected an answer, got a call of sys.exit"),
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (ValueError("x" * 10_000), "ValueError: xxx"),
+    ],
+)
+def test_everything_is_one_line(error, told):
+    """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's
+    frames alone."""
+    makers = [
+        lambda: error_of(predicate("Mine", reads=R)(raising(error))),
+        lambda: error_of(predicate.each_node("Mine")(raising(error))),
+        lambda: error_of(priority("Mine", reads=R)(raising(error))),
+        lambda: error_of(priority.each_node("Mine")(raising(error))),
+        lambda: error_of(predicate("Mine", reads=R, concerns=raising(error))(answering(None))),
+        lambda: error_of(predicate("Mine", reads=R | Reads.DOMAIN, clauses=raising(error))(answering(None))),
+        lambda: error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=raising(error))(answering(zeros))),
+        lambda: error_of_plugin(plugin(filter=raising(error))),
+        lambda: error_of_plugin(plugin(score=raising(error))),
+        lambda: error_of_plugin(plugin(__init__=raising(error), score=raising(error))),
+    ]
+    line = raising.__code__.co_firstlineno + 4
+    for make in makers:
+        text = make()
+        assert f"{HERE}, line {line}): {told}" in text
+        assert len(text) < 700
+
+
+def test_what_is_declared_is_of_its_kind():
+    """Clauses and sums of another kind are named with what is wanted."""
+    wrong = predicate("Mine", reads=R | Reads.DOMAIN, clauses=answering(["rack"]))(answering(None))
+    assert "a list of Clauses, or None" in error_of(wrong)
+    assert "Sums, or None" in error_of(
+        priority("Mine", reads=R | Reads.DOMAIN, sums=answering([1]))(answering(zeros))
     )
-    def test_everything_is_one_line(self, error, told):
-        """What a rule raises, sys.exit too, is told with the rule's name, file and line, and the user's
-        frames alone."""
-        makers = [
-            lambda: error_of(predicate("Mine", reads=R)(raising(error))),
-            lambda: error_of(predicate.each_node("Mine")(raising(error))),
-            lambda: error_of(priority("Mine", reads=R)(raising(error))),
-            lambda: error_of(priority.each_node("Mine")(raising(error))),
-            lambda: error_of(predicate("Mine", reads=R, concerns=raising(error))(answering(None))),
-            lambda: error_of(
-                predicate("Mine", reads=R | Reads.DOMAIN, clauses=raising(error))(answering(None))
-            ),
-            lambda: error_of(priority("Mine", reads=R | Reads.DOMAIN, sums=raising(error))(answering(zeros))),
-            lambda: error_of_plugin(plugin(filter=raising(error))),
-            lambda: error_of_plugin(plugin(score=raising(error))),
-            lambda: error_of_plugin(plugin(__init__=raising(error), score=raising(error))),
-        ]
-        line = raising.__code__.co_firstlineno + 4
-        for make in makers:
-            text = make()
-            assert f"{HERE}, line {line}): {told}" in text
-            assert len(text) < 700
 
-    def test_what_is_declared_is_of_its_kind(self):
-        """Clauses and sums of another kind are named with what is wanted."""
-        wrong = predicate("Mine", reads=R | Reads.DOMAIN, clauses=answering(["rack"]))(answering(None))
-        assert "a list of Clauses, or None" in error_of(wrong)
-        assert "Sums, or None" in error_of(
-            priority("Mine", reads=R | Reads.DOMAIN, sums=answering([1]))(answering(zeros))
-        )
 
-    def test_the_frames(self):
-        """The frames of the error are those of the user's own files, and what was raised is its cause."""
-        rule = priority("Mine", reads=R, reduce=Reduction(raising(KeyError("rack"))))
-        scored = rule(answering(zeros))
-        with pytest.raises(RuleError) as caught:
-            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(scored))).schedule(
-                "p"
-            )
-        assert isinstance(caught.value.__cause__, KeyError)
-        assert caught.value.frames.count("File ") == 1
-        assert f'{HERE}", line' in caught.value.frames
+def test_the_frames():
+    """The frames of the error are those of the user's own files, and what was raised is its cause."""
+    rule = priority("Mine", reads=R, reduce=Reduction(raising(KeyError("rack"))))
+    scored = rule(answering(zeros))
+    with pytest.raises(RuleError) as caught:
+        Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=CATALOGUE.with_(scored))).schedule("p")
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.frames.count("File ") == 1
+    assert f'{HERE}", line' in caught.value.frames
 
-    def test_the_user_can_stop(self):
-        """Ctrl-C passes through a rule."""
-        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(KeyboardInterrupt())))
-        with pytest.raises(KeyboardInterrupt):
-            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p")
 
-    def test_a_rule_may_end_the_cycle(self):
-        """The error by which a priority ends the cycle is the cycle's, as before."""
-        rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(PriorityError("no rack", once=True))))
-        assert (
-            Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error
-            == "no rack"
-        )
+def test_the_user_can_stop():
+    """Ctrl-C passes through a rule."""
+    rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(KeyboardInterrupt())))
+    with pytest.raises(KeyboardInterrupt):
+        Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p")
+
+
+def test_a_rule_may_end_the_cycle():
+    """The error by which a priority ends the cycle is the cycle's, as before."""
+    rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(PriorityError("no rack", once=True))))
+    assert (
+        Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error == "no rack"
+    )
 
 
 class TestPlugins:

@@ -7,11 +7,9 @@ import kubeclassic
 from kubeclassic import KubeclassicError
 from kubeclassic.api.view import MOST_COLUMNS, rows_of
 from kubeclassic.cli import run
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
-
-CLUSTER = str(ROOT / "examples" / "cluster")
 
 
 @pytest.mark.parametrize("name", ["po/shop/orders-0", "pod/shop/orders-0", "deploy/shop/storefront"])

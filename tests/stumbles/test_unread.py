@@ -57,56 +57,60 @@ def about_sidecars(warnings):
     return found
 
 
-class TestAnswers:
-    @pytest.mark.parametrize("schema", QUESTIONS)
-    def test_every_form_says_it(self, schema, folder):
-        """Each command's JSON has a warning with sentence, field, release and pods; text and page have it;
-        --strict refuses it."""
-        words = QUESTIONS[schema]
-        found = about_sidecars(ran(*words, "-o", "json", status=(0, 1)).document["warnings"])
-        assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
-        told = ran(*words, status=(0, 1))
-        assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
-        assert " are ignored: " in ran(*words, "--strict", status=2).err
-        if schema != "what-if":
-            page = ran(*words, "-o", "html", status=(0, 1)).out
-            assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
+# --- Answers ------------------------------------------------------------------------------------------------
 
-    def test_templates_count_too(self, folder):
-        """A sidecar of the pod whose copies are counted is told of."""
-        (folder / TEMPLATE).write_text(json.dumps(pod_manifest("copy", **SIDECAR)))
-        assert (
-            about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])[
-                "pods"
-            ][:3]
-            == PODS
-        )
 
-    def test_replay(self, folder):
-        """The Summary of a replay has the warnings, and the text about it the sentence."""
-        told = ran("replay", "dump.json", *OLD, status=(0, 1))
-        assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
-        assert f"{SIDECARS}." in told.err
+@pytest.mark.parametrize("schema", QUESTIONS)
+def test_every_form_says_it(schema, folder):
+    """Each command's JSON has a warning with sentence, field, release and pods; text and page have it;
+    --strict refuses it."""
+    words = QUESTIONS[schema]
+    found = about_sidecars(ran(*words, "-o", "json", status=(0, 1)).document["warnings"])
+    assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
+    told = ran(*words, status=(0, 1))
+    assert f"{SIDECARS}." in (told.err if schema in ("simulate", "drain") else told.out)
+    assert " are ignored: " in ran(*words, "--strict", status=2).err
+    if schema != "what-if":
+        page = ran(*words, "-o", "html", status=(0, 1)).out
+        assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
 
-    def test_the_release_that_reads_all(self, folder):
-        """1.34 reads everything, so that there is no warning, and nothing to refuse."""
-        assert (
-            ran(
-                "simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)
-            ).document["warnings"]
-            == []
-        )
 
-    def test_nodes_beyond_all_releases(self, folder):
-        """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
-        newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
-        (folder / "dump.json").write_text(newer)
-        (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document[
+def test_templates_count_too(folder):
+    """A sidecar of the pod whose copies are counted is told of."""
+    (folder / TEMPLATE).write_text(json.dumps(pod_manifest("copy", **SIDECAR)))
+    assert (
+        about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])["pods"][
+            :3
+        ]
+        == PODS
+    )
+
+
+def test_replay(folder):
+    """The Summary of a replay has the warnings, and the text about it the sentence."""
+    told = ran("replay", "dump.json", *OLD, status=(0, 1))
+    assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
+    assert f"{SIDECARS}." in told.err
+
+
+def test_the_release_that_reads_all(folder):
+    """1.34 reads everything, so that there is no warning, and nothing to refuse."""
+    assert (
+        ran("simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)).document[
             "warnings"
         ]
-        assert (
-            found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
-        )
+        == []
+    )
+
+
+def test_nodes_beyond_all_releases(folder):
+    """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
+    newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
+    (folder / "dump.json").write_text(newer)
+    (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document[
+        "warnings"
+    ]
+    assert found["text"] == "the nodes run 1.99, and are evaluated as 1.36, the newest release that is known"
 
 
 def test_resizes():
@@ -132,47 +136,50 @@ def told(item, release, **gates):
     return [notice.sentence(1) for notice in release_notices(algorithm, [], [item])]
 
 
-class TestGates:
-    CLAIMING = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
-    WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
+# --- Gates --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "release, why",
-        [
-            ("1.16", "1.16 does not support them"),
-            (
-                "1.30",
-                "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled",
-            ),
-            ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
-            ("1.34", ""),
-        ],
+
+CLAIMING = pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])
+WHOLE = pod("p", resources={"requests": {"cpu": "1"}})
+
+
+@pytest.mark.parametrize(
+    "release, why",
+    [
+        ("1.16", "1.16 does not support them"),
+        (
+            "1.30",
+            "1.30 supports them only with feature gate DynamicResourceAllocation, and that is not modelled",
+        ),
+        ("1.33", "1.33 supports them only with feature gate DynamicResourceAllocation"),
+        ("1.34", ""),
+    ],
+)
+def test_claims(release, why):
+    """Claims count where the plugin runs; else the sentence says what would make it run."""
+    assert told(CLAIMING, release) == ([f"Resource claims of 1 pod are ignored: {why}"] if why else [])
+
+
+def test_a_gate_switched_on():
+    """A gate that is switched on switches its warning off, and one that is switched off brings it."""
+    assert told(WHOLE, "1.33") != []
+    assert told(WHOLE, "1.33", PodLevelResources=True) == []
+    assert told(WHOLE, "1.34", PodLevelResources=False) != []
+
+
+def test_unmodelled_features_of_devices():
+    """Features of devices that no release here reads are told of once for all slices."""
+    algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
+    device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
+    tainted = obj(
+        manifest(
+            "ResourceSlice",
+            "s",
+            apiVersion="resource.k8s.io/v1",
+            spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
+        )
     )
-    def test_claims(self, release, why):
-        """Claims count where the plugin runs; else the sentence says what would make it run."""
-        assert told(self.CLAIMING, release) == (
-            [f"Resource claims of 1 pod are ignored: {why}"] if why else []
-        )
-
-    def test_a_gate_switched_on(self):
-        """A gate that is switched on switches its warning off, and one that is switched off brings it."""
-        assert told(self.WHOLE, "1.33") != []
-        assert told(self.WHOLE, "1.33", PodLevelResources=True) == []
-        assert told(self.WHOLE, "1.34", PodLevelResources=False) != []
-
-    def test_unmodelled_features_of_devices(self):
-        """Features of devices that no release here reads are told of once for all slices."""
-        algorithm = SchedulerSpec.of(options_of({"release": "1.34"})).read().engine().algorithm
-        device = {"name": "g", "taints": [{"effect": "NoSchedule"}]}
-        tainted = obj(
-            manifest(
-                "ResourceSlice",
-                "s",
-                apiVersion="resource.k8s.io/v1",
-                spec={"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
-            )
-        )
-        ask = yaml.safe_load("""
+    ask = yaml.safe_load("""
         name: g
         firstAvailable:
         - name: a
@@ -180,9 +187,7 @@ class TestGates:
           capacity:
             requests: {memory: 4Gi}
         """)
-        claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
-        notice, more = release_notices(algorithm, [tainted, claim], [])
-        assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
-        assert notice.sentence(1).startswith(
-            "Device taints of 1 ResourceSlice are ignored: 1.34 supports them"
-        )
+    claim = obj(manifest("ResourceClaim", "c", spec={"devices": {"requests": [ask]}}))
+    notice, more = release_notices(algorithm, [tainted, claim], [])
+    assert more.sentence(1).startswith("Capacity of 1 ResourceClaim is ignored")
+    assert notice.sentence(1).startswith("Device taints of 1 ResourceSlice are ignored: 1.34 supports them")

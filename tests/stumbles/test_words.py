@@ -9,10 +9,9 @@ import kubeclassic
 from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.program import ran
 
-CLUSTER = str(ROOT / "examples" / "cluster")
 WITHOUT_INPUT = {
     "conform": "its cases are recorded",
     "policy-migrate": "a configuration as kube-scheduler reads it",
@@ -80,4 +79,4 @@ def test_help_has_no_puzzles(name):
 )
 def test_docs_have_no_puzzles(path):
     """Nor has any page."""
-    assert PUZZLES.findall(path.read_text(encoding="utf-8")) == []
+    assert PUZZLES.findall(path.read_text()) == []

@@ -29,4 +29,4 @@ def affinity(want=(), refuse=(), like=(), dislike=()):
 
 def peer(name="f", on="a", app="a", namespace="default", **terms):
     """A pod that is there, with these terms."""
-    return pod(name, on=on, labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
+    return pod(name, on=on, app=app, namespace=namespace, affinity=affinity(**terms))

@@ -35,7 +35,7 @@ class Example:
         target = words[-1] if len(words) > 2 and words[-2] == ">" else None
         done = inside(*(words[1:-2] if target else words[1:]), cwd=Path())
         if target is not None:
-            Path(target).write_text(done.stdout, encoding="utf-8")
+            Path(target).write_text(done.stdout)
             return done.returncode, done.stderr
         return done.returncode, done.stdout + done.stderr
 
@@ -63,7 +63,7 @@ def examples_of(page):
 def main():
     """Print what the examples of the pages print now: ``python -m tests.support.consoleblocks docs/PAGE.md``."""
     for path in sys.argv[1:]:
-        for example in examples_of(Path(path).read_text(encoding="utf-8")):
+        for example in examples_of(Path(path).read_text()):
             status, text = example.run()
             sys.stdout.write(f"$ {example.command}\n{text}(status {status})\n\n")
 

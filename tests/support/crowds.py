@@ -91,7 +91,7 @@ def _pods(draw, prefix, most, node_name="", *, with_terms=False, **more):
             requests=draw(st.sampled_from(SIZES)),
             labels=draw(st.sampled_from([{}, {"app": "a"}, {"app": "b"}])),
             priority=draw(st.integers(-1, 3)),
-            metadata={"uid": f"uid-{prefix}{number}"},
+            uid=f"uid-{prefix}{number}",
             status={"startTime": draw(st.sampled_from(STARTS)), **more},
         )
         for number in range(draw(st.integers(0, most)))
@@ -170,5 +170,5 @@ def crowds(draw, *, with_terms=False):
         spec["topologySpreadConstraints"] = draw(st.lists(_constraints(), max_size=1))
     priority = draw(st.integers(0, 4))
     requests = draw(st.sampled_from(INCOMING))
-    incoming = pod("p", requests=requests, priority=priority, metadata={"uid": "uid-p"}, **spec)
+    incoming = pod("p", requests=requests, priority=priority, uid="uid-p", **spec)
     return Crowd(_nodes(draw), pods, nominated, _budgets(draw), incoming)

@@ -47,7 +47,7 @@ def owned(name, app="web", on="", cpu="1", **more):
         else []
     )
     metadata = {"ownerReferences": owners, "uid": f"uid-{name}", **more.pop("metadata", {})}
-    return pod(name, on=on, requests={"cpu": cpu}, labels={"app": app}, metadata=metadata, **more)
+    return pod(name, on=on, cpu=cpu, app=app, metadata=metadata, **more)
 
 
 def with_devices():

@@ -11,7 +11,7 @@ DISK = [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}]
 CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
 
 PLAIN = pod("p", labels=WEB)
-ASKING = pod("p", requests={"cpu": "2"})
+ASKING = pod("p", cpu="2")
 
 both_releases = pytest.mark.parametrize("release", ["1.12", "1.13"])
 

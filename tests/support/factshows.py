@@ -40,7 +40,7 @@ def cut_down():
     """Fact -> the case that shows it, of those that were found."""
     if not FILE.exists():
         return {}
-    with gzip.open(FILE, "rt", encoding="utf-8") as stream:
+    with gzip.open(FILE, "rt") as stream:
         return {found["fact"]: found["case"] for found in map(json.loads, filter(str.strip, stream))}
 
 

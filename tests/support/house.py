@@ -42,7 +42,7 @@ def nodes(module):
 @cache
 def text(path):
     """The text of a file."""
-    return (ROOT / path).read_text(encoding="utf-8")
+    return (ROOT / path).read_text()
 
 
 @cache

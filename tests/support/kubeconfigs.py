@@ -15,5 +15,5 @@ def kubeconfig(folder, cluster, user=None, **more):
         **more,
     }
     path = folder / "kubeconfig.yaml"
-    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    path.write_text(yaml.safe_dump(document))
     return path

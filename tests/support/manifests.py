@@ -16,19 +16,32 @@ def node(name="a", cpu="4", memory="32Gi", pods="110", *, labels=None, **more):
     }
 
 
-def pod(name="web", cpu=None, *, on="", requests=None, limits=None, labels=None, namespace="default", **spec):
-    """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and
-    ``status`` are merged in."""
-    meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
-    status = spec.pop("status", {})
+def pod(
+    name="web",
+    cpu=None,
+    *,
+    app=None,
+    on="",
+    requests=None,
+    limits=None,
+    labels=None,
+    namespace="default",
+    **spec,
+):
+    """A pod, bound with *on*; *spec*: ``uid``, the node it is ``nominated`` to, and further fields of its
+    spec, by the API's names; ``metadata`` and ``status`` are merged in."""
+    meta = {
+        "name": name,
+        "namespace": namespace,
+        "labels": ({} if app is None else {"app": app}) | (labels or {}),
+    }
+    meta |= ({"uid": spec.pop("uid")} if "uid" in spec else {}) | spec.pop("metadata", {})
+    status = ({"nominatedNodeName": spec.pop("nominated")} if "nominated" in spec else {}) | spec.pop(
+        "status", {}
+    )
     amounts = ({} if cpu is None else {"cpu": cpu}) | (requests or {})
-    containers = [
-        {
-            "name": "c",
-            "image": "img",
-            "resources": {"requests": amounts, **({"limits": limits} if limits else {})},
-        }
-    ]
+    resources = {"requests": amounts, **({"limits": limits} if limits else {})}
+    containers = [{"name": "c", "image": "img", "resources": resources}]
     spec = {"containers": containers, **({"nodeName": on} if on else {}), **spec}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
 

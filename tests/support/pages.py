@@ -84,4 +84,4 @@ def with_page(folder, *words, status=0):
     """The page of a command, which is written in *folder*, and what ``-o json`` says beside it."""
     page = folder / "page.html"
     record = ran(*words, "--report", page, "-o", "json", status=status).document
-    return page.read_text(encoding="utf-8"), record
+    return page.read_text(), record

@@ -87,7 +87,7 @@ def exchanges(version, scenario, who="kube-scheduler"):
 
 
 def _read(version, scenario):
-    with gzip.open(SHARED / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(SHARED / "recordings" / version / f"{scenario}.jsonl.gz", "rt") as lines:
         return [_exchange(json.loads(line)) for line in lines]
 
 

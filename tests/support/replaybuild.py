@@ -39,7 +39,7 @@ def of_engine(made, *events, until=None, **delays):
 
 def asking(name, cpu="1", **more):
     """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, **more)
+    return pod(name, cpu=cpu, **more)
 
 
 def played(made):

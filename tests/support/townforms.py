@@ -32,7 +32,7 @@ def machine(number, variant):
     )
 
 
-GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PLAIN = GIVEN["plain"]
 """What pods ask for that look at sums alone."""
 FORMS = [*PLAIN, *GIVEN["near"]]
@@ -50,15 +50,15 @@ def person(variant, name, on="", plain=False):
     return pod(
         name,
         on=on,
-        labels={"app": "ab"[variant // 3 % 2]},
+        app="ab"[variant // 3 % 2],
         priority=(0, 0, 5, 10)[variant // 5 % 4],
-        metadata={"uid": f"uid-{name}"},
+        uid=f"uid-{name}",
         status={"startTime": f"2026-01-01T00:{variant % 60:02}:00Z"} if on else {},
         **form,
     )
 
 
-IMPORTANT = pod("important", requests={"cpu": "3"}, priority=10, metadata={"uid": "uid-important"})
+IMPORTANT = pod("important", cpu="3", priority=10, uid="uid-important")
 """A pod that mostly fits nowhere as long as others stay."""
 
 

@@ -81,7 +81,7 @@ AVOID = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "Repli
 # --- pods ---------------------------------------------------------------------------------------------------
 
 
-FORMS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+FORMS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 """By subject: what makes a pod's form, in the terms of :func:`tests.support.manifests.pod`."""
 
 ANY_FORM = [form for forms in FORMS.values() for form in forms]

@@ -27,96 +27,108 @@ def admitted(spec, *known):
     return pod.spec
 
 
-class TestPriority:
-    @pytest.mark.parametrize(
-        "name, priority",
-        [
-            ("high", 1000),
-            ("system-cluster-critical", 2_000_000_000),
-            ("system-node-critical", 2_000_001_000),
-            ("", 0),
-        ],
+# --- Priority -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, priority",
+    [
+        ("high", 1000),
+        ("system-cluster-critical", 2_000_000_000),
+        ("system-node-critical", 2_000_001_000),
+        ("", 0),
+    ],
+)
+def test_class_gives_priority(name, priority):
+    """A pod has the priority of its class; two classes are always there; without class it is 0."""
+    spec = admitted(PodSpec(priority_class_name=name), priority_class("high", 1000))
+    assert (spec.priority, spec.priority_class_name) == (priority, name)
+
+
+def test_lowest_global_default():
+    """A pod without class gets the global default; of several the one with the lowest value."""
+    spec = admitted(
+        PodSpec(), priority_class("a", 7, True), priority_class("b", 5, True), priority_class("c", 1)
     )
-    def test_class_gives_priority(self, name, priority):
-        """A pod has the priority of its class; two classes are always there; without class it is 0."""
-        spec = admitted(PodSpec(priority_class_name=name), priority_class("high", 1000))
-        assert (spec.priority, spec.priority_class_name) == (priority, name)
-
-    def test_lowest_global_default(self):
-        """A pod without class gets the global default; of several the one with the lowest value."""
-        spec = admitted(
-            PodSpec(), priority_class("a", 7, True), priority_class("b", 5, True), priority_class("c", 1)
-        )
-        assert (spec.priority, spec.priority_class_name) == (5, "b")
-
-    def test_unknown_class_is_refused(self):
-        """A pod of an unknown class is refused in upstream's words."""
-        pod = Pod(spec=PodSpec(priority_class_name="none"))
-        result = admit([pod])
-        assert (result.objects, result.refused) == ((), ((pod, "no PriorityClass with name none was found"),))
-
-    def test_class_among_the_same_objects(self):
-        """A class that comes with the pods counts, wherever it stands."""
-        result = admit([Pod(spec=PodSpec(priority_class_name="high")), priority_class("high", 9)])
-        assert [found.priority for found in result.objects if isinstance(found, Pod)] == [9]
-
-    def test_given_priority(self):
-        """A priority without a class stays, one that differs from its class's is refused."""
-        assert admitted(PodSpec(priority=3), priority_class("d", 5, True)).priority == 3
-        ((_, reason),) = admit(
-            [Pod(spec=PodSpec(priority=3, priority_class_name="d"))], [priority_class("d", 5)]
-        ).refused
-        assert reason.startswith("the integer value of priority (3) must not be provided in pod spec")
-
-    def test_preemption_policy(self):
-        """A pod has its class's preemption policy; a different one of its own is refused."""
-        never = priority_class("n", 5, policy="Never")
-        assert admitted(PodSpec(priority_class_name="n"), never).preemption_policy == "Never"
-        assert admitted(PodSpec(preemption_policy="Never")).preemption_policy == "Never"
-        spec = PodSpec(priority_class_name="n", preemption_policy="PreemptLowerPriority")
-        ((_, reason),) = admit([Pod(spec=spec)], [never]).refused
-        assert reason.startswith(
-            "the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided"
-        )
-
-    def test_created_pods_stay(self):
-        """A pod that was created already is left as it is."""
-        pod = Pod(
-            metadata=ObjectMeta(creation_timestamp="2020-01-01T00:00:00Z"),
-            spec=PodSpec(priority_class_name="gone"),
-        )
-        assert admit([pod], [priority_class("d", 5, True)]).objects == (pod,)
+    assert (spec.priority, spec.priority_class_name) == (5, "b")
 
 
-class TestDefaultStorageClass:
-    @staticmethod
-    def storage(name, mark="storageclass.kubernetes.io/is-default-class", value="true"):
-        return StorageClass(metadata=ObjectMeta(name=name, annotations=Map({mark: value})))
+def test_unknown_class_is_refused():
+    """A pod of an unknown class is refused in upstream's words."""
+    pod = Pod(spec=PodSpec(priority_class_name="none"))
+    result = admit([pod])
+    assert (result.objects, result.refused) == ((), ((pod, "no PriorityClass with name none was found"),))
 
-    @pytest.mark.parametrize(
-        "mark",
-        ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+
+def test_class_among_the_same_objects():
+    """A class that comes with the pods counts, wherever it stands."""
+    result = admit([Pod(spec=PodSpec(priority_class_name="high")), priority_class("high", 9)])
+    assert [found.priority for found in result.objects if isinstance(found, Pod)] == [9]
+
+
+def test_given_priority():
+    """A priority without a class stays, one that differs from its class's is refused."""
+    assert admitted(PodSpec(priority=3), priority_class("d", 5, True)).priority == 3
+    ((_, reason),) = admit(
+        [Pod(spec=PodSpec(priority=3, priority_class_name="d"))], [priority_class("d", 5)]
+    ).refused
+    assert reason.startswith("the integer value of priority (3) must not be provided in pod spec")
+
+
+def test_preemption_policy():
+    """A pod has its class's preemption policy; a different one of its own is refused."""
+    never = priority_class("n", 5, policy="Never")
+    assert admitted(PodSpec(priority_class_name="n"), never).preemption_policy == "Never"
+    assert admitted(PodSpec(preemption_policy="Never")).preemption_policy == "Never"
+    spec = PodSpec(priority_class_name="n", preemption_policy="PreemptLowerPriority")
+    ((_, reason),) = admit([Pod(spec=spec)], [never]).refused
+    assert reason.startswith(
+        "the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided"
     )
-    def test_claims_without_class_get_it(self, mark):
-        """A claim that names no class gets the default one; an empty name is a name."""
-        claims = [
-            PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name))
-            for name in (None, "", "x")
-        ]
-        result = admit(claims, [self.storage("fast", mark), self.storage("slow", value="false")]).objects
-        assert [
-            found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)
-        ] == ["fast", "", "x"]
 
-    def test_beta_annotation_is_a_class(self):
-        """A claim whose class stands in the beta annotation is left as it is."""
-        claim = PersistentVolumeClaim(
-            metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"}))
-        )
-        assert admit([claim], [self.storage("fast")]).objects == (claim,)
 
-    def test_two_defaults_are_refused(self):
-        """With two default classes a claim without class is refused."""
-        claim = PersistentVolumeClaim()
-        ((_, reason),) = admit([claim], [self.storage("a"), self.storage("b")]).refused
-        assert reason == "Internal error occurred: 2 default StorageClasses were found"
+def test_created_pods_stay():
+    """A pod that was created already is left as it is."""
+    pod = Pod(
+        metadata=ObjectMeta(creation_timestamp="2020-01-01T00:00:00Z"),
+        spec=PodSpec(priority_class_name="gone"),
+    )
+    assert admit([pod], [priority_class("d", 5, True)]).objects == (pod,)
+
+
+# --- Default storage class ----------------------------------------------------------------------------------
+
+
+def storage(name, mark="storageclass.kubernetes.io/is-default-class", value="true"):
+    return StorageClass(metadata=ObjectMeta(name=name, annotations=Map({mark: value})))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+)
+def test_claims_without_class_get_it(mark):
+    """A claim that names no class gets the default one; an empty name is a name."""
+    claims = [
+        PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(storage_class_name=name))
+        for name in (None, "", "x")
+    ]
+    result = admit(claims, [storage("fast", mark), storage("slow", value="false")]).objects
+    assert [
+        found.spec.storage_class_name for found in result if isinstance(found, PersistentVolumeClaim)
+    ] == ["fast", "", "x"]
+
+
+def test_beta_annotation_is_a_class():
+    """A claim whose class stands in the beta annotation is left as it is."""
+    claim = PersistentVolumeClaim(
+        metadata=ObjectMeta(annotations=Map({"volume.beta.kubernetes.io/storage-class": "x"}))
+    )
+    assert admit([claim], [storage("fast")]).objects == (claim,)
+
+
+def test_two_defaults_are_refused():
+    """With two default classes a claim without class is refused."""
+    claim = PersistentVolumeClaim()
+    ((_, reason),) = admit([claim], [storage("a"), storage("b")]).refused
+    assert reason == "Internal error occurred: 2 default StorageClasses were found"

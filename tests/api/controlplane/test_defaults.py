@@ -41,94 +41,102 @@ def completed(**spec):
     return with_defaults(Pod(spec=PodSpec(**spec))).spec
 
 
-class TestPodDefaults:
-    def test_limits_stand_in_for_absent_requests(self):
-        """A limit is the request of its resource where that is absent, in init containers too; an explicit 0
-        stays."""
-        container = asking(requests=amounts(cpu="0"), limits=amounts(cpu="1", memory="1Gi"))
-        spec = completed(containers=(container,), init_containers=(container,))
-        assert (
-            spec.containers[0].requests == spec.init_containers[0].requests == amounts(cpu="0", memory="1Gi")
-        )
-
-    def test_ports(self):
-        """A port's protocol is TCP; on the host's network its number is also the host's."""
-        ports = (
-            ContainerPort(container_port=80),
-            ContainerPort(container_port=53, host_port=5353, protocol="UDP"),
-        )
-        assert completed(containers=(Container(ports=ports),)).containers[0].ports == (
-            ContainerPort(container_port=80, protocol="TCP"),
-            ports[1],
-        )
-        on_host = completed(containers=(Container(ports=ports),), host_network=True).containers[0].ports
-        assert [port.host_port for port in on_host] == [80, 5353]
-
-    def test_amounts_are_stored_in_thousandths(self):
-        """Requests finer than a thousandth are rounded up."""
-        assert completed(containers=(asking(requests=amounts(cpu="1.0000001")),)).containers[
-            0
-        ].requests == amounts(cpu="1001m")
-
-    def test_scheduler_name(self):
-        """The scheduler is the default one unless named."""
-        assert [completed(scheduler_name=name).scheduler_name for name in ("", "mine")] == [
-            "default-scheduler",
-            "mine",
-        ]
-
-    def test_rbd_pool(self):
-        """A Ceph volume without pool is in pool rbd."""
-        volumes = (Volume(name="v", rbd=RBD(image="i")), Volume(name="w", rbd=RBD(pool="p")))
-        assert [volume.rbd.pool for volume in completed(volumes=volumes).volumes if volume.rbd] == [
-            "rbd",
-            "p",
-        ]
-
-    def test_nothing_to_do_changes_nothing(self):
-        """A complete pod is returned itself."""
-        complete = with_defaults(Pod(spec=PodSpec(containers=(asking(limits=amounts(cpu="1")),))))
-        assert with_defaults(complete) is complete
+# --- Pod defaults -------------------------------------------------------------------------------------------
 
 
-class TestOtherDefaults:
-    def test_allocatable_is_capacity(self):
-        """A node without allocatable offers its capacity."""
-        assert with_defaults(
-            Node(status=NodeStatus(capacity=amounts(cpu="4")))
-        ).status.allocatable == amounts(cpu="4")
-        both = NodeStatus(capacity=amounts(cpu="4"), allocatable=amounts(cpu="3"))
-        assert with_defaults(Node(status=both)).status == both
+def test_limits_stand_in_for_absent_requests():
+    """A limit is the request of its resource where that is absent, in init containers too; an explicit 0
+    stays."""
+    container = asking(requests=amounts(cpu="0"), limits=amounts(cpu="1", memory="1Gi"))
+    spec = completed(containers=(container,), init_containers=(container,))
+    assert spec.containers[0].requests == spec.init_containers[0].requests == amounts(cpu="0", memory="1Gi")
 
-    @pytest.mark.parametrize("claim, phase", [(None, "Available"), (ObjectReference(name="c"), "Bound")])
-    def test_persistent_volumes(self, claim, phase):
-        """A volume is a file system, and available unless it has a claim."""
-        volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, rbd=RBD())))
-        assert (volume.spec.volume_mode, volume.phase, volume.spec.source.rbd) == (
-            "Filesystem",
-            phase,
-            RBD(pool="rbd"),
-        )
-        assert with_defaults(volume.in_phase("Released")).phase == "Released"
 
-    @pytest.mark.parametrize("name, phase", [("", "Pending"), ("v", "Bound")])
-    def test_claims(self, name, phase):
-        """A claim is for a file system, and pending unless it names a volume."""
-        claim = with_defaults(PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(volume_name=name)))
-        assert (claim.spec.volume_mode, claim.phase) == ("Filesystem", phase)
+def test_ports():
+    """A port's protocol is TCP; on the host's network its number is also the host's."""
+    ports = (
+        ContainerPort(container_port=80),
+        ContainerPort(container_port=53, host_port=5353, protocol="UDP"),
+    )
+    assert completed(containers=(Container(ports=ports),)).containers[0].ports == (
+        ContainerPort(container_port=80, protocol="TCP"),
+        ports[1],
+    )
+    on_host = completed(containers=(Container(ports=ports),), host_network=True).containers[0].ports
+    assert [port.host_port for port in on_host] == [80, 5353]
 
-    def test_storage_classes(self):
-        """A storage class binds at once unless it says otherwise."""
-        assert with_defaults(StorageClass()).volume_binding_mode == "Immediate"
-        assert (
-            with_defaults(StorageClass(volume_binding_mode="WaitForFirstConsumer")).volume_binding_mode
-            == "WaitForFirstConsumer"
-        )
 
-    def test_other_kinds_have_none(self):
-        """A kind without defaults is returned itself."""
-        service = Service()
-        assert with_defaults(service) is service
+def test_amounts_are_stored_in_thousandths():
+    """Requests finer than a thousandth are rounded up."""
+    assert completed(containers=(asking(requests=amounts(cpu="1.0000001")),)).containers[
+        0
+    ].requests == amounts(cpu="1001m")
+
+
+def test_scheduler_name():
+    """The scheduler is the default one unless named."""
+    assert [completed(scheduler_name=name).scheduler_name for name in ("", "mine")] == [
+        "default-scheduler",
+        "mine",
+    ]
+
+
+def test_rbd_pool():
+    """A Ceph volume without pool is in pool rbd."""
+    volumes = (Volume(name="v", rbd=RBD(image="i")), Volume(name="w", rbd=RBD(pool="p")))
+    assert [volume.rbd.pool for volume in completed(volumes=volumes).volumes if volume.rbd] == ["rbd", "p"]
+
+
+def test_nothing_to_do_changes_nothing():
+    """A complete pod is returned itself."""
+    complete = with_defaults(Pod(spec=PodSpec(containers=(asking(limits=amounts(cpu="1")),))))
+    assert with_defaults(complete) is complete
+
+
+# --- Other defaults -----------------------------------------------------------------------------------------
+
+
+def test_allocatable_is_capacity():
+    """A node without allocatable offers its capacity."""
+    assert with_defaults(Node(status=NodeStatus(capacity=amounts(cpu="4")))).status.allocatable == amounts(
+        cpu="4"
+    )
+    both = NodeStatus(capacity=amounts(cpu="4"), allocatable=amounts(cpu="3"))
+    assert with_defaults(Node(status=both)).status == both
+
+
+@pytest.mark.parametrize("claim, phase", [(None, "Available"), (ObjectReference(name="c"), "Bound")])
+def test_persistent_volumes(claim, phase):
+    """A volume is a file system, and available unless it has a claim."""
+    volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, rbd=RBD())))
+    assert (volume.spec.volume_mode, volume.phase, volume.spec.source.rbd) == (
+        "Filesystem",
+        phase,
+        RBD(pool="rbd"),
+    )
+    assert with_defaults(volume.in_phase("Released")).phase == "Released"
+
+
+@pytest.mark.parametrize("name, phase", [("", "Pending"), ("v", "Bound")])
+def test_claims(name, phase):
+    """A claim is for a file system, and pending unless it names a volume."""
+    claim = with_defaults(PersistentVolumeClaim(spec=PersistentVolumeClaimSpec(volume_name=name)))
+    assert (claim.spec.volume_mode, claim.phase) == ("Filesystem", phase)
+
+
+def test_storage_classes():
+    """A storage class binds at once unless it says otherwise."""
+    assert with_defaults(StorageClass()).volume_binding_mode == "Immediate"
+    assert (
+        with_defaults(StorageClass(volume_binding_mode="WaitForFirstConsumer")).volume_binding_mode
+        == "WaitForFirstConsumer"
+    )
+
+
+def test_other_kinds_have_none():
+    """A kind without defaults is returned itself."""
+    service = Service()
+    assert with_defaults(service) is service
 
 
 @pytest.mark.parametrize("texts", [("1Gi", "1073741824"), ("1073741824", "1Gi"), ("1", "1000m")])

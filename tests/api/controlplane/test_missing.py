@@ -82,7 +82,7 @@ class TestWholeKinds:
     def test_only_in_dumps(self):
         """Services, budgets and classes are missed in what an API server gave, not in what was written by
         hand."""
-        given = [pod("there", on="a", priority=0), pod("p", labels={"app": "web"}, priority=5)]
+        given = [pod("there", on="a", priority=0), pod("p", app="web", priority=5)]
         assert told(node("a"), *given, lacks_classes=True) == []
         assert told(live_node(), *given, lacks_classes=True) == [
             missing.NO_PRIORITY_CLASSES,
@@ -93,13 +93,11 @@ class TestWholeKinds:
     def test_only_where_they_matter(self):
         """Services matter to pods with labels, budgets where somebody can be evicted."""
         assert told(live_node(), pod("there", on="a"), pod("p")) == []
-        assert told(live_node(), pod("there", on="a"), pod("p", labels={"app": "web"})) == [
-            missing.NO_SERVICES
-        ]
+        assert told(live_node(), pod("there", on="a"), pod("p", app="web")) == [missing.NO_SERVICES]
         assert told(live_node(), pod("there", on="a"), pod("p", priority=1)) == [missing.NO_BUDGETS]
 
     def test_not_where_they_are(self):
         """Any service, budget or class will do."""
         there = [made("Service", "s"), made("PodDisruptionBudget", "b"), made("PriorityClass", "c")]
-        waiting = pod("p", labels={"app": "web"}, priority=5)
+        waiting = pod("p", app="web", priority=5)
         assert told(live_node(), pod("there", on="a"), waiting, *there, lacks_classes=True) == []

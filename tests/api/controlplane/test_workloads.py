@@ -25,7 +25,7 @@ from tests.support.refusals import refusal_text
 
 def expand(given, nodes=(), pods=(), claims=(), **options):
     """What the controllers of the given workloads would add."""
-    known = controllers.Known(tuple(nodes), tuple(pods), tuple(claims))
+    known = [*nodes, *pods, *claims]
     return list(controllers.expand(given, known, **options).objects)
 
 
@@ -70,96 +70,104 @@ def nodes(*given):
     return [Node(metadata=ObjectMeta(name=name, labels=Map(name=name))) for name in given]
 
 
-class TestReplicas:
-    @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
-    def test_pods_of_the_template(self, kind):
-        """As many pods as replicas are made, with the template's labels and defaults, owned by the workload."""
-        made = expand([workload(kind, replicas=2, uid="u")])
-        assert names(made) == ["x/web-0", "x/web-1"]
-        pod = pods(made)[0]
-        assert pod.labels == {"app": "web"}
-        version = workload(kind)["apiVersion"]
-        assert pod.metadata.controller == OwnerReference(
-            kind=kind, name="web", uid="u", api_version=version, controller=True
-        )
-        assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
-        assert pod.spec.scheduler_name == "default-scheduler"
-
-    def test_one_replica_unless_told(self):
-        """Replicas are 1 where absent and may be 0."""
-        specs = [{}, {"replicas": 0}]
-        assert [len(expand([workload("ReplicaSet", **spec)])) for spec in specs] == [1, 0]
-
-    def test_pods_that_are_there_count(self):
-        """Pods under control count, by name or by UID, but not finished ones, nor those of another workload
-        of that name."""
-        present = [
-            owned("ReplicaSet", "web", "web-0"),
-            owned("ReplicaSet", "web", "a", uid="u"),
-            owned("ReplicaSet", "web", "b", uid="before"),
-            owned("ReplicaSet", "web", "c", phase="Failed"),
-            owned("ReplicaSet", "other", "d"),
-            Pod(metadata=ObjectMeta(name="web-1", namespace="x")),
-        ]
-        assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == [
-            "x/web-2",
-            "x/web-3",
-        ]
-
-    def test_deleted_pods_are_replaced(self):
-        """A pod that is being deleted does not count."""
-        pod = owned("ReplicaSet", "web", "web-0")
-        going = replace(pod, metadata=replace(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
-        assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
-
-    def test_expanding_again_adds_nothing(self):
-        """What was made counts the next time."""
-        given = [
-            workload("ReplicaSet", replicas=2),
-            workload("Job", name="j", parallelism=2, completions=3),
-            workload("DaemonSet", name="d"),
-        ]
-        made = expand(given, nodes("n"))
-        assert expand(given, nodes("n"), pods(made)) == []
+# --- Replicas -----------------------------------------------------------------------------------------------
 
 
-class TestDeployment:
-    def test_a_replica_set_is_implied(self):
-        """A deployment stands for a ReplicaSet named after its template, which owns the pods."""
-        made = expand([workload("Deployment", replicas=2)])
-        replica_set = made[0]
-        assert isinstance(replica_set, ReplicaSet)
-        hashed = replica_set.name.removeprefix("web-")
-        assert len(hashed) == 10
-        assert (
-            replica_set.selector.match_labels
-            == replica_set.labels
-            == {"app": "web", "pod-template-hash": hashed}
-        )
-        assert replica_set.metadata.controller.kind == "Deployment"
-        assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
-        owner = pods(made)[0].metadata.controller
-        assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
-        assert pods(made)[0].labels == replica_set.labels
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController"])
+def test_pods_of_the_template(kind):
+    """As many pods as replicas are made, with the template's labels and defaults, owned by the workload."""
+    made = expand([workload(kind, replicas=2, uid="u")])
+    assert names(made) == ["x/web-0", "x/web-1"]
+    pod = pods(made)[0]
+    assert pod.labels == {"app": "web"}
+    version = workload(kind)["apiVersion"]
+    assert pod.metadata.controller == OwnerReference(
+        kind=kind, name="web", uid="u", api_version=version, controller=True
+    )
+    assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
+    assert pod.spec.scheduler_name == "default-scheduler"
 
-    def test_names_depend_on_the_template_alone(self):
-        """The same template gives the same names, another one others."""
-        one, same, other = (
-            names(expand([workload("Deployment", template=template)]))
-            for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
-        )
-        assert one == same != other
 
-    def test_replica_sets_that_are_given_are_used(self):
-        """Where the deployment's ReplicaSets are given, the newest makes up for what the others lack."""
-        owner = {"kind": "Deployment", "name": "web", "controller": True}
-        old, new = (workload("ReplicaSet", f"web-{name}", owner, replicas=1) for name in ("old", "new"))
-        new["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
-        assert names(expand([new, workload("Deployment", replicas=3), old])) == [
-            "x/web-old-0",
-            "x/web-new-0",
-            "x/web-new-1",
-        ]
+def test_one_replica_unless_told():
+    """Replicas are 1 where absent and may be 0."""
+    specs = [{}, {"replicas": 0}]
+    assert [len(expand([workload("ReplicaSet", **spec)])) for spec in specs] == [1, 0]
+
+
+def test_pods_that_are_there_count():
+    """Pods under control count, by name or by UID, but not finished ones, nor those of another workload
+    of that name."""
+    present = [
+        owned("ReplicaSet", "web", "web-0"),
+        owned("ReplicaSet", "web", "a", uid="u"),
+        owned("ReplicaSet", "web", "b", uid="before"),
+        owned("ReplicaSet", "web", "c", phase="Failed"),
+        owned("ReplicaSet", "other", "d"),
+        Pod(metadata=ObjectMeta(name="web-1", namespace="x")),
+    ]
+    assert names(expand([workload("ReplicaSet", replicas=4, uid="u")], pods=present)) == [
+        "x/web-2",
+        "x/web-3",
+    ]
+
+
+def test_deleted_pods_are_replaced():
+    """A pod that is being deleted does not count."""
+    pod = owned("ReplicaSet", "web", "web-0")
+    going = replace(pod, metadata=replace(pod.metadata, deletion_timestamp="2020-01-01T00:00:00Z"))
+    assert names(expand([workload("ReplicaSet", replicas=1)], pods=[going])) == ["x/web-1"]
+
+
+def test_expanding_again_adds_nothing():
+    """What was made counts the next time."""
+    given = [
+        workload("ReplicaSet", replicas=2),
+        workload("Job", name="j", parallelism=2, completions=3),
+        workload("DaemonSet", name="d"),
+    ]
+    made = expand(given, nodes("n"))
+    assert expand(given, nodes("n"), pods(made)) == []
+
+
+# --- Deployment ---------------------------------------------------------------------------------------------
+
+
+def test_a_replica_set_is_implied():
+    """A deployment stands for a ReplicaSet named after its template, which owns the pods."""
+    made = expand([workload("Deployment", replicas=2)])
+    replica_set = made[0]
+    assert isinstance(replica_set, ReplicaSet)
+    hashed = replica_set.name.removeprefix("web-")
+    assert len(hashed) == 10
+    assert (
+        replica_set.selector.match_labels == replica_set.labels == {"app": "web", "pod-template-hash": hashed}
+    )
+    assert replica_set.metadata.controller.kind == "Deployment"
+    assert names(made)[1:] == [f"x/web-{hashed}-0", f"x/web-{hashed}-1"]
+    owner = pods(made)[0].metadata.controller
+    assert (owner.kind, owner.name, owner.uid) == ("ReplicaSet", replica_set.name, replica_set.uid)
+    assert pods(made)[0].labels == replica_set.labels
+
+
+def test_names_depend_on_the_template_alone():
+    """The same template gives the same names, another one others."""
+    one, same, other = (
+        names(expand([workload("Deployment", template=template)]))
+        for template in (TEMPLATE, dict(TEMPLATE), {**TEMPLATE, "spec": {}})
+    )
+    assert one == same != other
+
+
+def test_replica_sets_that_are_given_are_used():
+    """Where the deployment's ReplicaSets are given, the newest makes up for what the others lack."""
+    owner = {"kind": "Deployment", "name": "web", "controller": True}
+    old, new = (workload("ReplicaSet", f"web-{name}", owner, replicas=1) for name in ("old", "new"))
+    new["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "2"}
+    assert names(expand([new, workload("Deployment", replicas=3), old])) == [
+        "x/web-old-0",
+        "x/web-new-0",
+        "x/web-new-1",
+    ]
 
 
 def test_ordinals_and_claims():
@@ -199,73 +207,76 @@ nodeSelectorTerms:
 """)
 
 
-class TestDaemonSet:
-    def test_one_pod_a_node(self):
-        """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual
-        troubles."""
-        made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
-        assert names(list(made)) == ["x/web-a", "x/web-b"]
-        affinity = made[1].spec.affinity
-        (term,) = affinity.node_affinity.required.node_selector_terms
-        assert [(field.key, field.operator, field.values) for field in term.match_fields] == [
-            ("metadata.name", "In", ("b",))
-        ]
-        tolerated = {(t.key.removeprefix("node.kubernetes.io/"), t.effect) for t in made[0].spec.tolerations}
-        assert tolerated == {
-            ("not-ready", "NoExecute"),
-            ("unreachable", "NoExecute"),
-            *(
-                (trouble, "NoSchedule")
-                for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-            ),
-        }
+# --- Daemon set ---------------------------------------------------------------------------------------------
 
-    def test_on_the_hosts_network_an_unavailable_network_is_tolerated(self):
-        """A daemon on the host's network also tolerates an unavailable network."""
-        (pod,) = pods(expand([workload("DaemonSet", template={"spec": {"hostNetwork": True}})], nodes("a")))
-        assert "node.kubernetes.io/network-unavailable" in {
-            toleration.key for toleration in pod.spec.tolerations
-        }
 
-    @pytest.mark.parametrize(
-        "spec, made",
-        [
-            ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
-            ({"nodeName": "b"}, ["x/web-b"]),
-            (
-                {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A}}},
-                ["x/web-b"],
-            ),
-            ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
-        ],
+def test_one_pod_a_node():
+    """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual
+    troubles."""
+    made = pods(expand([workload("DaemonSet")], nodes("a", "b")))
+    assert names(list(made)) == ["x/web-a", "x/web-b"]
+    affinity = made[1].spec.affinity
+    (term,) = affinity.node_affinity.required.node_selector_terms
+    assert [(field.key, field.operator, field.values) for field in term.match_fields] == [
+        ("metadata.name", "In", ("b",))
+    ]
+    tolerated = {(t.key.removeprefix("node.kubernetes.io/"), t.effect) for t in made[0].spec.tolerations}
+    assert tolerated == {
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        *(
+            (trouble, "NoSchedule")
+            for trouble in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+        ),
+    }
+
+
+def test_on_the_hosts_network_an_unavailable_network_is_tolerated():
+    """A daemon on the host's network also tolerates an unavailable network."""
+    (pod,) = pods(expand([workload("DaemonSet", template={"spec": {"hostNetwork": True}})], nodes("a")))
+    assert "node.kubernetes.io/network-unavailable" in {toleration.key for toleration in pod.spec.tolerations}
+
+
+@pytest.mark.parametrize(
+    "spec, made",
+    [
+        ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
+        ({"nodeName": "b"}, ["x/web-b"]),
+        (
+            {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A}}},
+            ["x/web-b"],
+        ),
+        ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
+    ],
+)
+def test_only_where_it_may_run(spec, made):
+    """Node name, selector, required affinity and taints decide which nodes get a pod."""
+    tainted = Node(
+        metadata=ObjectMeta(name="tainted"), spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),))
     )
-    def test_only_where_it_may_run(self, spec, made):
-        """Node name, selector, required affinity and taints decide which nodes get a pod."""
-        tainted = Node(
-            metadata=ObjectMeta(name="tainted"),
-            spec=NodeSpec(taints=(Taint(key="gpu", effect="NoSchedule"),)),
-        )
-        given = nodes("a", "b") if spec.get("affinity") else [*nodes("a", "b"), tainted]
-        assert names(expand([workload("DaemonSet", template={"spec": spec})], given)) == made
+    given = nodes("a", "b") if spec.get("affinity") else [*nodes("a", "b"), tainted]
+    assert names(expand([workload("DaemonSet", template={"spec": spec})], given)) == made
 
-    def test_unschedulable_nodes_get_one(self):
-        """The taint of an unschedulable node does not keep daemons away."""
-        cordoned = Node(
-            metadata=ObjectMeta(name="c"),
-            spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),)),
-        )
-        assert names(expand([workload("DaemonSet")], [cordoned])) == ["x/web-c"]
 
-    def test_nodes_with_a_pod_get_none(self):
-        """A node with a daemon, bound or only tied to it, gets no second one."""
-        (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
-        assert names(
-            expand(
-                [workload("DaemonSet")],
-                nodes("a", "b", "c"),
-                [owned("DaemonSet", "web", "p", node_name="a"), tied],
-            )
-        ) == ["x/web-c"]
+def test_unschedulable_nodes_get_one():
+    """The taint of an unschedulable node does not keep daemons away."""
+    cordoned = Node(
+        metadata=ObjectMeta(name="c"),
+        spec=NodeSpec(taints=(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"),)),
+    )
+    assert names(expand([workload("DaemonSet")], [cordoned])) == ["x/web-c"]
+
+
+def test_nodes_with_a_pod_get_none():
+    """A node with a daemon, bound or only tied to it, gets no second one."""
+    (tied,) = pods(expand([workload("DaemonSet")], nodes("b")))
+    assert names(
+        expand(
+            [workload("DaemonSet")],
+            nodes("a", "b", "c"),
+            [owned("DaemonSet", "web", "p", node_name="a"), tied],
+        )
+    ) == ["x/web-c"]
 
 
 @pytest.mark.parametrize(

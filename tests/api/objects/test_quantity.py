@@ -43,83 +43,92 @@ def written(draw):
     return f"{sign}{number}{suffix}", Fraction(f"{sign}{number}") * factor, suffix
 
 
-class TestParsing:
-    @given(written())
-    def test_value_is_exact_to_a_billionth(self, case):
-        """A text means its number, rounded away from zero to 1e-9; binary suffixes stop at 2^63-1."""
-        text, exact, suffix = case
-        nanos = away(exact * 10**9)
-        if suffix.endswith("i"):
-            nanos = max(min(nanos, MAX_INT64 * 10**9), -MAX_INT64 * 10**9)
-        assert Quantity.parse(text).nanos == nanos
+# --- Parsing ------------------------------------------------------------------------------------------------
 
-    @given(written())
-    def test_what_fits_is_rounded_away_from_zero(self, case):
-        """Positive amounts that fit 64 bits round up to whole numbers and to thousandths."""
-        exact = abs(case[1])
-        if exact * 1000 > 2**62:
-            return
-        quantity = Quantity.parse(case[0].lstrip("+-"))
-        stored = Fraction(quantity.nanos, 10**9)
-        assert (quantity.value(), quantity.milli_value()) == (away(stored), away(stored * 1000))
 
-    @given(written())
-    def test_canonical_text_is_the_same_amount(self, case):
-        """The canonical text of an amount reads back as that amount."""
-        quantity = Quantity.parse(case[0])
-        assert Quantity.parse(str(quantity)).nanos == quantity.nanos
+@given(written())
+def test_value_is_exact_to_a_billionth(case):
+    """A text means its number, rounded away from zero to 1e-9; binary suffixes stop at 2^63-1."""
+    text, exact, suffix = case
+    nanos = away(exact * 10**9)
+    if suffix.endswith("i"):
+        nanos = max(min(nanos, MAX_INT64 * 10**9), -MAX_INT64 * 10**9)
+    assert Quantity.parse(text).nanos == nanos
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "",
-            " ",
-            "abc",
-            "1.2.3",
-            "1Kb",
-            "1mi",
-            "e5x",
-            "1 Gi",
-            "0x10",
-            "1_000",
-            "\u0661",
-            "NaN",
-            "1e",
-            "1e1.5",
-            "--1",
-            "Ei",
-            "e-20",
-        ],
-    )
-    def test_bad_syntax_is_refused(self, text):
-        """A text that is no quantity raises an error that says what was got and wanted."""
-        with pytest.raises(QuantityError, match=f"^expected a number .*, {re.escape(f'got {text!r}')}$"):
-            Quantity.parse(text)
 
-    @pytest.mark.parametrize("value", [True, [], {}, float("inf"), float("nan")])
-    def test_other_json_values_are_refused(self, value):
-        """Only texts and finite numbers are quantities."""
-        with pytest.raises(KubeclassicError):
-            Quantity.parse(value)
+@given(written())
+def test_what_fits_is_rounded_away_from_zero(case):
+    """Positive amounts that fit 64 bits round up to whole numbers and to thousandths."""
+    exact = abs(case[1])
+    if exact * 1000 > 2**62:
+        return
+    quantity = Quantity.parse(case[0].lstrip("+-"))
+    stored = Fraction(quantity.nanos, 10**9)
+    assert (quantity.value(), quantity.milli_value()) == (away(stored), away(stored * 1000))
 
-    @pytest.mark.parametrize(
-        "value, nanos",
-        [(None, 0), (2, 2 * 10**9), (1.5, 15 * 10**8), (1e21, 10**30), (10**30, 10**39), (" 1 ", 10**9)],
-    )
-    def test_numbers_null_and_blanks_are_taken(self, value, nanos):
-        """Bare JSON numbers are read by their text, null is zero, blanks around a text do not matter."""
-        assert Quantity.parse(value).nanos == nanos
 
-    @pytest.mark.parametrize("text", ["-", "+", ".", "Ki", "k", "-m", "000", "0Ei", ".e3"])
-    def test_no_digits_are_zero(self, text):
-        """Upstream reads a sign, a dot or a small suffix alone as zero."""
-        assert not Quantity.parse(text)
+@given(written())
+def test_canonical_text_is_the_same_amount(case):
+    """The canonical text of an amount reads back as that amount."""
+    quantity = Quantity.parse(case[0])
+    assert Quantity.parse(str(quantity)).nanos == quantity.nanos
 
-    def test_huge_exponents_are_refused(self):
-        """An exponent beyond all reason is an error, not an endless computation."""
-        with pytest.raises(QuantityError, match="expected an exponent of at most 4096"):
-            Quantity.parse("1e999999999")
-        assert Quantity.parse("1e-999999999").nanos == 1
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "abc",
+        "1.2.3",
+        "1Kb",
+        "1mi",
+        "e5x",
+        "1 Gi",
+        "0x10",
+        "1_000",
+        "\u0661",
+        "NaN",
+        "1e",
+        "1e1.5",
+        "--1",
+        "Ei",
+        "e-20",
+    ],
+)
+def test_bad_syntax_is_refused(text):
+    """A text that is no quantity raises an error that says what was got and wanted."""
+    with pytest.raises(QuantityError, match=f"^expected a number .*, {re.escape(f'got {text!r}')}$"):
+        Quantity.parse(text)
+
+
+@pytest.mark.parametrize("value", [True, [], {}, float("inf"), float("nan")])
+def test_other_json_values_are_refused(value):
+    """Only texts and finite numbers are quantities."""
+    with pytest.raises(KubeclassicError):
+        Quantity.parse(value)
+
+
+@pytest.mark.parametrize(
+    "value, nanos",
+    [(None, 0), (2, 2 * 10**9), (1.5, 15 * 10**8), (1e21, 10**30), (10**30, 10**39), (" 1 ", 10**9)],
+)
+def test_numbers_null_and_blanks_are_taken(value, nanos):
+    """Bare JSON numbers are read by their text, null is zero, blanks around a text do not matter."""
+    assert Quantity.parse(value).nanos == nanos
+
+
+@pytest.mark.parametrize("text", ["-", "+", ".", "Ki", "k", "-m", "000", "0Ei", ".e3"])
+def test_no_digits_are_zero(text):
+    """Upstream reads a sign, a dot or a small suffix alone as zero."""
+    assert not Quantity.parse(text)
+
+
+def test_huge_exponents_are_refused():
+    """An exponent beyond all reason is an error, not an endless computation."""
+    with pytest.raises(QuantityError, match="expected an exponent of at most 4096"):
+        Quantity.parse("1e999999999")
+    assert Quantity.parse("1e-999999999").nanos == 1
 
 
 def test_negative_long_amounts_lose_one():
@@ -137,57 +146,65 @@ def test_resource_lists_are_stored_in_thousandths():
     ]
 
 
-class TestOverflow:
-    @pytest.mark.parametrize("text", ["10P", "9223372036854776k", "1e30", "1E4096"])
-    def test_short_quantities_become_nothing(self, text):
-        """A short quantity whose thousandths do not fit 64 bits counts as 0."""
-        assert Quantity.parse(text).milli_value() == 0
-
-    def test_long_quantities_wrap(self):
-        """A quantity of more than 18 digits loses what is beyond 64 bits."""
-        long = Quantity.parse("12345678901234567890")
-        assert long.value() == wrap_int64(12345678901234567890)
-        assert long.milli_value() == wrap_int64(12345678901234567890 * 1000)
-
-    def test_capped_quantities_wrap(self):
-        """A binary quantity is capped at 2^63-1, and its thousandths wrap."""
-        capped = Quantity.parse("100Ei")
-        assert (capped.value(), capped.milli_value()) == (MAX_INT64, -1000)
-        assert Quantity.parse("-100Ei").value() == -MAX_INT64
-
-    def test_powers_beyond_int64_turn_into_the_smallest(self):
-        """A long quantity of scale 0, multiplied by a power of ten beyond 10^18, is odd or even times -2^63."""
-        long_zero = Quantity.parse(f"0.{'0' * 20}e40")
-        assert (long_zero + Quantity.parse("3e20")).value() == -(2**63)
-        assert (long_zero + Quantity.parse("4e20")).value() == 0
+# --- Overflow -----------------------------------------------------------------------------------------------
 
 
-class TestArithmetic:
-    @given(written(), written())
-    def test_sums_are_exact(self, one, other):
-        """The sum of two quantities is the sum of their exact values, in either order."""
-        a = Quantity.parse(one[0])
-        b = Quantity.parse(other[0])
-        assert (a + b).nanos == (b + a).nanos == a.nanos + b.nanos
+@pytest.mark.parametrize("text", ["10P", "9223372036854776k", "1e30", "1E4096"])
+def test_short_quantities_become_nothing(text):
+    """A short quantity whose thousandths do not fit 64 bits counts as 0."""
+    assert Quantity.parse(text).milli_value() == 0
 
-    def test_short_sums_that_overflow_become_long(self):
-        """Two short quantities whose sum does not fit 64 bits add up to one that wraps, not to nothing."""
-        half = Quantity.of(2**62)
-        assert (half + half).value() == -(2**63)
 
-    @given(st.lists(written(), min_size=2, max_size=6))
-    def test_order_is_that_of_the_exact_values(self, cases):
-        """Quantities sort by their exact values."""
-        quantities = sorted(Quantity.parse(case[0]) for case in cases)
-        assert [quantity.nanos for quantity in quantities] == sorted(
-            quantity.nanos for quantity in quantities
-        )
+def test_long_quantities_wrap():
+    """A quantity of more than 18 digits loses what is beyond 64 bits."""
+    long = Quantity.parse("12345678901234567890")
+    assert long.value() == wrap_int64(12345678901234567890)
+    assert long.milli_value() == wrap_int64(12345678901234567890 * 1000)
 
-    def test_equal_amounts_are_equal(self):
-        """Equal amounts are equal and have one hash, however they are written."""
-        assert {Quantity.parse(text) for text in ("1", "1000m", "1e0", "0.001k")} == {Quantity.of(1)}
-        one = Quantity.parse("1")
-        assert one != 1
+
+def test_capped_quantities_wrap():
+    """A binary quantity is capped at 2^63-1, and its thousandths wrap."""
+    capped = Quantity.parse("100Ei")
+    assert (capped.value(), capped.milli_value()) == (MAX_INT64, -1000)
+    assert Quantity.parse("-100Ei").value() == -MAX_INT64
+
+
+def test_powers_beyond_int64_turn_into_the_smallest():
+    """A long quantity of scale 0, multiplied by a power of ten beyond 10^18, is odd or even times -2^63."""
+    long_zero = Quantity.parse(f"0.{'0' * 20}e40")
+    assert (long_zero + Quantity.parse("3e20")).value() == -(2**63)
+    assert (long_zero + Quantity.parse("4e20")).value() == 0
+
+
+# --- Arithmetic ---------------------------------------------------------------------------------------------
+
+
+@given(written(), written())
+def test_sums_are_exact(one, other):
+    """The sum of two quantities is the sum of their exact values, in either order."""
+    a = Quantity.parse(one[0])
+    b = Quantity.parse(other[0])
+    assert (a + b).nanos == (b + a).nanos == a.nanos + b.nanos
+
+
+def test_short_sums_that_overflow_become_long():
+    """Two short quantities whose sum does not fit 64 bits add up to one that wraps, not to nothing."""
+    half = Quantity.of(2**62)
+    assert (half + half).value() == -(2**63)
+
+
+@given(st.lists(written(), min_size=2, max_size=6))
+def test_order_is_that_of_the_exact_values(cases):
+    """Quantities sort by their exact values."""
+    quantities = sorted(Quantity.parse(case[0]) for case in cases)
+    assert [quantity.nanos for quantity in quantities] == sorted(quantity.nanos for quantity in quantities)
+
+
+def test_equal_amounts_are_equal():
+    """Equal amounts are equal and have one hash, however they are written."""
+    assert {Quantity.parse(text) for text in ("1", "1000m", "1e0", "0.001k")} == {Quantity.of(1)}
+    one = Quantity.parse("1")
+    assert one != 1
 
 
 @pytest.mark.parametrize(

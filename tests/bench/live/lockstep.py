@@ -123,7 +123,7 @@ def _best(site, server, name):
             item["spec"].pop("nodeName", None)
             item["status"] = {"phase": "Pending"}
     path = server.folder / f"{name}.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path.write_text(json.dumps(document))
     asked = [*command, "explain", str(path), f"default/{name}", "--release", site.release, "-o", "json"]
     told = json.loads(subprocess.run(asked, capture_output=True, check=False, cwd="/").stdout or "{}")
     return (told.get("choice") or {}).get("ties") or []

@@ -108,7 +108,7 @@ class Server(ABC):
     def _grant(self):
         """Apply the rights of the example. What ReplicaSet says of API groups that the server does not have
         is no harm."""
-        for item in yaml.safe_load_all(RIGHTS.read_text(encoding="utf-8")):
+        for item in yaml.safe_load_all(RIGHTS.read_text()):
             resource = next(
                 (each for each in self.remote.flavour.resources if each.kind == item["kind"]), None
             )
@@ -128,7 +128,7 @@ class Server(ABC):
                 "clusters": [{"name": "c", "cluster": cluster}],
                 "users": [{"name": "u", "user": {"token": token}}],
             }
-            Path(self.kubeconfig(who)).write_text(json.dumps(document), encoding="utf-8")
+            Path(self.kubeconfig(who)).write_text(json.dumps(document))
 
 
 @attrs.define(eq=False)
@@ -194,8 +194,8 @@ class Real(Server):
             f'{tokens[who]},{name},{number},"{groups}"'
             for number, (who, (name, groups)) in enumerate(USERS.items())
         ]
-        (self.folder / "tokens.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        (self.folder / "audit.yaml").write_text(AUDIT, encoding="utf-8")
+        (self.folder / "tokens.csv").write_text("\n".join(lines) + "\n")
+        (self.folder / "audit.yaml").write_text(AUDIT)
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         pem = key.private_bytes(
             serialization.Encoding.PEM,

@@ -11,13 +11,12 @@ from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import refused
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
 CORPUS = ROOT / "tests/fuzz/corpus"
 ESCAPES = str(CORPUS / "terminal-escapes.json")
-EXAMPLE = str(ROOT / "examples/cluster")
 NODE = "n\x1b[31m\u202eX"
 COMMANDS = {
     "simulate": ["simulate", ESCAPES],
@@ -35,13 +34,13 @@ COMMANDS = {
     "drain": ["drain", ESCAPES, "--node", NODE],
     "drain auto": ["drain", ESCAPES, "--auto", "-o", "wide"],
     "upgrade": ["upgrade", ESCAPES, "--from", "1.27", "--to", "1.28"],
-    "policy": ["simulate", EXAMPLE, "--policy", str(CORPUS / "policy-escape.json")],
-    "profile": ["simulate", EXAMPLE, "--release", "1.27", "--profile", str(CORPUS / "profile-escape.json")],
+    "policy": ["simulate", CLUSTER, "--policy", str(CORPUS / "policy-escape.json")],
+    "profile": ["simulate", CLUSTER, "--release", "1.27", "--profile", str(CORPUS / "profile-escape.json")],
     "policy check": ["policy", "check", str(CORPUS / "policy-escape.json")],
     "policy migrate": ["policy", "migrate", str(CORPUS / "policy-escape.json")],
-    "selector": ["simulate", EXAMPLE, "-l", "\x1b[31m=="],
-    "release": ["simulate", EXAMPLE, "--release", "\x1b[31m"],
-    "gates": ["simulate", EXAMPLE, "--feature-gates", "\x1b[31m=true"],
+    "selector": ["simulate", CLUSTER, "-l", "\x1b[31m=="],
+    "release": ["simulate", CLUSTER, "--release", "\x1b[31m"],
+    "gates": ["simulate", CLUSTER, "--feature-gates", "\x1b[31m=true"],
     "a file": ["simulate", "\x1b[31m\u202e"],
 }
 

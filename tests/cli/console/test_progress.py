@@ -11,9 +11,9 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
 from kubeclassic.cli.console.progress import Work, counting, telling, working
+from tests.conftest import CLUSTER
 from tests.support.program import Terminal
 
-CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
 POD = str(Path(CLUSTER).parent / "capacity" / "small-pod.yaml")
 NO_PATIENCE = 60.0
 
@@ -58,75 +58,85 @@ def test_it_says_how_far_it_is(work, told):
     assert work.told() == told
 
 
-class TestBar:
-    def test_it_counts(self, monkeypatch):
-        """At a terminal a bar says what is done and of how much, and is gone in the end."""
-        stream = stream_of(monkeypatch, Terminal)
-        with counting(200, "emptying", "nodes") as tell:
-            tell(120, "node-7")
-            wait_for(stream, "120 of 200 nodes, node-7")
-        assert stream.getvalue().endswith("\x1b[2K")
-
-    def test_a_total_can_come_late(self, monkeypatch):
-        """Where the total is known only when the work has begun, it is shown from then on."""
-        stream = stream_of(monkeypatch, Terminal)
-        with working("sweeping", unit="runs") as work:
-            wait_for(stream, "sweeping")
-            work.at(3, 40)
-            wait_for(stream, "3 of 40 runs")
-
-    def test_names_are_no_markup(self, monkeypatch):
-        """A name with brackets is shown as it is."""
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("reading") as tell:
-            tell("[bold]a[/bold].yaml")
-            wait_for(stream, "[bold]a[/bold].yaml")
+# --- Bar ----------------------------------------------------------------------------------------------------
 
 
-class TestQuiet:
-    @pytest.mark.parametrize("name, value", [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
-    def test_it_can_be_turned_off(self, name, value, monkeypatch):
-        """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
-        thread either."""
-        monkeypatch.setenv(name, value)
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("reading"):
-            assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
-        assert stream.getvalue() == ""
+def test_it_counts(monkeypatch):
+    """At a terminal a bar says what is done and of how much, and is gone in the end."""
+    stream = stream_of(monkeypatch, Terminal)
+    with counting(200, "emptying", "nodes") as tell:
+        tell(120, "node-7")
+        wait_for(stream, "120 of 200 nodes, node-7")
+    assert stream.getvalue().endswith("\x1b[2K")
 
-    def test_quick_work_is_silent(self, monkeypatch):
-        """Work that is over before its time comes says nothing, nor does any where nobody looks."""
-        stream = stream_of(monkeypatch, io.StringIO)
-        with telling("reading"):
-            time.sleep(0.02)
-        assert stream.getvalue() == ""
-        monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
-        stream = stream_of(monkeypatch, Terminal)
-        with working("scheduling", 5, "pods"):
-            pass
-        assert stream.getvalue() == ""
 
-    def test_work_within_work_is_part_of_it(self, monkeypatch):
-        """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
-        stream = stream_of(monkeypatch, Terminal)
-        with telling("trying"), working("scheduling", 1, "pods"):
-            wait_for(stream, "trying")
-        assert "scheduling" not in stream.getvalue()
-        with telling("reading"):
-            wait_for(stream, "reading")
+def test_a_total_can_come_late(monkeypatch):
+    """Where the total is known only when the work has begun, it is shown from then on."""
+    stream = stream_of(monkeypatch, Terminal)
+    with working("sweeping", unit="runs") as work:
+        wait_for(stream, "sweeping")
+        work.at(3, 40)
+        wait_for(stream, "3 of 40 runs")
 
-    def test_a_failure_ends_it(self, monkeypatch):
-        """Work that fails ends its progress before the error is told."""
-        stream = stream_of(monkeypatch, Terminal)
-        with pytest.raises(ZeroDivisionError):
-            self.fail(stream)
+
+def test_names_are_no_markup(monkeypatch):
+    """A name with brackets is shown as it is."""
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("reading") as tell:
+        tell("[bold]a[/bold].yaml")
+        wait_for(stream, "[bold]a[/bold].yaml")
+
+
+# --- Quiet --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, value", [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
+def test_it_can_be_turned_off(name, value, monkeypatch):
+    """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no
+    thread either."""
+    monkeypatch.setenv(name, value)
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("reading"):
         assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+    assert stream.getvalue() == ""
 
-    def fail(self, stream):
-        """Work that fails once it has been told."""
-        with telling("dividing"):
-            wait_for(stream, "dividing")
-            _ = 1 // 0
+
+def test_quick_work_is_silent(monkeypatch):
+    """Work that is over before its time comes says nothing, nor does any where nobody looks."""
+    stream = stream_of(monkeypatch, io.StringIO)
+    with telling("reading"):
+        time.sleep(0.02)
+    assert stream.getvalue() == ""
+    monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
+    stream = stream_of(monkeypatch, Terminal)
+    with working("scheduling", 5, "pods"):
+        pass
+    assert stream.getvalue() == ""
+
+
+def test_work_within_work_is_part_of_it(monkeypatch):
+    """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
+    stream = stream_of(monkeypatch, Terminal)
+    with telling("trying"), working("scheduling", 1, "pods"):
+        wait_for(stream, "trying")
+    assert "scheduling" not in stream.getvalue()
+    with telling("reading"):
+        wait_for(stream, "reading")
+
+
+def test_a_failure_ends_it(monkeypatch):
+    """Work that fails ends its progress before the error is told."""
+    stream = stream_of(monkeypatch, Terminal)
+    with pytest.raises(ZeroDivisionError):
+        fail(stream)
+    assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
+
+
+def fail(stream):
+    """Work that fails once it has been told."""
+    with telling("dividing"):
+        wait_for(stream, "dividing")
+        _ = 1 // 0
 
 
 @pytest.mark.parametrize(

@@ -63,105 +63,117 @@ def page():
     found.app.worker.close()
 
 
-class TestWhoMayAsk:
-    def test_the_page_and_its_files(self, page):
-        """The page names scripts and style sheets that are there, and nothing elsewhere."""
-        found = page.get(f"/{TOKEN}/")
-        assert (found.status_code, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
-        names = [part.split('"')[0] for part in found.text.split("assets/")[1:]]
-        assert len(names) > 5
-        assert {page.get(f"/{TOKEN}/assets/{name}").status_code for name in names} == {200}
-        assert "default-src 'none'" in found.headers["content-security-policy"]
-        assert "access-control-allow-origin" not in found.headers
+# --- Who may ask --------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"]
+
+def test_the_page_and_its_files(page):
+    """The page names scripts and style sheets that are there, and nothing elsewhere."""
+    found = page.get(f"/{TOKEN}/")
+    assert (found.status_code, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    names = [part.split('"')[0] for part in found.text.split("assets/")[1:]]
+    assert len(names) > 5
+    assert {page.get(f"/{TOKEN}/assets/{name}").status_code for name in names} == {200}
+    assert "default-src 'none'" in found.headers["content-security-policy"]
+    assert "access-control-allow-origin" not in found.headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/x/", "/x/assets/lab.css", f"/{TOKEN}", f"/{TOKEN}/nope", f"/{TOKEN}/assets/nope.js"]
+)
+def test_other_paths(page, path):
+    """Without the token there is nothing, and with it nothing but the lab."""
+    assert page.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"]
+)
+def test_no_other_files(page, name):
+    """Files beside the assets are not served."""
+    assert page.get(f"/{TOKEN}/assets/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", ""])
+def test_other_hosts(page, host):
+    """A request for another host, as after a change of a name's address, is not answered."""
+    found = page.get(f"/{TOKEN}/", host=host)
+    assert (found.status_code, found.json()["where"]) == (421, "header Host")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}]
+)
+def test_other_pages(page, headers):
+    """A request that another page makes is refused, though it knows the token."""
+    assert page.post("ask", {"question": "start"}, **headers).status_code == 403
+
+
+def test_a_long_name(page):
+    """A name that no file can have is not looked for."""
+    assert page.get(f"/{TOKEN}/assets/{'x' * 5000}.js").status_code == 404
+
+
+def test_its_own_page(page):
+    """The lab's own page is answered, by both names of the address."""
+    assert (
+        page.post("ask", {"question": "start"}, origin=BASE, sec_fetch_site="same-origin").status_code == 200
     )
-    def test_other_paths(self, page, path):
-        """Without the token there is nothing, and with it nothing but the lab."""
-        assert page.get(path).status_code == 404
-
-    @pytest.mark.parametrize(
-        "name", ["..%2f..%2f__init__.py", "%2e%2e/lab/__init__.py", "__init__.py", "..%5c__init__.py"]
-    )
-    def test_no_other_files(self, page, name):
-        """Files beside the assets are not served."""
-        assert page.get(f"/{TOKEN}/assets/{name}").status_code == 404
-
-    @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", ""])
-    def test_other_hosts(self, page, host):
-        """A request for another host, as after a change of a name's address, is not answered."""
-        found = page.get(f"/{TOKEN}/", host=host)
-        assert (found.status_code, found.json()["where"]) == (421, "header Host")
-
-    @pytest.mark.parametrize(
-        "headers", [{"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}]
-    )
-    def test_other_pages(self, page, headers):
-        """A request that another page makes is refused, though it knows the token."""
-        assert page.post("ask", {"question": "start"}, **headers).status_code == 403
-
-    def test_a_long_name(self, page):
-        """A name that no file can have is not looked for."""
-        assert page.get(f"/{TOKEN}/assets/{'x' * 5000}.js").status_code == 404
-
-    def test_its_own_page(self, page):
-        """The lab's own page is answered, by both names of the address."""
-        assert (
-            page.post("ask", {"question": "start"}, origin=BASE, sec_fetch_site="same-origin").status_code
-            == 200
-        )
-        assert page.get(f"/{TOKEN}/", host=f"localhost:{PORT}").status_code == 200
+    assert page.get(f"/{TOKEN}/", host=f"localhost:{PORT}").status_code == 200
 
 
-class TestBodies:
-    @pytest.mark.parametrize(
-        "body, status, text",
-        [
-            (b"", 200, "question: "),
-            (b"{", 200, "question: "),
-            (b"[]", 200, "question: "),
-            (b"[" * 100_000, 200, "question: "),
-            (b'{"question": NaN}', 200, "question: "),
-            (b"\xff", 200, "question: "),
-            (b'{"question": "\xff"}', 200, "question: "),
-            (b" " * (3 << 20), 413, "body: expected at most "),
-        ],
-    )
-    def test_no_question(self, page, body, status, text):
-        """What is no question, or too much, is refused in one line."""
-        found = page.post("ask", body)
-        assert found.status_code == status
-        assert next(iter(found.json().values())).startswith(text)
+# --- Bodies -------------------------------------------------------------------------------------------------
 
-    def test_another_type(self, page):
-        """A form, which any page could send, is refused."""
-        assert page.post("ask", b"question=start", "application/x-www-form-urlencoded").status_code == 415
 
-    @pytest.mark.parametrize(
-        "value", [None, 3, [], {}, "x" * 5000, "nope", {"release": 3}, {"policy": "/etc/passwd"}, [[]]]
-    )
-    def test_wrong_values(self, page, value):
-        """Values of wrong kinds are answered by an error in one line, or do not count; never by a defect."""
-        state = page.ask("start")["state"]
-        for key in (*state, "nope"):
-            for question in ("simulate", "explain", "save"):
-                found = page.post("ask", {"question": question, "state": {**state, key: value}})
-                assert found.status_code == 200
-                assert "\n" not in found.json().get("trouble", "")
-        for question in ("explain", "capacity", "manifest", "load", "nope"):
-            found = page.post("ask", {"question": question, "state": state, "options": {"pod": value}})
+@pytest.mark.parametrize(
+    "body, status, text",
+    [
+        (b"", 200, "question: "),
+        (b"{", 200, "question: "),
+        (b"[]", 200, "question: "),
+        (b"[" * 100_000, 200, "question: "),
+        (b'{"question": NaN}', 200, "question: "),
+        (b"\xff", 200, "question: "),
+        (b'{"question": "\xff"}', 200, "question: "),
+        (b" " * (3 << 20), 413, "body: expected at most "),
+    ],
+)
+def test_no_question(page, body, status, text):
+    """What is no question, or too much, is refused in one line."""
+    found = page.post("ask", body)
+    assert found.status_code == status
+    assert next(iter(found.json().values())).startswith(text)
+
+
+def test_another_type(page):
+    """A form, which any page could send, is refused."""
+    assert page.post("ask", b"question=start", "application/x-www-form-urlencoded").status_code == 415
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, [], {}, "x" * 5000, "nope", {"release": 3}, {"policy": "/etc/passwd"}, [[]]]
+)
+def test_wrong_values(page, value):
+    """Values of wrong kinds are answered by an error in one line, or do not count; never by a defect."""
+    state = page.ask("start")["state"]
+    for key in (*state, "nope"):
+        for question in ("simulate", "explain", "save"):
+            found = page.post("ask", {"question": question, "state": {**state, key: value}})
             assert found.status_code == 200
             assert "\n" not in found.json().get("trouble", "")
+    for question in ("explain", "capacity", "manifest", "load", "nope"):
+        found = page.post("ask", {"question": question, "state": state, "options": {"pod": value}})
+        assert found.status_code == 200
+        assert "\n" not in found.json().get("trouble", "")
 
-    def test_files_are_not_read(self, page):
-        """No option of a page names a file."""
-        state = page.ask("start")["state"]
-        for name in ("policy", "profile", "config", "rules"):
-            scheduler = {**state["scheduler"], name: "/etc/hostname"}
-            assert "expected" in page.ask("simulate", state={**state, "scheduler": scheduler})["trouble"]
-        told = page.ask("capacity", state=state, options={"pod": "/etc/hostname"})["trouble"]
-        assert told == "pod: expected a manifest, got '/etc/hostname'"
+
+def test_files_are_not_read(page):
+    """No option of a page names a file."""
+    state = page.ask("start")["state"]
+    for name in ("policy", "profile", "config", "rules"):
+        scheduler = {**state["scheduler"], name: "/etc/hostname"}
+        assert "expected" in page.ask("simulate", state={**state, "scheduler": scheduler})["trouble"]
+    told = page.ask("capacity", state=state, options={"pod": "/etc/hostname"})["trouble"]
+    assert told == "pod: expected a manifest, got '/etc/hostname'"
 
 
 @pytest.mark.whole

@@ -35,8 +35,8 @@ def preempting():
 
 def test_who_makes_room():
     """A pod for which one side alone makes room is placed by it alone; the row says where room was made."""
-    there = pod("low", on="n", requests={"cpu": 4}, priority=1)
-    found = listed((node("n"), there, pod("high", requests={"cpu": 4}, priority=9)), preempting())
+    there = pod("low", on="n", cpu=4, priority=1)
+    found = listed((node("n"), there, pod("high", cpu=4, priority=9)), preempting())
     assert found == {
         "default/high": {
             "hosts": ["n", "<none>"],
@@ -50,14 +50,7 @@ def test_who_makes_room():
 def test_who_has_to_leave():
     """A pod that is decided alike and evicted by one side is in the list, with the pod that took its
     place."""
-    found = listed(
-        (
-            node("n"),
-            pod("low", requests={"cpu": 4}, priority=1),
-            pod("high", requests={"cpu": 4}, priority=9),
-        ),
-        preempting(),
-    )
+    found = listed((node("n"), pod("low", cpu=4, priority=1), pod("high", cpu=4, priority=9)), preempting())
     assert found["default/low"] == {
         "hosts": ["<none>", "n"],
         "outcomes": ["placed by b alone"],

@@ -15,11 +15,9 @@ from kubeclassic.simulation.explain.values import (
     ReasonGroup,
     RuleVerdict,
 )
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 from tests.support.pages import with_page
 from tests.support.program import ran
-
-CLUSTER = str(ROOT / "examples" / "cluster")
 
 
 def _choice(*ties, decided=None):

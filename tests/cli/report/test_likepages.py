@@ -4,9 +4,8 @@ import pytest
 
 from kubeclassic import explain
 from kubeclassic.cli.report.tables import view_lines
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER
 
-CLUSTER = str(ROOT / "examples/cluster")
 WIDTH = 80
 MOST = 4
 

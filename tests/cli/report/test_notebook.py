@@ -126,59 +126,63 @@ def lines(values):
     )
 
 
-class TestView:
-    def test_all_texts_are_escaped(self):
-        """A name with HTML in it is text, wherever it stands."""
-        rows = [{EVIL: EVIL}, {EVIL: [EVIL]}]
-        found = View(
-            title=EVIL,
-            facts={EVIL: EVIL, "long": EVIL * 3},
-            verdict=EVIL,
-            shares=[Share(EVIL, 1)],
-            sections=[
-                *tables(table_of(EVIL, rows), table_of(f"{EVIL}2", rows)),
-                Section(
-                    parts=[NodeMap([EVIL], [MapSide("", {EVIL: [0.5]})], {EVIL: [EVIL]}), lines([0.0, 1.0])]
-                ),
-            ],
-        ).html()
-        assert "script" not in parsed(found).tags
-        assert "alert(1)" in "".join(parsed(found).words)
+# --- View ---------------------------------------------------------------------------------------------------
 
-    def test_long_tables_are_counted(self):
-        """Of many rows the first fifty are shown, and the others counted."""
-        found = View(title="a", sections=tables(table_of("t", [{"n": at} for at in range(1_000)]))).html()
-        assert found.count("<tr>") == 51
-        assert "and 950 more" in found
 
-    def test_the_largest_map_is_small(self):
-        """Two thousand nodes in forty zones stay within the bound; of more nodes there is no map."""
-        names = [f"node-{at}" for at in range(2_001)]
-        zones = {ZONES[0]: [f"zone-{at % 40}" for at in range(2_000)]}
-        found = NodeMap(names[:-1], [MapSide("", {"cpu": [at / 2_000 for at in range(2_000)]})], zones)
-        assert len(View(title="a", sections=[Section(parts=[found])]).html()) < MOST_BYTES
-        large = NodeMap(names, [MapSide("", {"cpu": [0.1] * 2_001})])
-        assert "The map is left out" in View(title="a", sections=[Section(parts=[large])]).html()
+def test_all_texts_are_escaped():
+    """A name with HTML in it is text, wherever it stands."""
+    rows = [{EVIL: EVIL}, {EVIL: [EVIL]}]
+    found = View(
+        title=EVIL,
+        facts={EVIL: EVIL, "long": EVIL * 3},
+        verdict=EVIL,
+        shares=[Share(EVIL, 1)],
+        sections=[
+            *tables(table_of(EVIL, rows), table_of(f"{EVIL}2", rows)),
+            Section(parts=[NodeMap([EVIL], [MapSide("", {EVIL: [0.5]})], {EVIL: [EVIL]}), lines([0.0, 1.0])]),
+        ],
+    ).html()
+    assert "script" not in parsed(found).tags
+    assert "alert(1)" in "".join(parsed(found).words)
 
-    def test_long_series_are_thinned(self):
-        """A line has two hundred points at most, its ends among them."""
-        times = [float(at) for at in range(5_000)]
-        text = View(title="a", sections=[Section(parts=[lines(times)])]).html()
-        assert len(text) < MOST_BYTES
-        assert "4,999.0" in text
 
-    def test_a_notebook_says_whether_it_is_dark(self):
-        """The style follows the theme of JupyterLab and of VS CodeText, and else that of the system."""
-        text = View(title="a").html()
-        assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
-        assert "light-dark(" in text
+def test_long_tables_are_counted():
+    """Of many rows the first fifty are shown, and the others counted."""
+    found = View(title="a", sections=tables(table_of("t", [{"n": at} for at in range(1_000)]))).html()
+    assert found.count("<tr>") == 51
+    assert "and 950 more" in found
+
+
+def test_the_largest_map_is_small():
+    """Two thousand nodes in forty zones stay within the bound; of more nodes there is no map."""
+    names = [f"node-{at}" for at in range(2_001)]
+    zones = {ZONES[0]: [f"zone-{at % 40}" for at in range(2_000)]}
+    found = NodeMap(names[:-1], [MapSide("", {"cpu": [at / 2_000 for at in range(2_000)]})], zones)
+    assert len(View(title="a", sections=[Section(parts=[found])]).html()) < MOST_BYTES
+    large = NodeMap(names, [MapSide("", {"cpu": [0.1] * 2_001})])
+    assert "The map is left out" in View(title="a", sections=[Section(parts=[large])]).html()
+
+
+def test_long_series_are_thinned():
+    """A line has two hundred points at most, its ends among them."""
+    times = [float(at) for at in range(5_000)]
+    text = View(title="a", sections=[Section(parts=[lines(times)])]).html()
+    assert len(text) < MOST_BYTES
+    assert "4,999.0" in text
+
+
+def test_a_notebook_says_whether_it_is_dark():
+    """The style follows the theme of JupyterLab and of VS CodeText, and else that of the system."""
+    text = View(title="a").html()
+    assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
+    assert "light-dark(" in text
 
 
 def test_a_cluster_shows_how_full_it_is():
     """The map of a cluster has what pods on each node request, and no share where a node has none of a
     resource."""
     nodes = [node("a", cpu="2", memory="4Gi"), node("b", cpu="1", memory="1Gi")]
-    found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", requests={"cpu": "500m"})]).pods)
+    found = uses_of(Cluster(nodes).nodes, Cluster([*nodes, pod("p", on="a", cpu="500m")]).pods)
     assert found.nodes == ["a", "b"]
     assert found.sides[0].uses["cpu"] == [0.25, 0.0]
     assert "map" not in Cluster([])._repr_html_().partition("</style>")[2]

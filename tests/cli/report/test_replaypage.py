@@ -76,9 +76,7 @@ def played(request, tmp_path_factory):
     status = run(["replay", given, "--output", str(events), "--series", str(series), "--report", str(html)])
     assert status == (0 if request.param == "day" else 1)
     return Played(
-        html.read_text(encoding="utf-8"),
-        [json.loads(line) for line in events.read_text().splitlines()],
-        _read(series),
+        html.read_text(), [json.loads(line) for line in events.read_text().splitlines()], _read(series)
     )
 
 
@@ -166,7 +164,7 @@ def test_the_events_stay_as_they_are(tmp_path):
         "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
     )
     assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
-    html = (tmp_path / "none.html").read_text(encoding="utf-8")
+    html = (tmp_path / "none.html").read_text()
     assert "No pod came." in html
 
 

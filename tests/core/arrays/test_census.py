@@ -25,9 +25,7 @@ def refusing(app, key="zone", *, selector=None, of="h"):
     """A pod of app *of* that refuses pods with *app* by zone."""
     term = {"labelSelector": selector or {"matchLabels": {"app": app}}, "topologyKey": key}
     return pod(
-        "p",
-        labels={"app": of},
-        affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
+        "p", app=of, affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     )
 
 
@@ -88,7 +86,7 @@ def test_a_term_is_known_before_a_pod_with_it_comes():
     """A nominated pod's terms are learned though it stands on no row."""
     table, templates = empty()
     table.census.learn(templates.entry(refusing("a"), nominated=True).template)
-    terms = table.census.terms_about(templates.of(pod("new", labels={"app": "a"})), REQUIRED_ANTI_AFFINITY)
+    terms = table.census.terms_about(templates.of(pod("new", app="a")), REQUIRED_ANTI_AFFINITY)
     assert [counter.total for _, counter in terms] == [0]
 
 
@@ -149,7 +147,7 @@ def test_every_role_is_indexed():
     table.add_pod(
         table.row("n"), templates.entry(pod("p", affinity={"podAffinity": both, "podAntiAffinity": both}))
     )
-    about = templates.of(pod("new", labels={"app": "a"}))
+    about = templates.of(pod("new", app="a"))
     found = {
         role: [(carrier.weight, counter.total) for carrier, counter in table.census.terms_about(about, role)]
         for role in ROLES

@@ -65,7 +65,7 @@ class Town:
     def move(self, row, app, comes):
         """A pod of *app* comes to *row*, or the latest that came leaves."""
         if comes:
-            entry = self.templates.entry(pod(f"p{len(self.there)}", labels={"app": app}))
+            entry = self.templates.entry(pod(f"p{len(self.there)}", app=app))
             self.table.add_pod(row, entry)
             self.there.append((row, entry))
         elif self.there:
@@ -97,44 +97,47 @@ class Town:
         return found
 
 
-class TestSums:
-    @examples(1)
-    @given(
-        weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1),
-        moves=MOVES,
-        later=MOVES,
-        lost=st.booleans(),
-    )
-    def test_they_are_those_of_a_look_at_all_pods(self, weights, moves, later, lost):
-        """By few values, by many and on the row itself, also for pods that came after they were declared."""
-        town = Town()
-        without = (1, 2) if lost else ()
-        for move in moves:
-            town.move(*move)
-        sums = [(key, town.sum(weights, key, without if key else ())) for key in (*KEYS, None)]
-        for move in later:
-            town.move(*move)
-        for key, found in sums:
-            wanted = town.naive(weights, key, without if key else ())
-            assert found.everywhere(Batch(town.table)).tolist() == wanted
-            assert [found.at(row) for row in range(ROWS)] == wanted
-            assert key is None or found.has_any is any(found.by_code())
-        assert [found.is_few for _, found in sums] == [True, False, False]
+# --- Sums ---------------------------------------------------------------------------------------------------
 
-    def test_a_column_with_rows_left_out(self):
-        """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is
-        made anew."""
-        town = Town()
-        query = QUERIES["a"]
-        for row in (1, 5):  # one zone
-            town.move(row, "a", True)
-        column = town.table.labels["zone"]
-        counter = town.table.census.counter(query)
-        for left_out, wanted in ((1, 1), (2, 2)):
-            codes = column.codes.copy()
-            codes[left_out] = 0
-            part = DomainSum("zone", column, [CountTerm(counter, 1, "part", masked(column, codes))])
-            assert part.at(1) == part.at(5) == wanted
+
+@examples(1)
+@given(
+    weights=st.dictionaries(st.sampled_from("ab"), st.integers(-3, 3), min_size=1),
+    moves=MOVES,
+    later=MOVES,
+    lost=st.booleans(),
+)
+def test_they_are_those_of_a_look_at_all_pods(weights, moves, later, lost):
+    """By few values, by many and on the row itself, also for pods that came after they were declared."""
+    town = Town()
+    without = (1, 2) if lost else ()
+    for move in moves:
+        town.move(*move)
+    sums = [(key, town.sum(weights, key, without if key else ())) for key in (*KEYS, None)]
+    for move in later:
+        town.move(*move)
+    for key, found in sums:
+        wanted = town.naive(weights, key, without if key else ())
+        assert found.everywhere(Batch(town.table)).tolist() == wanted
+        assert [found.at(row) for row in range(ROWS)] == wanted
+        assert key is None or found.has_any is any(found.by_code())
+    assert [found.is_few for _, found in sums] == [True, False, False]
+
+
+def test_a_column_with_rows_left_out():
+    """Pods on rows whose code is 0 in a column of their own do not count, nor do they once that column is
+    made anew."""
+    town = Town()
+    query = QUERIES["a"]
+    for row in (1, 5):  # one zone
+        town.move(row, "a", True)
+    column = town.table.labels["zone"]
+    counter = town.table.census.counter(query)
+    for left_out, wanted in ((1, 1), (2, 2)):
+        codes = column.codes.copy()
+        codes[left_out] = 0
+        part = DomainSum("zone", column, [CountTerm(counter, 1, "part", masked(column, codes))])
+        assert part.at(1) == part.at(5) == wanted
 
 
 CLAUSES = ("above", "at most", "above the least", "unless there is none")
@@ -225,7 +228,7 @@ class TestClauses:
         """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
         town = Town()
         trial = Overlay.of(town.table, np.array([1], np.intp), pod("new"))
-        trial.add(town.templates.entry(pod("more", labels={"app": "a"})), 0)
+        trial.add(town.templates.entry(pod("more", app="a")), 0)
         local = judged([clause(town, "above", "zone", 0)], trial)
         assert local.reasons(0) == FULL
         with pytest.raises(ValueError, match="expected `most` alone"):

@@ -13,31 +13,29 @@ def cycle():
     """A cycle for a large pod, with a node that is empty, one that holds two cpus, and one that has no gpu."""
     gpu = {"example.com/gpu": "2"}
     nodes = [node("empty", allocatable=gpu), node("used", allocatable=gpu), node("plain")]
-    return engine(*nodes, pod("p", on="used", requests={"cpu": "2"})).begin(pod("new", requests=LARGE))
+    return engine(*nodes, pod("p", on="used", cpu="2")).begin(pod("new", requests=LARGE))
 
 
-class TestAdding:
-    def test_sums_grow_by_what_the_pods_request(self):
-        """As many pods of a template as said are added on each row."""
-        made = cycle()
-        trial = SumsTrial.of(made.table, np.array([0, 1]))
-        trial.add(made.template, np.array([1, 2]))
-        assert trial.requested("cpu").tolist() == [3000, 8000]
-        assert trial.requested("example.com/gpu").tolist() == [1, 2]
-        assert trial.pod_count.tolist() == [1, 3]
+def test_sums_grow_by_what_the_pods_request():
+    """As many pods of a template as said are added on each row."""
+    made = cycle()
+    trial = SumsTrial.of(made.table, np.array([0, 1]))
+    trial.add(made.template, np.array([1, 2]))
+    assert trial.requested("cpu").tolist() == [3000, 8000]
+    assert trial.requested("example.com/gpu").tolist() == [1, 2]
+    assert trial.pod_count.tolist() == [1, 3]
 
 
-class TestRules:
-    def test_a_rule_sees_the_sums_of_the_trial(self):
-        """It turns down the row that the trial has filled, for what is missing there."""
-        made = cycle()
-        trial = SumsTrial.of(made.table, np.array([0, 1, 2]))
-        trial.add(made.template, np.array([1, 0, 0]))
-        found = answers(pod_fits_resources, made, trial)
-        assert found == {
-            "empty": ["Insufficient cpu"],
-            "used": ["Insufficient cpu"],
-            "plain": ["Insufficient example.com/gpu"],
-        }
-        trial.add(made.template, np.array([-1, 0, 0]))
-        assert answers(pod_fits_resources, made, trial)["empty"] == []
+def test_a_rule_sees_the_sums_of_the_trial():
+    """It turns down the row that the trial has filled, for what is missing there."""
+    made = cycle()
+    trial = SumsTrial.of(made.table, np.array([0, 1, 2]))
+    trial.add(made.template, np.array([1, 0, 0]))
+    found = answers(pod_fits_resources, made, trial)
+    assert found == {
+        "empty": ["Insufficient cpu"],
+        "used": ["Insufficient cpu"],
+        "plain": ["Insufficient example.com/gpu"],
+    }
+    trial.add(made.template, np.array([-1, 0, 0]))
+    assert answers(pod_fits_resources, made, trial)["empty"] == []

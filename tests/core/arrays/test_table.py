@@ -12,35 +12,39 @@ from tests.support.build import engine, node, pod
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
-class TestSums:
-    def test_a_new_resource_leaves_nobody_with_old_sums(self):
-        """The batch of all nodes sees a pod that brought a resource which no node had before."""
-        made = engine(node("n"), pod("p", on="n", requests={"cpu": "1"}))
-        made.warm()
-        assert Batch.everywhere(made.table).nonzeros.tolist()[0] == [1000]
-        made.assume(pod("q", requests={"cpu": "2", "example.com/new": "1"}), "n")
-        made.warm()
-        everywhere = Batch.everywhere(made.table)
-        assert everywhere.nonzeros.tolist()[0] == [3000]
-        assert everywhere.requested("example.com/new").tolist() == [1]
-        assert everywhere.pod_count.tolist() == [2]
+# --- Sums ---------------------------------------------------------------------------------------------------
 
-    def test_sums_wrap_around(self):
-        """More than fits into 64 bits becomes negative, as in Go."""
-        most = str((1 << 63) - 1)
-        made = engine(node("n"), *(pod(name, on="n", requests={"memory": most}) for name in "ab"))
-        made.warm()
-        assert Batch.everywhere(made.table).requested("memory").tolist() == [-2]
 
-    def test_a_pod_that_leaves_takes_all_along(self):
-        """What a pod added is taken off again."""
-        made = engine(node("n"))
-        one = pod("p", on="n", requests={"cpu": "1", "example.com/new": "3"})
-        made.cache.add(one)
-        made.warm()
-        made.cache.remove(one)
-        made.warm()
-        assert not made.table.sums.any()
+def test_a_new_resource_leaves_nobody_with_old_sums():
+    """The batch of all nodes sees a pod that brought a resource which no node had before."""
+    made = engine(node("n"), pod("p", on="n", cpu="1"))
+    made.warm()
+    assert Batch.everywhere(made.table).nonzeros.tolist()[0] == [1000]
+    made.assume(pod("q", requests={"cpu": "2", "example.com/new": "1"}), "n")
+    made.warm()
+    everywhere = Batch.everywhere(made.table)
+    assert everywhere.nonzeros.tolist()[0] == [3000]
+    assert everywhere.requested("example.com/new").tolist() == [1]
+    assert everywhere.pod_count.tolist() == [2]
+
+
+def test_sums_wrap_around():
+    """More than fits into 64 bits becomes negative, as in Go."""
+    most = str((1 << 63) - 1)
+    made = engine(node("n"), *(pod(name, on="n", requests={"memory": most}) for name in "ab"))
+    made.warm()
+    assert Batch.everywhere(made.table).requested("memory").tolist() == [-2]
+
+
+def test_a_pod_that_leaves_takes_all_along():
+    """What a pod added is taken off again."""
+    made = engine(node("n"))
+    one = pod("p", on="n", requests={"cpu": "1", "example.com/new": "3"})
+    made.cache.add(one)
+    made.warm()
+    made.cache.remove(one)
+    made.warm()
+    assert not made.table.sums.any()
 
 
 def few(*values):
@@ -93,7 +97,7 @@ def act(table, what, names):
         elif what == "drop":
             table.drop(name)
         else:
-            table.add_pod(table.row_of[name], TEMPLATES.entry(pod("p", requests={"cpu": "1"})))
+            table.add_pod(table.row_of[name], TEMPLATES.entry(pod("p", cpu="1")))
 
 
 TEMPLATES = engine().templates
@@ -134,56 +138,60 @@ def content(table):
     }
 
 
-class TestNodes:
-    @given(STEPS)
-    def test_many_at_once_are_as_one_by_one(self, steps):
-        """A table that is given its nodes at once is as one that is given them one after the other, whatever
-        became of its rows before."""
-        at_once = NodeTable(beta_zone_key)
-        one_by_one = NodeTable(beta_zone_key)
-        for step in steps:
-            if isinstance(step, dict):
-                give(at_once, step)
-                for name, found in step.items():
-                    give(one_by_one, {name: found})
-            else:
-                act(at_once, *step)
-                act(one_by_one, *step)
-            assert content(at_once) == content(one_by_one)
-            assert at_once.has_huge == one_by_one.has_huge
-            assert at_once.row_of == one_by_one.row_of
-            assert list(at_once.resources) == list(one_by_one.resources)
+# --- Nodes --------------------------------------------------------------------------------------------------
 
-    @given(st.dictionaries(NAMES, st.tuples(NODES, IMAGES)), st.dictionaries(NAMES, st.tuples(NODES, IMAGES)))
-    def test_columns_are_what_nodes_say(self, first, then):
-        """After nodes came and some of them changed, each column has the values of the latest nodes."""
-        table = NodeTable(beta_zone_key)
-        give(table, first)
-        give(table, then)
-        found = content(table)
-        nodes = {**first, **then}
-        assert found.keys() == nodes.keys()
-        for name, (item, images) in nodes.items():
-            amounts = of_node(item.status.allocatable)
-            assert found[name]["node"] is item
-            assert found[name]["images"] == images
-            assert found[name]["pods"][0] == amounts.pop("pods")
-            assert found[name]["limits"] == amounts
-            assert found[name]["zone"] == beta_zone_key(item.labels)
-            assert {key: found[name].get(key) for key in table.labels} == {
-                key: item.labels.get(key) for key in table.labels
-            }
-            assert found[name]["taints"] == item.spec.taints
-            assert found[name]["conditions"] == tuple((c.type, c.status) for c in item.status.conditions)
-            assert found[name]["unschedulable"] == item.spec.unschedulable
-            assert found[name].get("avoid") == item.annotations.get(AVOID)
 
-    def test_a_pressure_that_is_no_longer_stated_stays(self):
-        """The table keeps the latest status of a pressure, until the node goes."""
-        table = NodeTable(beta_zone_key)
-        pressed = node("n", conditions=[{"type": "DiskPressure", "status": "True"}])
-        give(table, {"n": (pressed, {})})
-        give(table, {"n": (node("n", conditions=[{"type": "Ready", "status": "True"}]), {})})
-        assert content(table)["n"]["pressures"] == ("", "True", "")
-        table.clear_node(table.row_of["n"])
-        assert content(table)["n"]["pressures"] == ("", "", "")
+@given(STEPS)
+def test_many_at_once_are_as_one_by_one(steps):
+    """A table that is given its nodes at once is as one that is given them one after the other, whatever
+    became of its rows before."""
+    at_once = NodeTable(beta_zone_key)
+    one_by_one = NodeTable(beta_zone_key)
+    for step in steps:
+        if isinstance(step, dict):
+            give(at_once, step)
+            for name, found in step.items():
+                give(one_by_one, {name: found})
+        else:
+            act(at_once, *step)
+            act(one_by_one, *step)
+        assert content(at_once) == content(one_by_one)
+        assert at_once.has_huge == one_by_one.has_huge
+        assert at_once.row_of == one_by_one.row_of
+        assert list(at_once.resources) == list(one_by_one.resources)
+
+
+@given(st.dictionaries(NAMES, st.tuples(NODES, IMAGES)), st.dictionaries(NAMES, st.tuples(NODES, IMAGES)))
+def test_columns_are_what_nodes_say(first, then):
+    """After nodes came and some of them changed, each column has the values of the latest nodes."""
+    table = NodeTable(beta_zone_key)
+    give(table, first)
+    give(table, then)
+    found = content(table)
+    nodes = {**first, **then}
+    assert found.keys() == nodes.keys()
+    for name, (item, images) in nodes.items():
+        amounts = of_node(item.status.allocatable)
+        assert found[name]["node"] is item
+        assert found[name]["images"] == images
+        assert found[name]["pods"][0] == amounts.pop("pods")
+        assert found[name]["limits"] == amounts
+        assert found[name]["zone"] == beta_zone_key(item.labels)
+        assert {key: found[name].get(key) for key in table.labels} == {
+            key: item.labels.get(key) for key in table.labels
+        }
+        assert found[name]["taints"] == item.spec.taints
+        assert found[name]["conditions"] == tuple((c.type, c.status) for c in item.status.conditions)
+        assert found[name]["unschedulable"] == item.spec.unschedulable
+        assert found[name].get("avoid") == item.annotations.get(AVOID)
+
+
+def test_a_pressure_that_is_no_longer_stated_stays():
+    """The table keeps the latest status of a pressure, until the node goes."""
+    table = NodeTable(beta_zone_key)
+    pressed = node("n", conditions=[{"type": "DiskPressure", "status": "True"}])
+    give(table, {"n": (pressed, {})})
+    give(table, {"n": (node("n", conditions=[{"type": "Ready", "status": "True"}]), {})})
+    assert content(table)["n"]["pressures"] == ("", "True", "")
+    table.clear_node(table.row_of["n"])
+    assert content(table)["n"]["pressures"] == ("", "", "")

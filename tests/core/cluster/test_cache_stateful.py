@@ -22,13 +22,7 @@ LABELS = st.sampled_from(("a", "b"))
 @cache
 def made(number, on, label):
     """Pod *number* on a node; its requests, as in a real cluster, never change."""
-    return pod(
-        f"p{number}",
-        on=on,
-        labels={"app": label},
-        requests={"cpu": f"{number + 1}00m"},
-        metadata={"uid": f"u{number}"},
-    )
+    return pod(f"p{number}", on=on, app=label, cpu=f"{number + 1}00m", uid=f"u{number}")
 
 
 @cache

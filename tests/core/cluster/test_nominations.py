@@ -24,7 +24,7 @@ def named(found):
 
 def wanting(node, name="a", **labels):
     """A pod whose status nominates it to *node*."""
-    return pod(name, labels=labels, status={"nominatedNodeName": node})
+    return pod(name, labels=labels, nominated=node)
 
 
 @pytest.mark.parametrize("release, node", [(name, "" if name in STRICT else "n") for name in RELEASES])

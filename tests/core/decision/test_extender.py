@@ -93,11 +93,7 @@ def test_the_framework_has_a_text_of_its_own():
 
 def test_labels_of_the_reply_count():
     """Inter-pod affinity looks for its domains on the objects of the reply."""
-    there = (
-        node("a", labels={"zone": "1"}),
-        node("b", labels={"zone": "2"}),
-        pod("db", on="b", labels={"app": "db"}),
-    )
+    there = (node("a", labels={"zone": "1"}), node("b", labels={"zone": "2"}), pod("db", on="b", app="db"))
     terms = yaml.safe_load("""
         - weight: 9
           podAffinityTerm:

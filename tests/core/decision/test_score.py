@@ -17,7 +17,7 @@ def fed(release, memory_bytes):
     feed = EventFeed(made)
     for number in range(4):
         feed.put(node(f"n{number}", labels={ZONE: "a"} if number < 2 else {}, cpu=str(4 + number)))
-    feed.put(pod("there", on="n1", requests={"cpu": "1"}))
+    feed.put(pod("there", on="n1", cpu="1"))
     return made
 
 
@@ -25,9 +25,7 @@ def fed(release, memory_bytes):
 def test_are_those_of_the_long_way(release):
     """With cached answers some rules give one number for all nodes; every score is that of a scheduler
     without a cache."""
-    short, long = (
-        fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0)
-    )
+    short, long = (fed(release, size).schedule(pod("web", cpu="2")).details for size in (1 << 20, 0))
     one = short.ranking
     other = long.ranking
     assert any(scores.strides == EVEN for scores in one.by_priority.values())

@@ -39,9 +39,7 @@ def nominated(release, *waiting, check_all=False):
     policy = {"kind": "Policy", "apiVersion": "v1", "alwaysCheckAllPredicates": check_all}
     made = engine(*there, release=release, gates={"BalanceAttachedNodeVolumes": True}, policy=policy)
     for name in waiting:
-        made.nominations.add(
-            pod(f"for-{name}", requests={"cpu": "4"}, priority=1, status={"nominatedNodeName": name}), name
-        )
+        made.nominations.add(pod(f"for-{name}", cpu="4", priority=1, nominated=name), name)
     return made
 
 
@@ -77,6 +75,6 @@ def test_different_ones_are_sorted():
     """Different texts are sorted alphabetically, not in the order of nodes."""
     term = {"labelSelector": {"matchLabels": {"app": "lost"}}, "topologyKey": "zone"}
     wants = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    made = engine(node("b"), node("a"), pod("lost", on="gone", labels={"app": "lost"}), release="1.12")
+    made = engine(node("b"), node("a"), pod("lost", on="gone", app="lost"), release="1.12")
     text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
     assert made.schedule(pod("new", affinity=wants)).error == f"[{text.format('a')}, {text.format('b')}]"

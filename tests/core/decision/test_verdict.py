@@ -39,49 +39,58 @@ def reasons(judgement):
     return [[reason.text for reason in judgement.reasons(i)] for i in range(judgement.nodes.n)]
 
 
-class TestJudging:
-    def test_an_error_counts_where_no_earlier_rule_objects(self):
-        """A node that was turned down before is not asked about, so its error is not met."""
-        found = judged(against("a", FULL), against("ab", BROKEN))
-        assert ([found.error(i) for i in range(4)], found.fits.tolist()) == (
-            [None, BROKEN, None, None],
-            [False, False, True, True],
-        )
-
-    def test_an_error_ends_the_reasons_of_its_node(self):
-        """What later rules have against the node is not told."""
-        assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
-
-    def test_who_was_reached(self):
-        """A predicate is reached on nodes that all before it pass, whether or not it objects itself."""
-        found = judged(against("a", FULL), against("b", TAINTED), against("c", ABSENT))
-        assert found.reached("tainted").tolist() == [False, True, True, True]
-        assert found.reached("absent").tolist() == [False, False, True, True]
-
-    def test_who_rejected(self):
-        """The predicate whose objection counts, or all of them."""
-        rules = against("ab", FULL, "First"), against("b", TAINTED, "Second")
-        assert judged(*rules).rejecting_predicates(1) == ["First"]
-        assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
+# --- Judging ------------------------------------------------------------------------------------------------
 
 
-class TestTheTwoPasses:
-    def verdict(self):
-        """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is
-        full."""
-        plain = judged(against("c", TAINTED))
-        trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
-        return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
+def test_an_error_counts_where_no_earlier_rule_objects():
+    """A node that was turned down before is not asked about, so its error is not met."""
+    found = judged(against("a", FULL), against("ab", BROKEN))
+    assert ([found.error(i) for i in range(4)], found.fits.tolist()) == (
+        [None, BROKEN, None, None],
+        [False, False, True, True],
+    )
 
-    def test_a_tally_counts_each_reason_by_node(self):
-        """How many of some nodes have it, as the message of a FitError says."""
-        assert self.verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
-        assert self.verdict().tally(np.array([2])) == {"tainted": 1}
-        assert self.verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
 
-    def test_a_reason_is_alone_where_no_other_predicate_objects(self):
-        """Also one that is not asked any more, as an earlier one has turned the node down."""
-        assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {
-            "full": 1,
-            "tainted": 2,
-        }
+def test_an_error_ends_the_reasons_of_its_node():
+    """What later rules have against the node is not told."""
+    assert reasons(judged(against("a", BROKEN), against("ab", FULL))) == [[], ["full"], [], []]
+
+
+def test_who_was_reached():
+    """A predicate is reached on nodes that all before it pass, whether or not it objects itself."""
+    found = judged(against("a", FULL), against("b", TAINTED), against("c", ABSENT))
+    assert found.reached("tainted").tolist() == [False, True, True, True]
+    assert found.reached("absent").tolist() == [False, False, True, True]
+
+
+def test_who_rejected():
+    """The predicate whose objection counts, or all of them."""
+    rules = against("ab", FULL, "First"), against("b", TAINTED, "Second")
+    assert judged(*rules).rejecting_predicates(1) == ["First"]
+    assert judged(*rules, check_all=True).rejecting_predicates(1) == ["First", "Second"]
+
+
+# --- The two passes -----------------------------------------------------------------------------------------
+
+
+def verdict():
+    """Nodes a and b fit as they are and c does not; pods are nominated to b and c, and with its one b is
+    full."""
+    plain = judged(against("c", TAINTED))
+    trial = judged(against("ab", FULL))  # its nodes a and c stand for b and c
+    return Verdict(plain, np.array([True, False, False, True]), trial, {1: 0, 2: 2})
+
+
+def test_a_tally_counts_each_reason_by_node():
+    """How many of some nodes have it, as the message of a FitError says."""
+    assert verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
+    assert verdict().tally(np.array([2])) == {"tainted": 1}
+    assert verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
+
+
+def test_a_reason_is_alone_where_no_other_predicate_objects():
+    """Also one that is not asked any more, as an earlier one has turned the node down."""
+    assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {
+        "full": 1,
+        "tainted": 2,
+    }

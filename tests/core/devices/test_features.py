@@ -67,30 +67,33 @@ def card(*parts, where="n", total="40Gi", **more):
     return [counters, a_slice(where, *parts, pool="p", count=2, name="b-devices", **more)]
 
 
-class TestCounters:
-    @pytest.mark.parametrize("release, wanted", [("1.35", NONE), ("1.36", FOUND)])
-    def test_what_is_turned_down(self, release, wanted):
-        """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
-        at."""
-        found = newest(
-            *card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release
-        )
-        assert outcome(found, exactly()) == wanted
+# --- Counters -----------------------------------------------------------------------------------------------
 
-    def test_each_device_says_its_nodes(self):
-        """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for
-        that node alone."""
-        listed = [
-            {**device("a"), "nodeName": "m"},
-            {**device("b"), "nodeName": "n"},
-            {**device("c"), "allNodes": True},
-        ]
-        found = newest(a_slice("", *listed, pool="p", perDeviceNodeSelection=True))
-        assert outcome(found, exactly(3)) == NONE
-        results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
-        assert results is not None
-        assert [[one.device for one in result.results] for result in results] == [["b"], ["c"]]
-        assert [result.node_selector is None for result in results] == [False, True]
+
+@pytest.mark.parametrize("release, wanted", [("1.35", NONE), ("1.36", FOUND)])
+def test_what_is_turned_down(release, wanted):
+    """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked
+    at."""
+    found = newest(
+        *card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release
+    )
+    assert outcome(found, exactly()) == wanted
+
+
+def test_each_device_says_its_nodes():
+    """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for
+    that node alone."""
+    listed = [
+        {**device("a"), "nodeName": "m"},
+        {**device("b"), "nodeName": "n"},
+        {**device("c"), "allNodes": True},
+    ]
+    found = newest(a_slice("", *listed, pool="p", perDeviceNodeSelection=True))
+    assert outcome(found, exactly(3)) == NONE
+    results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
+    assert results is not None
+    assert [[one.device for one in result.results] for result in results] == [["b"], ["c"]]
+    assert [result.node_selector is None for result in results] == [False, True]
 
 
 def held_in(*names):
@@ -116,77 +119,81 @@ def asking(amount, count=1):
     return exactly(count, capacity={"requests": {"memory": amount}})
 
 
-class TestSharedDevices:
-    def test_what_is_left(self):
-        """Claims share a device until its capacity is used up; each share has an ID of its own, and says what
-        it took."""
-        engine = framework_engine()
-        feed = EventFeed(engine)
-        feed.put_all([node("n"), GPU, a_slice("n", shared("x"))])
-        engine.snapshot.refresh()
-        cells = with_gates(FRAMEWORK_RELEASES["1.36"].devices, dict.fromkeys(GATES, True))
-        found = Devices(engine.table, engine.listings, cells)
-        ids = set()
-        for number in range(2):
-            claim = device_claim(f"c{number}", asking("15Gi"))
-            results = found.allocate([claim], 0)
-            (one,) = results[0].results
-            assert str(one.consumed_capacity["memory"]) == "16106127360"
-            ids.add(one.share_id)
-            engine.listings.resource_claims.allocate(
-                device_claim(f"c{number}", status={"allocation": _written(one)})
-            )
-        assert len(ids) == 2
-        assert outcome(found, asking("15Gi")) == NONE
-        assert outcome(found, asking("10Gi")) == FOUND
-        assert [one.usable for one in accounts(found, [device_claim("c", asking("10Gi"))], 0)] == [
-            (f"{DRIVER}/n/x",)
-        ]
-        (account,) = accounts(found, [device_claim("c", asking("15Gi"))], 0)
-        assert [one.why for one in account.refused] == ["it has not as much capacity left"]
-        engine.listings.resource_claims.take_back("uid-c0")
-        assert outcome(found, asking("15Gi")) == FOUND
+# --- Shared devices -----------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "policy, asked, took",
-        [
-            ("{}", None, 40),
-            ("default: 5Gi", None, 5),
-            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "6Gi", 10),
-            ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "11Gi", 0),
-            ("{default: 4Gi, validRange: {min: 4Gi}}", "1Gi", 4),
-            ("{default: 4Gi, validRange: {min: 4Gi, step: 2Gi}}", "5Gi", 6),
-            ("{default: 4Gi, validRange: {min: 4Gi, max: 8Gi}}", "9Gi", 0),
-            ("{}", "41Gi", 0),
-        ],
-    )
-    def test_policies(self, policy, asked, took):
-        """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
-        claim = device_claim("c", asking(asked) if asked else exactly())
-        results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
-        assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
 
-    def test_a_capacity_that_is_not_there(self):
-        """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
-        other = exactly(capacity={"requests": {"bandwidth": "1"}})
-        assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
-        found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
-        assert outcome(found, other) == ERROR
-        told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
-        with pytest.raises(AllocationError, match=told):
-            taken(found, device_claim("c", either(exactly(), other)))
+def test_what_is_left():
+    """Claims share a device until its capacity is used up; each share has an ID of its own, and says what
+    it took."""
+    engine = framework_engine()
+    feed = EventFeed(engine)
+    feed.put_all([node("n"), GPU, a_slice("n", shared("x"))])
+    engine.snapshot.refresh()
+    cells = with_gates(FRAMEWORK_RELEASES["1.36"].devices, dict.fromkeys(GATES, True))
+    found = Devices(engine.table, engine.listings, cells)
+    ids = set()
+    for number in range(2):
+        claim = device_claim(f"c{number}", asking("15Gi"))
+        results = found.allocate([claim], 0)
+        (one,) = results[0].results
+        assert str(one.consumed_capacity["memory"]) == "16106127360"
+        ids.add(one.share_id)
+        engine.listings.resource_claims.allocate(
+            device_claim(f"c{number}", status={"allocation": _written(one)})
+        )
+    assert len(ids) == 2
+    assert outcome(found, asking("15Gi")) == NONE
+    assert outcome(found, asking("10Gi")) == FOUND
+    assert [one.usable for one in accounts(found, [device_claim("c", asking("10Gi"))], 0)] == [
+        (f"{DRIVER}/n/x",)
+    ]
+    (account,) = accounts(found, [device_claim("c", asking("15Gi"))], 0)
+    assert [one.why for one in account.refused] == ["it has not as much capacity left"]
+    engine.listings.resource_claims.take_back("uid-c0")
+    assert outcome(found, asking("15Gi")) == FOUND
 
-    def test_distinct_values(self):
-        """Devices of different requests have different values of a distinctAttribute."""
-        pool = a_slice("n", *(device(name, numa=numa) for name, numa in (("a", 0), ("b", 0), ("c", 1))))
-        apart = {"distinctAttribute": f"{DRIVER}/numa"}
-        claim = device_claim("c", exactly(), exactly(), constraints=[apart])
-        assert taken(newest(pool), claim) == [["a", "c"]]
-        with pytest.raises(AllocationError, match="empty constraint"):
-            taken(
-                newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"),
-                claim,
-            )
+
+@pytest.mark.parametrize(
+    "policy, asked, took",
+    [
+        ("{}", None, 40),
+        ("default: 5Gi", None, 5),
+        ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "6Gi", 10),
+        ("{default: 5Gi, validValues: [5Gi, 10Gi]}", "11Gi", 0),
+        ("{default: 4Gi, validRange: {min: 4Gi}}", "1Gi", 4),
+        ("{default: 4Gi, validRange: {min: 4Gi, step: 2Gi}}", "5Gi", 6),
+        ("{default: 4Gi, validRange: {min: 4Gi, max: 8Gi}}", "9Gi", 0),
+        ("{}", "41Gi", 0),
+    ],
+)
+def test_policies(policy, asked, took):
+    """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
+    claim = device_claim("c", asking(asked) if asked else exactly())
+    results = newest(a_slice("n", shared("x", **yaml.safe_load(policy)))).allocate([claim], 0)
+    assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
+
+
+def test_a_capacity_that_is_not_there():
+    """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
+    other = exactly(capacity={"requests": {"bandwidth": "1"}})
+    assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
+    found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
+    assert outcome(found, other) == ERROR
+    told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
+    with pytest.raises(AllocationError, match=told):
+        taken(found, device_claim("c", either(exactly(), other)))
+
+
+def test_distinct_values():
+    """Devices of different requests have different values of a distinctAttribute."""
+    pool = a_slice("n", *(device(name, numa=numa) for name, numa in (("a", 0), ("b", 0), ("c", 1))))
+    apart = {"distinctAttribute": f"{DRIVER}/numa"}
+    claim = device_claim("c", exactly(), exactly(), constraints=[apart])
+    assert taken(newest(pool), claim) == [["a", "c"]]
+    with pytest.raises(AllocationError, match="empty constraint"):
+        taken(
+            newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"), claim
+        )
 
 
 def _written(one):

@@ -136,13 +136,12 @@ def as_ask(one, pool):
 # --- corners ------------------------------------------------------------------------------------------------
 
 
-class TestModeAll:
-    def test_a_constraint(self):
-        """Mode All errs where a constraint is against one of the devices."""
-        found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1)))
-        told = f"claim default/c, request r0: cannot add device {DRIVER}/n/b because a claim constraint would not be satisfied"
-        with pytest.raises(AllocationError, match=f"^{told}$"):
-            taken(found, device_claim("c", exactly("All"), constraints=[same("numa")]))
+def test_a_constraint():
+    """Mode All errs where a constraint is against one of the devices."""
+    found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1)))
+    told = f"claim default/c, request r0: cannot add device {DRIVER}/n/b because a claim constraint would not be satisfied"
+    with pytest.raises(AllocationError, match=f"^{told}$"):
+        taken(found, device_claim("c", exactly("All"), constraints=[same("numa")]))
 
 
 def held(*names, **more):
@@ -151,54 +150,57 @@ def held(*names, **more):
     return {"allocation": {"devices": {"results": results}}}
 
 
-class TestNumbers:
-    @pytest.mark.parametrize("release, wanted", [("1.32", 20), ("1.33", None), ("1.34", 20)])
-    def test_room_for_32(self, release, wanted):
-        """In 1.33 the devices of a request that were chosen already count twice towards 32."""
-        found = taken(
-            devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20))
-        )
-        assert (found and len(found[0])) == wanted
+@pytest.mark.parametrize("release, wanted", [("1.32", 20), ("1.33", None), ("1.34", 20)])
+def test_room_for_32(release, wanted):
+    """In 1.33 the devices of a request that were chosen already count twice towards 32."""
+    found = taken(
+        devices(GPU, a_slice("n", *map(str, range(40))), release=release), device_claim("c", exactly(20))
+    )
+    assert (found and len(found[0])) == wanted
 
 
-class TestAlternatives:
-    def test_what_another_constraint_refuses_is_not_counted(self):
-        """A device that the second constraint refuses leaves no mark on the first one."""
-        pool = a_slice(
-            "n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x")
-        )
-        assert taken(
-            devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])
-        ) == [["b", "c"]]
+# --- Alternatives -------------------------------------------------------------------------------------------
 
-    def test_a_class_that_changes(self):
-        """What a search came to is forgotten when a class gets other selectors."""
-        found = devices(device_class("gpu", "false"), a_slice("n", "a"))
-        asked = device_claim("c", exactly())
-        assert found.outcomes([asked], np.array([0])).tolist() == [NONE]
-        found.listings.device_classes.put(device_class())
-        assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
 
-    def test_constraints_name_requests_and_alternatives(self):
-        """A constraint holds for the request that it names, or for one alternative of it."""
-        found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
-        for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
-            asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
-            assert taken(found, asked) == [wanted]
+def test_what_another_constraint_refuses_is_not_counted():
+    """A device that the second constraint refuses leaves no mark on the first one."""
+    pool = a_slice("n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x"))
+    assert taken(
+        devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])
+    ) == [["b", "c"]]
 
-    def test_an_attribute_without_a_value_is_like_no_other(self):
-        """Devices whose attribute has no value that is known do not match each other."""
-        odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
-        assert (
-            taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")]))
-            is None
-        )
 
-    def test_a_short_name_is_of_the_drivers_domain(self):
-        """An attribute without a domain is not found under another domain than that of the driver."""
-        other = {"matchAttribute": "other.example.com/numa", "requests": []}
-        pool = a_slice("n", device("a", numa=0), device("b", numa=0))
-        assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[other])) is None
+def test_a_class_that_changes():
+    """What a search came to is forgotten when a class gets other selectors."""
+    found = devices(device_class("gpu", "false"), a_slice("n", "a"))
+    asked = device_claim("c", exactly())
+    assert found.outcomes([asked], np.array([0])).tolist() == [NONE]
+    found.listings.device_classes.put(device_class())
+    assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
+
+
+def test_constraints_name_requests_and_alternatives():
+    """A constraint holds for the request that it names, or for one alternative of it."""
+    found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
+    for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
+        asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
+        assert taken(found, asked) == [wanted]
+
+
+def test_an_attribute_without_a_value_is_like_no_other():
+    """Devices whose attribute has no value that is known do not match each other."""
+    odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
+    assert (
+        taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")]))
+        is None
+    )
+
+
+def test_a_short_name_is_of_the_drivers_domain():
+    """An attribute without a domain is not found under another domain than that of the driver."""
+    other = {"matchAttribute": "other.example.com/numa", "requests": []}
+    pool = a_slice("n", device("a", numa=0), device("b", numa=0))
+    assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[other])) is None
 
 
 def test_attributes_that_nothing_reads():
@@ -222,47 +224,48 @@ def test_an_end_after_some_seconds():
     assert found.outcomes([asked], np.array([0])).tolist() == [TOO_LATE]
 
 
-class TestPools:
-    @pytest.mark.parametrize("release, errs", [("1.32", False), ("1.33", True), ("1.34", True)])
-    def test_an_invalid_pool(self, release, errs):
-        """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
-        found = devices(
-            GPU,
-            a_slice("n", "a", "a", pool="p"),
-            a_slice("n", device("b", model="a"), pool="q"),
-            release=release,
-        )
-        asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
-        if errs:
-            with pytest.raises(AllocationError, match=r"^pool p is invalid: duplicate device name a$"):
-                taken(found, asked)
-        else:
-            assert taken(found, asked) == [["b"]]
+# --- Pools --------------------------------------------------------------------------------------------------
 
-    def test_the_node_selector_of_the_result(self):
-        """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are
-        joined."""
-        zone = yaml.safe_load("""
+
+@pytest.mark.parametrize("release, errs", [("1.32", False), ("1.33", True), ("1.34", True)])
+def test_an_invalid_pool(release, errs):
+    """Up to 1.32 an invalid pool is an error only if one of its devices matches."""
+    found = devices(
+        GPU, a_slice("n", "a", "a", pool="p"), a_slice("n", device("b", model="a"), pool="q"), release=release
+    )
+    asked = device_claim("c", exactly(1, f'"model" in device.attributes["{DRIVER}"]'))
+    if errs:
+        with pytest.raises(AllocationError, match=r"^pool p is invalid: duplicate device name a$"):
+            taken(found, asked)
+    else:
+        assert taken(found, asked) == [["b"]]
+
+
+def test_the_node_selector_of_the_result():
+    """Devices of one node bind the claim to it, those of all nodes do not, and selectors of slices are
+    joined."""
+    zone = yaml.safe_load("""
         nodeSelector:
           nodeSelectorTerms:
           - matchExpressions:
             - {key: zone, operator: DoesNotExist}
         """)
-        slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
-        found = {}
-        for name, one in zip("abc", slices, strict=True):
-            results = devices(GPU, one).allocate([device_claim("c", exactly())], 0)
-            found[name] = results[0].node_selector
-        assert found["b"] is None
-        terms = {name: one.node_selector_terms[0] for name, one in found.items() if one is not None}
-        assert [one.values for one in terms["a"].match_fields] == [("n",)]
-        assert [one.key for one in terms["c"].match_expressions] == ["zone"]
+    slices = [a_slice("n", "a"), a_slice("*", "b", pool="all"), a_slice("", "c", pool="zone", **zone)]
+    found = {}
+    for name, one in zip("abc", slices, strict=True):
+        results = devices(GPU, one).allocate([device_claim("c", exactly())], 0)
+        found[name] = results[0].node_selector
+    assert found["b"] is None
+    terms = {name: one.node_selector_terms[0] for name, one in found.items() if one is not None}
+    assert [one.values for one in terms["a"].match_fields] == [("n",)]
+    assert [one.key for one in terms["c"].match_expressions] == ["zone"]
 
-    def test_more_slices_than_there_should_be(self):
-        """Such a pool is no more whole than one that lacks slices."""
-        found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
-        with pytest.raises(AllocationError, match="is currently being updated"):
-            taken(found, device_claim("c", exactly("All")))
+
+def test_more_slices_than_there_should_be():
+    """Such a pool is no more whole than one that lacks slices."""
+    found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
+    with pytest.raises(AllocationError, match="is currently being updated"):
+        taken(found, device_claim("c", exactly("All")))
 
 
 def test_an_error_names_the_class_or_the_claim():

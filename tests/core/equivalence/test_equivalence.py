@@ -146,8 +146,8 @@ class TestGaps:
         """Forgetting an assumed pod invalidates nothing: the node stays full for pods that it rejected."""
 
         def story(made):
-            big = pod("first", requests={"cpu": "3"})
-            same = pod("second", requests={"cpu": "3"})
+            big = pod("first", cpu="3")
+            same = pod("second", cpu="3")
             assert place(made, big) == "a"
             assert "Insufficient cpu" in why(made, same)
             made.cache.finish_binding(big, 0.0)
@@ -165,100 +165,105 @@ def kept_on(made, predicate, *, of=0):
     return {} if rows is None else {made.table.names[i]: int(code) for i, code in enumerate(rows) if code}
 
 
-class TestWhatIsKept:
-    def test_preemption_looks_for_itself(self):
-        """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
-        made = engine(host("a"), release="1.12", equivalence_cache=True)
-        important = pod("p", requests={"cpu": "2"}, priority=10)
-        assert place(made, pod("low", requests={"cpu": "3"})) == "a"
-        plan = made.schedule(important).preemption
-        assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
-        assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
-        assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
-
-    def test_explaining_keeps_nothing(self):
-        """Explaining a pod reads the cache but does not write to it."""
-        made = engine(host("a"), release="1.12", equivalence_cache=True)
-        explain(made, PLAIN)
-        assert kept_on(made, "GeneralPredicates") == {}
-        place(made, PLAIN)
-        EventFeed(made).put(host("a", unschedulable=True))
-        assert explain(made, pod("q", labels=WEB)).decision.host == "a"
-
-    def test_off_unless_asked_for(self):
-        """Without the gate or the option there is no cache, and releases that have none do not get one."""
-        assert engine(release="1.12").flow.equivalence is None
-        assert engine(release="1.14", equivalence_cache=True).flow.equivalence is None
-        assert (
-            engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
-        )
-
-    def test_volume_counts_are_not_left_behind_on_a_hit(self):
-        """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
-        gates = {"BalanceAttachedNodeVolumes": True}
-        made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
-        incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
-        made.schedule(incoming)
-        assert made.table.transient[:, 0].any()
-        made.schedule(incoming)
-        assert not made.table.transient[:, 0].any()
+# --- What is kept -------------------------------------------------------------------------------------------
 
 
-class TestClasses:
-    def test_what_makes_no_difference(self):
-        """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
-        meta = yaml.safe_load("""
+def test_preemption_looks_for_itself():
+    """Trials of preemption neither read the cache, in which the node is full, nor write to it."""
+    made = engine(host("a"), release="1.12", equivalence_cache=True)
+    important = pod("p", cpu="2", priority=10)
+    assert place(made, pod("low", cpu="3")) == "a"
+    plan = made.schedule(important).preemption
+    assert (plan.node, [victim.name for victim in plan.victims]) == ("a", ["low"])
+    assert kept_on(made, "GeneralPredicates", of=1) == {"a": 2}
+    assert kept_on(made, "PodToleratesNodeTaints", of=1) == {}
+
+
+def test_explaining_keeps_nothing():
+    """Explaining a pod reads the cache but does not write to it."""
+    made = engine(host("a"), release="1.12", equivalence_cache=True)
+    explain(made, PLAIN)
+    assert kept_on(made, "GeneralPredicates") == {}
+    place(made, PLAIN)
+    EventFeed(made).put(host("a", unschedulable=True))
+    assert explain(made, pod("q", labels=WEB)).decision.host == "a"
+
+
+def test_off_unless_asked_for():
+    """Without the gate or the option there is no cache, and releases that have none do not get one."""
+    assert engine(release="1.12").flow.equivalence is None
+    assert engine(release="1.14", equivalence_cache=True).flow.equivalence is None
+    assert engine(release="1.13", gates={"EnableEquivalenceClassCache": True}).flow.equivalence is not None
+
+
+def test_volume_counts_are_not_left_behind_on_a_hit():
+    """A cache hit of a count predicate stores no counts for BalancedResourceAllocation."""
+    gates = {"BalanceAttachedNodeVolumes": True}
+    made = engine(host("a"), release="1.12", gates=gates, equivalence_cache=True)
+    incoming = pod("p", volumes=[{"name": "v", "awsElasticBlockStore": {"volumeID": "d"}}])
+    made.schedule(incoming)
+    assert made.table.transient[:, 0].any()
+    made.schedule(incoming)
+    assert not made.table.transient[:, 0].any()
+
+
+# --- Classes ------------------------------------------------------------------------------------------------
+
+
+def test_what_makes_no_difference():
+    """Name, priority, annotations and owners are not part of a class; an empty list equals an absent one."""
+    meta = yaml.safe_load("""
         annotations: {k: v}
         ownerReferences:
         - {kind: ReplicaSet, name: r, uid: u, controller: true}
         """)
-        assert class_of(pod("a")) == class_of(
-            pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[])
-        )
-
-    @pytest.mark.parametrize(
-        "other",
-        [
-            pod("a", namespace="other"),
-            pod("a", labels=WEB),
-            pod("a", on="n"),
-            pod("a", nodeSelector={"k": "v"}),
-            pod("a", volumes=DISK),
-            pod("a", tolerations=[{"key": "k"}]),
-            pod("a", affinity={}),
-            pod("a", requests={"cpu": "1"}),
-            pod("a", initContainers=[{"name": "i"}]),
-        ],
+    assert class_of(pod("a")) == class_of(
+        pod("b", priority=7, metadata=meta, nodeSelector={}, tolerations=[], volumes=[])
     )
-    def test_what_makes_a_difference(self, other):
-        """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a
-        class."""
-        assert class_of(pod("a")) != class_of(other)
 
-    @pytest.mark.parametrize(
-        "one, other, alike",
-        [
-            ("1", "1000m", False),
-            ("100m", "0.100", False),
-            ("100m", "100e-3", False),
-            ("1500m", "1.500", False),
-            ("1Gi", "1024Mi", False),
-            ("200Mi", "204800Ki", True),
-            ("1000m", "1.000", True),
-            ("500m", "500m", True),
-        ],
-    )
-    def test_quantities_differ_as_they_are_written(self, one, other, alike):
-        """Equal amounts that Go keeps in different forms make two classes."""
-        assert (
-            class_of(pod("a", requests={"cpu": one})) == class_of(pod("a", requests={"cpu": other}))
-        ) is alike
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pod("a", namespace="other"),
+        pod("a", labels=WEB),
+        pod("a", on="n"),
+        pod("a", nodeSelector={"k": "v"}),
+        pod("a", volumes=DISK),
+        pod("a", tolerations=[{"key": "k"}]),
+        pod("a", affinity={}),
+        pod("a", cpu="1"),
+        pod("a", initContainers=[{"name": "i"}]),
+    ],
+)
+def test_what_makes_a_difference(other):
+    """Namespace, labels, affinity, containers, node, selector, tolerations and volumes are part of a
+    class."""
+    assert class_of(pod("a")) != class_of(other)
+
+
+@pytest.mark.parametrize(
+    "one, other, alike",
+    [
+        ("1", "1000m", False),
+        ("100m", "0.100", False),
+        ("100m", "100e-3", False),
+        ("1500m", "1.500", False),
+        ("1Gi", "1024Mi", False),
+        ("200Mi", "204800Ki", True),
+        ("1000m", "1.000", True),
+        ("500m", "500m", True),
+    ],
+)
+def test_quantities_differ_as_they_are_written(one, other, alike):
+    """Equal amounts that Go keeps in different forms make two classes."""
+    assert (class_of(pod("a", cpu=one)) == class_of(pod("a", cpu=other))) is alike
 
 
 # --- what invalidates results, so that the true answer is found again ---------------------------------------
 
 
-FILLING = pod("full", on="a", requests={"cpu": "4"})
+FILLING = pod("full", on="a", cpu="4")
 SHY = pod("shy", on="a", affinity=keeping_away(**WEB))
 WRITER = pod("writer", on="a", volumes=DISK)
 OFF = {"TaintNodesByCondition": False}
@@ -295,14 +300,14 @@ TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
         pytest.param(
             ASKING,
             [host("a"), FILLING],
-            lambda feed: feed.put(pod("full", on="a", requests={"cpu": "1"})),
+            lambda feed: feed.put(pod("full", on="a", cpu="1")),
             {},
             id="pod asks for less",
         ),
         pytest.param(
             pod("p", affinity=keeping_away(**WEB)),
             [host("a"), pod("web", on="a", labels=WEB)],
-            lambda feed: feed.put(pod("web", on="a", labels={"app": "db"})),
+            lambda feed: feed.put(pod("web", on="a", app="db")),
             {},
             id="pod labelled anew: MatchInterPodAffinity",
         ),

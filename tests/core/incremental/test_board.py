@@ -98,71 +98,70 @@ class Asked:
             EventFeed(self.engine).put(item)
 
 
-class TestSharing:
-    def test_boards_beyond_the_limit_are_dropped(self):
-        """The one that was not asked for longest goes first, and is made again when it is asked for."""
-        boards = Asked(cluster())
-        boards.known.limit = 11_000  # room for two
-        first = boards.of(small(labels={"app": "a"}))
-        boards.of(small(labels={"app": "b"}))
-        assert boards.of(small(labels={"app": "a"})) is first
-        for app in "cde":
-            boards.of(small(labels={"app": app}))
-        assert boards.of(small(labels={"app": "a"})) is not first
+def test_boards_beyond_the_limit_are_dropped():
+    """The one that was not asked for longest goes first, and is made again when it is asked for."""
+    boards = Asked(cluster())
+    boards.known.limit = 11_000  # room for two
+    first = boards.of(small(labels={"app": "a"}))
+    boards.of(small(labels={"app": "b"}))
+    assert boards.of(small(labels={"app": "a"})) is first
+    for app in "cde":
+        boards.of(small(labels={"app": app}))
+    assert boards.of(small(labels={"app": "a"})) is not first
 
 
-class TestWindow:
-    def test_reduced_scores_are_those_among_the_feasible(self):
-        """A score in proportion to the greatest one is so among those that were found, not among all that
-        fit."""
-        prefers = {
-            "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]},
-            "weight": 1,
+def test_reduced_scores_are_those_among_the_feasible():
+    """A score in proportion to the greatest one is so among those that were found, not among all that
+    fit."""
+    prefers = {
+        "preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]},
+        "weight": 1,
+    }
+    incoming = small(
+        affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}}
+    )
+    boards = Asked(cluster())
+    plain = boards.totals(small(), window=True)
+    with_preferred, without = (boards.totals(incoming, rows, window=True) for rows in ([0, 1], [0, 2]))
+    assert with_preferred[1] - plain[1] == with_preferred[0] - plain[0] + 10
+    assert without[0] - plain[0] == without[2] - plain[2]
+
+
+# --- Giving up ----------------------------------------------------------------------------------------------
+
+
+def test_an_error_of_a_predicate_needs_the_long_way():
+    """Which nodes count its error depends on the rules before it, so no board tells."""
+    service = obj(
+        {
+            "kind": "Service",
+            "metadata": {"name": "s", "namespace": "default"},
+            "spec": {"selector": {"app": "a"}},
         }
-        incoming = small(
-            affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}}
-        )
-        boards = Asked(cluster())
-        plain = boards.totals(small(), window=True)
-        with_preferred, without = (boards.totals(incoming, rows, window=True) for rows in ([0, 1], [0, 2]))
-        assert with_preferred[1] - plain[1] == with_preferred[0] - plain[0] + 10
-        assert without[0] - plain[0] == without[2] - plain[2]
+    )
+    argument = {"serviceAffinity": {"labels": ["region"]}}
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": "CheckServiceAffinity", "argument": argument}],
+    }
+    gone = pod("1", on="absent", app="a")
+    boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
+    incoming = small(labels={"app": "a"})
+    assert boards.asked(incoming)[1] is False
+    EventFeed(boards.engine).delete(gone)
+    assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
 
 
-class TestGivingUp:
-    def test_an_error_of_a_predicate_needs_the_long_way(self):
-        """Which nodes count its error depends on the rules before it, so no board tells."""
-        service = obj(
-            {
-                "kind": "Service",
-                "metadata": {"name": "s", "namespace": "default"},
-                "spec": {"selector": {"app": "a"}},
-            }
-        )
-        argument = {"serviceAffinity": {"labels": ["region"]}}
-        policy = {
-            "kind": "Policy",
-            "apiVersion": "v1",
-            "predicates": [{"name": "CheckServiceAffinity", "argument": argument}],
-        }
-        gone = pod("1", on="absent", labels={"app": "a"})
-        boards = Asked(cluster(service, gone, policy=policy, release="1.16"))
-        incoming = small(labels={"app": "a"})
-        assert boards.asked(incoming)[1] is False
-        EventFeed(boards.engine).delete(gone)
-        assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
-
-    def test_a_priority_that_cannot_be_computed_ends_the_cycle(self):
-        """The error is the reader's to handle, and the board is right as soon as the priority can be
-        computed."""
-        constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
-        invalid = {
-            "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
-        }
-        incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
-        there = pod("1", on="n1")
-        boards = Asked(cluster(there, gates={"EvenPodsSpread": True}))
-        with pytest.raises(PriorityError):
-            boards.totals(incoming)
-        EventFeed(boards.engine).delete(there)
-        assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]
+def test_a_priority_that_cannot_be_computed_ends_the_cycle():
+    """The error is the reader's to handle, and the board is right as soon as the priority can be
+    computed."""
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
+    invalid = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}}
+    incoming = small(topologySpreadConstraints=[{**constraint, **invalid}])
+    there = pod("1", on="n1")
+    boards = Asked(cluster(there, gates={"EvenPodsSpread": True}))
+    with pytest.raises(PriorityError):
+        boards.totals(incoming)
+    EventFeed(boards.engine).delete(there)
+    assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]

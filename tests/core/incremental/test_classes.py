@@ -62,11 +62,7 @@ def incoming(number, kind):
         more["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     labels = {"app": "b" if kind == "small" else "a"}
     return pod(
-        f"p{number}",
-        labels=labels,
-        requests={"cpu": "300m", "memory": "64Mi"},
-        metadata={"uid": f"u{number}"},
-        **more,
+        f"p{number}", labels=labels, requests={"cpu": "300m", "memory": "64Mi"}, uid=f"u{number}", **more
     )
 
 

@@ -100,14 +100,12 @@ def test_a_limit_that_rises():
     }
     names = [f"n{number:02}" for number in range(40)]
     objects = [node(name, labels={"host": name}) for name in names]
-    objects += [pod(f"old-{name}", on=name, labels={"app": "a"}) for name in names[1:]]
+    objects += [pod(f"old-{name}", on=name, app="a") for name in names[1:]]
     both = made("1.27", objects)
-    incoming = [
-        pod(f"p{number}", labels={"app": "a"}, topologySpreadConstraints=[constraint]) for number in range(2)
-    ]
+    incoming = [pod(f"p{number}", app="a", topologySpreadConstraints=[constraint]) for number in range(2)]
     with verifying(False):
         assert both.schedule(incoming[0]).feasible == ["n00"]
-        EventFeed(both).put(pod("last", on="n00", labels={"app": "a"}))
+        EventFeed(both).put(pod("last", on="n00", app="a"))
         assert sorted(both.schedule(incoming[1]).feasible) == names
 
 

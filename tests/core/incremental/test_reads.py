@@ -111,31 +111,33 @@ class TestDeclarations:
 FLAGS = [(name, flag) for name, rule in RULES.items() for flag in rule.reads]
 
 
-class TestMutations:
-    @pytest.mark.parametrize("name, flag", FLAGS)
-    def test_a_flag_that_is_left_out_is_noticed(self, name, flag):
-        """Whichever flag a rule would forget to declare, random clusters tell."""
-        rest = RULES[name].reads & ~flag
-        assert any(looked_at(name, rest, MOST_CLUSTERS)) or is_remembered_wrongly(name, rest, MOST_CLUSTERS)
+@pytest.mark.parametrize("name, flag", FLAGS)
+def test_a_flag_that_is_left_out_is_noticed(name, flag):
+    """Whichever flag a rule would forget to declare, random clusters tell."""
+    rest = RULES[name].reads & ~flag
+    assert any(looked_at(name, rest, MOST_CLUSTERS)) or is_remembered_wrongly(name, rest, MOST_CLUSTERS)
 
 
-class TestTheWatch:
-    def test_it_knows_every_column(self):
-        """Each attribute of a table that a batch reads is one whose flags are known."""
-        read = {name for function in vars(Batch).values() for name in _names_in(function)}
-        columns = {field.name for field in attrs.fields(type(classic_engine(algorithm("1.16")).table))}
-        assert read & columns - {"changed", "census"} <= TABLE.keys()
+# --- The watch ----------------------------------------------------------------------------------------------
 
-    def test_it_notes(self):
-        """A look at what is not declared is noted, one at what is declared is not."""
-        watch = Watch(Reads.NODE)
-        nodes = watched_batch(
-            watched_table(classic_engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None
-        )
-        assert len(nodes.has_node) == nodes.n
-        assert not watch.undeclared
-        assert len(nodes.pod_count) == nodes.n
-        assert watch.undeclared == ["NodeTable.sums needs one of Reads.REQUESTS, declared: Reads.NODE"]
+
+def test_it_knows_every_column():
+    """Each attribute of a table that a batch reads is one whose flags are known."""
+    read = {name for function in vars(Batch).values() for name in _names_in(function)}
+    columns = {field.name for field in attrs.fields(type(classic_engine(algorithm("1.16")).table))}
+    assert read & columns - {"changed", "census"} <= TABLE.keys()
+
+
+def test_it_notes():
+    """A look at what is not declared is noted, one at what is declared is not."""
+    watch = Watch(Reads.NODE)
+    nodes = watched_batch(
+        watched_table(classic_engine(algorithm("1.16")).begin(pod_form("resources", 0)), watch), None
+    )
+    assert len(nodes.has_node) == nodes.n
+    assert not watch.undeclared
+    assert len(nodes.pod_count) == nodes.n
+    assert watch.undeclared == ["NodeTable.sums needs one of Reads.REQUESTS, declared: Reads.NODE"]
 
 
 def _names_in(function):

@@ -35,50 +35,51 @@ def place(made, incoming):
     return host
 
 
-class TestSharing:
-    def test_templates_that_differ_in_labels_alone_share_them(self):
-        """What the row-wise rules cannot tell apart is worked out once."""
-        made = large_cluster()
-        place(made, small("a", app="a"))
-        place(made, small("b", app="b"))
-        assert row_scores(made, small("a", app="a")) is row_scores(made, small("b", app="b"))
-
-    def test_templates_that_differ_in_node_selectors_alone_share_them(self):
-        """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are
-        asked one by one."""
-        made = large_cluster()
-        here = pod("b", requests={"cpu": "100m", "memory": "64Mi"}, nodeSelector={"zone": "z1"})
-        place(made, small("a"))
-        assert place(made, here) in {f"n{number:02}" for number in range(1, 40, 2)}
-        assert row_scores(made, small("a")) is row_scores(made, here)
+# --- Sharing ------------------------------------------------------------------------------------------------
 
 
-class TestTheLookahead:
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_equal_pods_are_foreseen(self, release):
-        """After a few pods of one size the next ones need not be judged."""
-        made = large_cluster(release)
-        for number in range(MISSES_TO_LOOK + 12):
-            place(made, small(f"p{number}"))
-        assert row_scores(made, small("p")).ahead.hits > 0
+def test_templates_that_differ_in_labels_alone_share_them():
+    """What the row-wise rules cannot tell apart is worked out once."""
+    made = large_cluster()
+    place(made, small("a", app="a"))
+    place(made, small("b", app="b"))
+    assert row_scores(made, small("a", app="a")) is row_scores(made, small("b", app="b"))
 
 
-class TestOnce:
-    def test_it_is_worked_out_again_when_a_node_changes(self):
-        """What comes of node objects alone is kept until one of them changes, not until a pod comes."""
-        made = large_cluster()
-        asked = []
-        made.snapshot.refresh()
+def test_templates_that_differ_in_node_selectors_alone_share_them():
+    """Which nodes a pod selects is kept beside them: the rules that GeneralPredicates is made of are
+    asked one by one."""
+    made = large_cluster()
+    here = pod("b", requests={"cpu": "100m", "memory": "64Mi"}, nodeSelector={"zone": "z1"})
+    place(made, small("a"))
+    assert place(made, here) in {f"n{number:02}" for number in range(1, 40, 2)}
+    assert row_scores(made, small("a")) is row_scores(made, here)
 
-        def ask():
-            return made.table.node_derived("question", lambda: asked.append(len(asked)) or "answer")
 
-        assert ask() == ask() == "answer"
-        place(made, small("a"))
-        made.snapshot.refresh()
-        ask()
-        assert len(asked) == 1
-        EventFeed(made).put(node("another"))
-        made.snapshot.refresh()
-        ask()
-        assert len(asked) == 2
+@pytest.mark.parametrize("release", RELEASES)
+def test_equal_pods_are_foreseen(release):
+    """After a few pods of one size the next ones need not be judged."""
+    made = large_cluster(release)
+    for number in range(MISSES_TO_LOOK + 12):
+        place(made, small(f"p{number}"))
+    assert row_scores(made, small("p")).ahead.hits > 0
+
+
+def test_it_is_worked_out_again_when_a_node_changes():
+    """What comes of node objects alone is kept until one of them changes, not until a pod comes."""
+    made = large_cluster()
+    asked = []
+    made.snapshot.refresh()
+
+    def ask():
+        return made.table.node_derived("question", lambda: asked.append(len(asked)) or "answer")
+
+    assert ask() == ask() == "answer"
+    place(made, small("a"))
+    made.snapshot.refresh()
+    ask()
+    assert len(asked) == 1
+    EventFeed(made).put(node("another"))
+    made.snapshot.refresh()
+    ask()
+    assert len(asked) == 2

@@ -42,91 +42,100 @@ def decide(made):
     return made.schedule(INCOMING, details=False).host
 
 
-class TestBoards:
-    def test_what_is_right_passes(self, trial):
-        """Nothing happens where all is as it should be."""
-        assert decide(trial[0]) == "a"
-
-    def test_a_wrong_total_is_found(self, trial):
-        """The error names the template, the row and the scores that it should have."""
-        made, board = trial
-        board.near.worth[1] += 1
-        board.classes = None
-        words = "board for template .* (pod default/new) is stale on 1 rows: 1 (b): row 1: totals .* LeastRequestedPriority "
-        with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
-            decide(made)
-
-    def test_a_row_that_should_not_fit_is_found(self, trial):
-        """The error names the predicate that turns it down."""
-        made, _ = trial
-        made.table.pod_count[2] = 110  # a change that nothing is told of
-        with pytest.raises(
-            StaleError,
-            match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down",
-        ):
-            decide(made)
-
-    def test_a_row_that_should_fit_is_found(self, trial):
-        """So is one that no predicate turns down."""
-        made, board = trial
-        board.near.worth[0] = OUT
-        board.classes = None
-        with pytest.raises(StaleError, match=r"stale on 1 rows: 0 \(a\): 2 fit, worked out 3"):
-            decide(made)
-
-    def test_a_row_in_another_class_is_found(self):
-        """The sizes of classes are counted, and so is the best of them."""
-        made = cluster()
-        for _ in range(3):
-            made.schedule(INCOMING, details=False)
-        (board,) = made.flow.quick_path.boards._known.values()
-        board.classes.of_row[0] = board.classes.of_row[1]
-        with pytest.raises(StaleError, match=r"board|classes|best rows"):
-            decide(made)
+# --- Boards -------------------------------------------------------------------------------------------------
 
 
-class TestAnswers:
-    def test_stale_reasons_are_found(self):
-        """What a predicate is kept to have said is compared with what it says, and the error names it."""
-        cycle = cluster().begin(INCOMING)
-        predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
-        answers = AnswerCache(cycle.table)
+def test_what_is_right_passes(trial):
+    """Nothing happens where all is as it should be."""
+    assert decide(trial[0]) == "a"
+
+
+def test_a_wrong_total_is_found(trial):
+    """The error names the template, the row and the scores that it should have."""
+    made, board = trial
+    board.near.worth[1] += 1
+    board.classes = None
+    words = "board for template .* (pod default/new) is stale on 1 rows: 1 (b): row 1: totals .* LeastRequestedPriority "
+    with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
+        decide(made)
+
+
+def test_a_row_that_should_not_fit_is_found(trial):
+    """The error names the predicate that turns it down."""
+    made, _ = trial
+    made.table.pod_count[2] = 110  # a change that nothing is told of
+    with pytest.raises(
+        StaleError,
+        match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down",
+    ):
+        decide(made)
+
+
+def test_a_row_that_should_fit_is_found(trial):
+    """So is one that no predicate turns down."""
+    made, board = trial
+    board.near.worth[0] = OUT
+    board.classes = None
+    with pytest.raises(StaleError, match=r"stale on 1 rows: 0 \(a\): 2 fit, worked out 3"):
+        decide(made)
+
+
+def test_a_row_in_another_class_is_found():
+    """The sizes of classes are counted, and so is the best of them."""
+    made = cluster()
+    for _ in range(3):
+        made.schedule(INCOMING, details=False)
+    (board,) = made.flow.quick_path.boards._known.values()
+    board.classes.of_row[0] = board.classes.of_row[1]
+    with pytest.raises(StaleError, match=r"board|classes|best rows"):
+        decide(made)
+
+
+# --- Answers ------------------------------------------------------------------------------------------------
+
+
+def test_stale_reasons_are_found():
+    """What a predicate is kept to have said is compared with what it says, and the error names it."""
+    cycle = cluster().begin(INCOMING)
+    predicate = next(rule for rule in cycle.algorithm.predicates if rule.name == "GeneralPredicates")
+    answers = AnswerCache(cycle.table)
+    answers.failures(predicate, cycle)
+    cycle.table.pod_count[0] = 110
+    with pytest.raises(
+        StaleError, match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out"
+    ):
         answers.failures(predicate, cycle)
-        cycle.table.pod_count[0] = 110
-        with pytest.raises(
-            StaleError,
-            match=r"predicate GeneralPredicates .* is stale on 1 rows: 0 \(a\): kept \(\), worked out",
-        ):
-            answers.failures(predicate, cycle)
 
-    def test_stale_scores_are_found(self):
-        """So are raw scores."""
-        cycle = cluster().begin(INCOMING)
-        priority = next(
-            rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority"
-        )
-        answers = AnswerCache(cycle.table)
+
+def test_stale_scores_are_found():
+    """So are raw scores."""
+    cycle = cluster().begin(INCOMING)
+    priority = next(rule for rule, _ in cycle.algorithm.priorities if rule.name == "LeastRequestedPriority")
+    answers = AnswerCache(cycle.table)
+    answers.scores(priority, cycle)
+    cycle.table.nonzero[:, 0] += 1 << 40
+    with pytest.raises(
+        StaleError,
+        match=r"answer of priority LeastRequestedPriority .* is stale on 1 rows: 0 \(a\): kept \d+, worked",
+    ):
         answers.scores(priority, cycle)
-        cycle.table.nonzero[:, 0] += 1 << 40
-        with pytest.raises(
-            StaleError,
-            match=r"answer of priority LeastRequestedPriority .* is stale on 1 rows: 0 \(a\): kept \d+, worked",
-        ):
-            answers.scores(priority, cycle)
 
 
-class TestTheSwitch:
-    def test_it_is_as_before_afterwards(self):
-        """Contexts can be nested, and whatever happens in one does not outlast it."""
-        seen = []
-        with suppress(ZeroDivisionError), verifying(False):
-            seen.append(SWITCH.is_on)
-            raise ZeroDivisionError
-        assert [*seen, SWITCH.is_on] == [False, True]
+# --- The switch ---------------------------------------------------------------------------------------------
 
-    def test_what_is_off_checks_nothing(self, trial):
-        """Without it a stale worth stays."""
-        made, board = trial
-        board.near.worth[1] += 1
-        with verifying(False):
-            assert decide(made) is not None
+
+def test_it_is_as_before_afterwards():
+    """Contexts can be nested, and whatever happens in one does not outlast it."""
+    seen = []
+    with suppress(ZeroDivisionError), verifying(False):
+        seen.append(SWITCH.is_on)
+        raise ZeroDivisionError
+    assert [*seen, SWITCH.is_on] == [False, True]
+
+
+def test_what_is_off_checks_nothing(trial):
+    """Without it a stale worth stays."""
+    made, board = trial
+    board.near.worth[1] += 1
+    with verifying(False):
+        assert decide(made) is not None

@@ -184,13 +184,7 @@ def running(asked, status, *, infeasible=False, sidecar=None):
         "containerStatuses": [{"name": "c", "ready": True, **status}],
         "initContainerStatuses": [{"name": "s", **(sidecar or {})}],
     }
-    return pod(
-        "p",
-        on="n",
-        requests={"cpu": asked},
-        initContainers=first,
-        status={"phase": "Running", **states, **more},
-    )
+    return pod("p", on="n", cpu=asked, initContainers=first, status={"phase": "Running", **states, **more})
 
 
 def reported(cpu):

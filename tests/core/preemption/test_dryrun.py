@@ -80,8 +80,8 @@ class TestWhereSumsAreEnough:
         ports = [{"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}]
         shy = pod("shy", on="n0", affinity=refusing("p"))
         assert not are_enough(*self.cycle(pod("p", containers=ports), shy, release=release))
-        assert not are_enough(*self.cycle(pod("p", labels={"app": "p"}), shy, release=release))
-        assert are_enough(*self.cycle(pod("p", labels={"app": "q"}), shy, release=release))
+        assert not are_enough(*self.cycle(pod("p", app="p"), shy, release=release))
+        assert are_enough(*self.cycle(pod("p", app="q"), shy, release=release))
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
     def test_volumes_go_the_long_way(self, release):
@@ -98,30 +98,17 @@ class TestWhereSumsAreEnough:
         labelSelector:
           matchLabels: {app: a}
         """)
-        cycle, nominations = self.cycle(
-            pod("p", labels={"app": "a"}, priority=5, topologySpreadConstraints=[constraint])
-        )
+        cycle, nominations = self.cycle(pod("p", app="a", priority=5, topologySpreadConstraints=[constraint]))
         assert are_enough(cycle, nominations)
-        nominations.add(
-            pod("other", labels={"app": "b"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
-        )
+        nominations.add(pod("other", app="b", priority=9, nominated="n0"), "n0")
         assert are_enough(cycle, nominations)
-        nominations.add(
-            pod(
-                "peer",
-                labels={"app": "a"},
-                priority=9,
-                metadata={"uid": "u"},
-                status={"nominatedNodeName": "n0"},
-            ),
-            "n0",
-        )
+        nominations.add(pod("peer", app="a", priority=9, uid="u", nominated="n0"), "n0")
         assert not are_enough(cycle, nominations)
 
     def test_nominated_pods_can_refuse(self):
         """Nobody there cares who is near, but a nominated pod does."""
-        cycle, nominations = self.cycle(pod("p", labels={"app": "a"}, priority=5))
-        shy = pod("shy", priority=9, affinity=refusing("a"), status={"nominatedNodeName": "n0"})
+        cycle, nominations = self.cycle(pod("p", app="a", priority=5))
+        shy = pod("shy", priority=9, affinity=refusing("a"), nominated="n0")
         nominations.add(shy, "n0")
         assert not are_enough(cycle, nominations)
 
@@ -140,11 +127,9 @@ def refusing(app):
 
 def test_a_nominated_pod_takes_its_room():
     """Room that a pod of higher priority waits for is not counted as free."""
-    made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", requests={"cpu": "2"}))
-    made.nominations.add(
-        pod("w", requests={"cpu": "2"}, priority=9, status={"nominatedNodeName": "n0"}), "n0"
-    )
-    cycle = begun(made, pod("p", requests={"cpu": "1"}, priority=5))
+    made = engine(*[node(f"n{i}", cpu="2") for i in range(3)], pod("e", on="n0", cpu="2"))
+    made.nominations.add(pod("w", cpu="2", priority=9, nominated="n0"), "n0")
+    cycle = begun(made, pod("p", cpu="1", priority=5))
     fast = tried(cycle, made, by_arrays=True)
     slow = tried(cycle, made, by_arrays=False)
     assert fast == slow
@@ -154,7 +139,7 @@ def test_a_nominated_pod_takes_its_room():
 def test_rows_that_were_never_laid_out():
     """Where nobody may have to leave, a dry run needs no layout of the rows, however many there are."""
     made = engine(*(node(f"n{number}") for number in range(20)))
-    cycle = made.begin(pod("new", requests={"cpu": "1"}))
+    cycle = made.begin(pod("new", cpu="1"))
     layout = PodLayout(made.table, by_start_time=True)
     rows = np.arange(20)
     found, _ = dry_run(

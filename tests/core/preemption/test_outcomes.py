@@ -49,28 +49,13 @@ def take(made, step, number):
     )
     waiting = made.nominations.on(name)
     if verb == "come":
-        feed.put(
-            pod(
-                f"new-{number}",
-                on=name,
-                requests=SIZES[more],
-                priority=which - 4,
-                labels={"app": APPS[more % 2]},
-            )
-        )
+        feed.put(pod(f"new-{number}", on=name, requests=SIZES[more], priority=which - 4, app=APPS[more % 2]))
     elif verb == "go" and there:
         feed.delete(there[more % len(there)])
     elif verb == "nominate":
         status = {"nominatedNodeName": name}
         made.nominations.add(
-            pod(
-                f"w-{number}",
-                requests=SIZES[more],
-                priority=which,
-                metadata={"uid": f"w{number}"},
-                status=status,
-            ),
-            name,
+            pod(f"w-{number}", requests=SIZES[more], priority=which, uid=f"w{number}", status=status), name
         )
     elif verb == "withdraw" and waiting:
         made.nominations.remove(waiting[0])
@@ -102,7 +87,7 @@ def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd, release, step
     outcomes of one pod alone."""
     made = crowd.engine(release)
     plain = crowd.engine(release, memory_bytes=0)
-    others = pod("q", requests={"cpu": "2"}, priority=3, metadata={"uid": "uid-q"})
+    others = pod("q", cpu="2", priority=3, uid="uid-q")
     if tight:
         made.flow.runs.limit = 0
     for number, step in enumerate([("wait", 0, 0), *steps]):
@@ -117,7 +102,7 @@ def full(release, nodes=3):
     names = [f"n{i}" for i in range(nodes)]
     machines = [node(name, cpu="2", labels={"kubernetes.io/hostname": name}) for name in names]
     pods = [
-        pod(f"{name}-{j}", on=name, requests={"cpu": "1"}, status={"startTime": STARTS[j]})
+        pod(f"{name}-{j}", on=name, cpu="1", status={"startTime": STARTS[j]})
         for name in names
         for j in range(2)
     ]
@@ -145,25 +130,23 @@ class TestWhatIsTried:
         nominated."""
         made = full(release)
         tried = self.tried(monkeypatch)
-        incoming = pod("p", requests={"cpu": "1"}, priority=5, metadata={"uid": "p"})
+        incoming = pod("p", cpu="1", priority=5, uid="p")
         row_of = made.table.row_of
         with verifying(False):
             made.schedule(incoming)
             made.schedule(incoming)
             assert tried == [sorted(row_of.values())]
             EventFeed(made).delete(made.table.pods[row_of["n1"]][0].pod)
-            EventFeed(made).put(pod("other", on="n1", requests={"cpu": "1"}))
+            EventFeed(made).put(pod("other", on="n1", cpu="1"))
             made.schedule(incoming)
-            made.nominations.add(
-                pod("w", requests={"cpu": "1"}, priority=9, status={"nominatedNodeName": "n2"}), "n2"
-            )
+            made.nominations.add(pod("w", cpu="1", priority=9, nominated="n2"), "n2")
             made.schedule(incoming)
         assert tried[1:] == [[row_of["n1"]], [row_of["n2"]]]
 
     def test_what_is_stale_is_told(self, release):
         """An outcome that is not what would be worked out now ends the attempt, where it is verified."""
         made = full(release)
-        incoming = pod("p", requests={"cpu": "1"}, priority=5)
+        incoming = pod("p", cpu="1", priority=5)
         made.schedule(incoming)
         (kept,) = made.flow.runs._kept.values()
         kept.criteria[3, made.table.row_of["n0"]] = 7
@@ -177,7 +160,7 @@ def test_outcomes_of_the_least_recent_pods_are_dropped():
     runs = made.flow.runs
     runs.limit = 1
     for number in range(3):
-        made.schedule(pod(f"p{number}", requests={"cpu": "1"}, priority=5, labels={"app": str(number)}))
+        made.schedule(pod(f"p{number}", cpu="1", priority=5, app=str(number)))
     assert len(runs._kept) == 1
     assert runs._held == sum(kept.nbytes for kept in runs._kept.values())
 
@@ -186,7 +169,7 @@ def test_victims_are_closed_up_to_the_most_of_a_row():
     """However far down the victims stand, no more places are kept than a row has victims."""
     made = full("1.16")
     runs = made.flow.runs
-    cycle = made.begin(pod("p", requests={"cpu": "1"}, priority=5))
+    cycle = made.begin(pod("p", cpu="1", priority=5))
     rows = np.array(sorted(made.table.row_of.values()), np.intp)
     found = runs.outcomes(cycle, coming_pods(cycle, made.nominations), rows, exhausted([]))
     assert found is not None

@@ -78,9 +78,7 @@ def take(made, step, number):
     elif verb == "go" and there:
         feed.delete(there[more % len(there)])
     elif verb == "nominate":
-        made.nominations.add(
-            pod(f"w-{number}", requests=SIZES[more], priority=which, metadata={"uid": f"w{number}"}), name
-        )
+        made.nominations.add(pod(f"w-{number}", requests=SIZES[more], priority=which, uid=f"w{number}"), name)
     elif verb == "withdraw" and (waiting := made.nominations.on(name)):
         made.nominations.remove(waiting[0])
     elif verb == "node":
@@ -106,9 +104,9 @@ def attempt(made, incoming):
 
 
 INCOMING = [
-    pod("p", requests={"cpu": "3"}, labels={"app": "a"}, metadata={"uid": "p"}),
-    pod("q", requests={"memory": "5Gi"}, nodeSelector={"disk": "ssd"}, metadata={"uid": "q"}),
-    pod("r", nodeSelector={"disk": "none"}, metadata={"uid": "r"}),
+    pod("p", cpu="3", app="a", uid="p"),
+    pod("q", requests={"memory": "5Gi"}, nodeSelector={"disk": "ssd"}, uid="q"),
+    pod("r", nodeSelector={"disk": "none"}, uid="r"),
 ]
 
 
@@ -143,11 +141,11 @@ class TestWhatIsJudged:
     def test_a_pod_that_fits_now_is_placed(self, release):
         """Once a pod has left a node, the pod that waited for it fits there."""
         made = made_for(release)
-        large = pod("p", requests={"cpu": "2"})
+        large = pod("p", cpu="2")
         for name in NAMES:
-            EventFeed(made).put(pod(f"on-{name}", on=name, requests={"cpu": "1"}))
+            EventFeed(made).put(pod(f"on-{name}", on=name, cpu="1"))
         assert [made.schedule(large, details=False).host for _ in range(2)] == [None, None]
-        EventFeed(made).delete(pod("on-n3", on="n3", requests={"cpu": "1"}))
+        EventFeed(made).delete(pod("on-n3", on="n3", cpu="1"))
         assert made.schedule(large, details=False).host == "n3"
 
     def test_what_happens_elsewhere_counts(self, release):
@@ -160,7 +158,7 @@ class TestWhatIsJudged:
         apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
         alone = pod("alone", on="n0", affinity=apart)
         EventFeed(made).put(alone)
-        incoming = pod("p", requests={"cpu": "2"}, labels={"app": "a"})
+        incoming = pod("p", cpu="2", app="a")
         assert [made.schedule(incoming, details=False).host for _ in range(2)] == [None, None]
         EventFeed(made).delete(alone)
         assert made.schedule(incoming, details=False).host in NAMES[1:]
@@ -180,7 +178,7 @@ class TestWhatIsJudged:
         """Only so many refusals are kept."""
         made = made_for(release)
         for number in range(MOST_KEPT + 3):
-            made.schedule(pod("p", requests={"cpu": str(number + 3)}), details=False)
+            made.schedule(pod("p", cpu=str(number + 3)), details=False)
         found = made.flow.refusals
         kept = found["default-scheduler"] if isinstance(found, dict) else found
         assert len(kept._kept) == MOST_KEPT

@@ -66,13 +66,9 @@ class TestPriorities:
         added to each."""
         first = [pod("a0", on="a", priority=1, requests=SLOT), pod("a1", on="a", priority=-9, requests=SLOT)]
         made = engine(
-            release,
-            node("a", cpu="2"),
-            node("b", cpu="2"),
-            *first,
-            pod("b0", on="b", priority=1, requests={"cpu": "2"}),
+            release, node("a", cpu="2"), node("b", cpu="2"), *first, pod("b0", on="b", priority=1, cpu="2")
         )
-        assert plan(made, pod("p", priority=5, requests={"cpu": "2"}))[:2] == ("b", ["b0"])
+        assert plan(made, pod("p", priority=5, cpu="2"))[:2] == ("b", ["b0"])
 
     def test_many_ties(self, release):
         """Of many nodes that are alike the first by name is chosen."""
@@ -87,24 +83,16 @@ class TestPriorities:
             release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3))
         )
         for name, priority in (("lower", 4), ("equal", 5)):
-            nominee = pod(
-                name,
-                priority=priority,
-                requests=SLOT,
-                metadata={"uid": name},
-                status={"nominatedNodeName": "n"},
-            )
+            nominee = pod(name, priority=priority, requests=SLOT, uid=name, nominated="n")
             made.nominations.add(nominee, "n")
-        node_name, victims, cleared = plan(made, pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}))
+        node_name, victims, cleared = plan(made, pod("p", priority=5, requests=SLOT, uid="p"))
         assert (node_name, bool(victims), cleared) == ("n", True, ["lower"])
 
     def test_who_blocks_another_attempt(self, release):
         """A pod of lower priority that is leaving the nominated node is waited for; one of equal priority is
         not."""
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        nominated = pod(
-            "p", priority=5, requests=SLOT, metadata={"uid": "p"}, status={"nominatedNodeName": "n"}
-        )
+        nominated = pod("p", priority=5, requests=SLOT, uid="p", nominated="n")
         for priority, wanted in ((4, None), (5, "n")):
             others = (
                 leaving("leaves", priority, conditions=[condition]),
@@ -120,24 +108,19 @@ def test_nominations_outlast_a_victim_that_leaves():
         (pod("a", on="n", priority=0, requests=SLOT), ["lower"]),
     ):
         made = engine("1.34", node("n", cpu="2"), first, pod("b", on="n", priority=0, requests=SLOT))
-        nominee = pod(
-            "lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}
-        )
+        nominee = pod("lower", priority=4, requests=SLOT, uid="lower", nominated="n")
         made.nominations.add(nominee, "n")
-        assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == cleared
+        assert plan(made, pod("p", priority=5, cpu="2", uid="p"))[2] == cleared
     made = engine("1.34", node("n", cpu="2"), leaving("a", 0), leaving("b", 0))
-    made.nominations.add(
-        pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}),
-        "n",
-    )
-    assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == []
+    made.nominations.add(pod("lower", priority=4, requests=SLOT, uid="lower", nominated="n"), "n")
+    assert plan(made, pod("p", priority=5, cpu="2", uid="p"))[2] == []
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 @pytest.mark.parametrize("allowed, violations", [(0, {"n": 1}), (1, {"n": 0})])
 def test_the_number_counts_exactly(release, allowed, violations):
     """A budget with nothing left protects its pod; one with one left lets one go."""
-    there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})
+    there = pod("e", on="n", priority=0, requests=SLOT, app="a")
     made = engine(release, node("n", cpu="1"), there, budget("b", allowed, app="a"))
     found = made.schedule(pod("p", priority=5, requests=SLOT)).preemption
     assert {name: one.violations for name, one in found.candidates.items()} == violations
@@ -150,7 +133,7 @@ def test_a_protected_pod_takes_from_no_later_budget():
     both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
     there = [both, pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"})]
     made = engine("1.18", node("n", cpu="2"), *there, budget("b1", 0, x="1"), budget("b2", 1, y="1"))
-    found = made.schedule(pod("p", priority=5, requests={"cpu": "2"})).preemption
+    found = made.schedule(pod("p", priority=5, cpu="2")).preemption
     assert {name: one.violations for name, one in found.candidates.items()} == {"n": 1}
 
 
@@ -162,9 +145,9 @@ class TestSinceTheLastAttempt:
         """A pod that comes and refuses the preemptor takes its node out of the candidates."""
         host = "kubernetes.io/hostname"
         nodes = [node(name, cpu="2", labels={host: name}) for name in "ab"]
-        there = [pod(f"low-{name}", on=name, priority=0, requests={"cpu": "2"}) for name in "ab"]
+        there = [pod(f"low-{name}", on=name, priority=0, cpu="2") for name in "ab"]
         made = engine(release, *nodes, *there)
-        incoming = pod("p", priority=5, requests=SLOT, labels={"app": "p"}, metadata={"uid": "p"})
+        incoming = pod("p", priority=5, requests=SLOT, app="p", uid="p")
         with verifying(False):
             assert plan(made, incoming)[0] == "a"
             term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": host}
@@ -177,11 +160,11 @@ class TestSinceTheLastAttempt:
         zone = "failure-domain.beta.kubernetes.io/zone"
         nodes = [node(name, cpu="2", labels={zone: name[0]}) for name in ("a", "b", "a2")]
         there = [
-            pod(f"on-{name}", on=name, priority=priority, requests={"cpu": "2"})
+            pod(f"on-{name}", on=name, priority=priority, cpu="2")
             for name, priority in (("a", 0), ("b", 1), ("a2", 9))
         ]
         made = engine(release, *nodes, *there)
-        incoming = pod("p", priority=5, requests=SLOT, labels={"app": "p"}, metadata={"uid": "p"})
+        incoming = pod("p", priority=5, requests=SLOT, app="p", uid="p")
         with verifying(False):
             assert plan(made, incoming)[0] == "a"
             term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": zone}
@@ -197,10 +180,7 @@ class TestSinceTheLastAttempt:
         ]
         made = engine(release, node("n", cpu="2"), *there)
         with verifying(False):
-            found = [
-                plan(made, pod(f"p{priority}", priority=priority, requests={"cpu": "2"}))[0]
-                for priority in (9, 5, 9)
-            ]
+            found = [plan(made, pod(f"p{priority}", priority=priority, cpu="2"))[0] for priority in (9, 5, 9)]
         assert found == ["n", None, "n"]
 
     def test_another_priority(self, release):
@@ -214,9 +194,9 @@ class TestSinceTheLastAttempt:
 
     def test_a_budget(self, release):
         """A budget that changes changes which node is chosen."""
-        there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT, labels={"app": name}) for name in "ab"]
+        there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT, app=name) for name in "ab"]
         made = engine(release, node("a", cpu="1"), node("b", cpu="1"), *there)
-        incoming = pod("p", priority=5, requests=SLOT, metadata={"uid": "p"})
+        incoming = pod("p", priority=5, requests=SLOT, uid="p")
         with verifying(False):
             assert plan(made, incoming)[0] == "a"
             EventFeed(made).put(budget("b", 0, app="a"))

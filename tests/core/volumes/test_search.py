@@ -21,27 +21,30 @@ from tests.support.volumebuild import (
     volume,
 )
 
+# --- Matching -----------------------------------------------------------------------------------------------
 
-class TestMatching:
-    WAITING = storage_class("wait", **WAIT)
 
-    def chosen(self, *objects, claims=("c",), release="1.16", **gates):
-        """The volumes that the claims get on a node labelled zone=a, or the error."""
-        finding = binder(self.WAITING, *objects, release=release, **gates).find(
-            [f"default/{c}" for c in claims], batch(node("n1", zone="a"))
-        )
-        if finding.errors[0]:
-            return finding.texts[finding.errors[0] - 1]
-        return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
+WAITING = storage_class("wait", **WAIT)
 
-    def test_a_bad_selector_is_an_error(self):
-        """An invalid selector of a claim is an error."""
-        bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
-        answer = self.chosen(bad)
-        assert isinstance(answer, str)
-        assert answer.startswith(
-            'error creating internal label selector for claim: default/c: "Like" is not a valid'
-        )
+
+def chosen(*objects, claims=("c",), release="1.16", **gates):
+    """The volumes that the claims get on a node labelled zone=a, or the error."""
+    finding = binder(WAITING, *objects, release=release, **gates).find(
+        [f"default/{c}" for c in claims], batch(node("n1", zone="a"))
+    )
+    if finding.errors[0]:
+        return finding.texts[finding.errors[0] - 1]
+    return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
+
+
+def test_a_bad_selector_is_an_error():
+    """An invalid selector of a claim is an error."""
+    bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
+    answer = chosen(bad)
+    assert isinstance(answer, str)
+    assert answer.startswith(
+        'error creating internal label selector for claim: default/c: "Like" is not a valid'
+    )
 
 
 # --- against plain loops ------------------------------------------------------------------------------------

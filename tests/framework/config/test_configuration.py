@@ -64,98 +64,103 @@ def test_a_star_drops_all_defaults():
     assert [plugin.name for plugin in plugins["multiPoint"].enabled] == ["PrioritySort", "DefaultBinder"]
 
 
-class TestDecoding:
-    def test_unknown_fields_are_refused_with_their_path(self):
-        """An unknown field is a strict decoding error, whatever its depth or case."""
-        assert refusal(document({}, foo=1)) == 'strict decoding error: unknown field "foo"'
-        assert (
-            refusal(document({"plugins": {"Filter": {}}}))
-            == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
-        )
-
-    def test_unknown_fields_of_arguments(self):
-        """Unknown fields of arguments are told with the entry and the plugin."""
-        text = "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
-        assert (
-            refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
-        )
-
-    def test_arguments_of_another_plugin(self):
-        """Arguments of a wrong kind are refused."""
-        assert refusal(with_args("NodeAffinity", kind="InterPodAffinityArgs")) == (
-            "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type"
-            " NodeAffinityArgs.kubescheduler.config.k8s.io, got InterPodAffinityArgs.kubescheduler.config.k8s.io"
-        )
+# --- Decoding -----------------------------------------------------------------------------------------------
 
 
-class TestValidation:
-    @pytest.mark.parametrize(
-        "more, text",
-        [
-            ("parallelism: 0", "parallelism: Invalid value: 0: should be an integer value greater than zero"),
-            (
-                "percentageOfNodesToScore: 101",
-                "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
-            ),
-            (
-                "podInitialBackoffSeconds: 0",
-                "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
-            ),
-            (
-                "{podInitialBackoffSeconds: 5, podMaxBackoffSeconds: 4}",
-                "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
-            ),
-            (
-                "extenders: [{prioritizeVerb: p, weight: 0}]",
-                "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
-            ),
-        ],
+def test_unknown_fields_are_refused_with_their_path():
+    """An unknown field is a strict decoding error, whatever its depth or case."""
+    assert refusal(document({}, foo=1)) == 'strict decoding error: unknown field "foo"'
+    assert (
+        refusal(document({"plugins": {"Filter": {}}}))
+        == 'strict decoding error: unknown field "profiles[0].plugins.Filter"'
     )
-    def test_of_the_whole(self, more, text):
-        """Numbers out of range are refused in upstream's words."""
-        assert refusal(document({}, **yaml.safe_load(more))) == text
 
-    def test_several_faults_are_listed(self):
-        """Several faults stand in brackets."""
-        assert refusal(document({}, parallelism=0, percentageOfNodesToScore=-1)) == (
-            "[parallelism: Invalid value: 0: should be an integer value greater than zero,"
-            " percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100]]"
-        )
 
-    def test_several_profiles_need_names(self):
-        """Only a single profile is named for the user."""
-        text = refusal(document({}, {"schedulerName": "b"}))
-        assert text == "profiles[0].schedulerName: Required value"
+def test_unknown_fields_of_arguments():
+    """Unknown fields of arguments are told with the entry and the plugin."""
+    text = "decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin NodeAffinity: strict decoding error: "
+    assert refusal(with_args("NodeAffinity", foo=1)) == f'strict decoding error: {text}unknown field "foo"'
 
-    @pytest.mark.parametrize(
-        "plugin, args, text",
-        [
-            (
-                "InterPodAffinity",
-                {"hardPodAffinityWeight": 101},
-                "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
-            ),
-            (
-                "DefaultPreemption",
-                {"minCandidateNodesAbsolute": -1},
-                "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)",
-            ),
-            (
-                "NodeResourcesBalancedAllocation",
-                {"resources": [{"name": "cpu", "weight": 2}]},
-                "resources[0].weight: Invalid value: 2: must be 1",
-            ),
-        ],
+
+def test_arguments_of_another_plugin():
+    """Arguments of a wrong kind are refused."""
+    assert refusal(with_args("NodeAffinity", kind="InterPodAffinityArgs")) == (
+        "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type"
+        " NodeAffinityArgs.kubescheduler.config.k8s.io, got InterPodAffinityArgs.kubescheduler.config.k8s.io"
     )
-    def test_of_arguments(self, plugin, args, text):
-        """Arguments out of range are refused with their path."""
-        assert refusal(with_args(plugin, **args)) == f"profiles[0].pluginConfig[0].args.{text}"
 
-    def test_added_affinity_must_parse(self):
-        """A selector in addedAffinity that is not valid is refused at start."""
-        term = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
-        added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-        assert refusal(with_args("NodeAffinity", addedAffinity=added)) == (
-            "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-            '.nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "Near"'
-        )
+
+# --- Validation ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more, text",
+    [
+        ("parallelism: 0", "parallelism: Invalid value: 0: should be an integer value greater than zero"),
+        (
+            "percentageOfNodesToScore: 101",
+            "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]",
+        ),
+        ("podInitialBackoffSeconds: 0", "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0"),
+        (
+            "{podInitialBackoffSeconds: 5, podMaxBackoffSeconds: 4}",
+            "podMaxBackoffSeconds: Invalid value: 4: must be greater than or equal to PodInitialBackoffSeconds",
+        ),
+        (
+            "extenders: [{prioritizeVerb: p, weight: 0}]",
+            "extenders[0].weight: Invalid value: 0: must have a positive weight applied to it",
+        ),
+    ],
+)
+def test_of_the_whole(more, text):
+    """Numbers out of range are refused in upstream's words."""
+    assert refusal(document({}, **yaml.safe_load(more))) == text
+
+
+def test_several_faults_are_listed():
+    """Several faults stand in brackets."""
+    assert refusal(document({}, parallelism=0, percentageOfNodesToScore=-1)) == (
+        "[parallelism: Invalid value: 0: should be an integer value greater than zero,"
+        " percentageOfNodesToScore: Invalid value: -1: not in valid range [0-100]]"
+    )
+
+
+def test_several_profiles_need_names():
+    """Only a single profile is named for the user."""
+    text = refusal(document({}, {"schedulerName": "b"}))
+    assert text == "profiles[0].schedulerName: Required value"
+
+
+@pytest.mark.parametrize(
+    "plugin, args, text",
+    [
+        (
+            "InterPodAffinity",
+            {"hardPodAffinityWeight": 101},
+            "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
+        ),
+        (
+            "DefaultPreemption",
+            {"minCandidateNodesAbsolute": -1},
+            "minCandidateNodesAbsolute: Invalid value: -1: not in valid range [0, inf)",
+        ),
+        (
+            "NodeResourcesBalancedAllocation",
+            {"resources": [{"name": "cpu", "weight": 2}]},
+            "resources[0].weight: Invalid value: 2: must be 1",
+        ),
+    ],
+)
+def test_of_arguments(plugin, args, text):
+    """Arguments out of range are refused with their path."""
+    assert refusal(with_args(plugin, **args)) == f"profiles[0].pluginConfig[0].args.{text}"
+
+
+def test_added_affinity_must_parse():
+    """A selector in addedAffinity that is not valid is refused at start."""
+    term = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
+    added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    assert refusal(with_args("NodeAffinity", addedAffinity=added)) == (
+        "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+        '.nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "Near"'
+    )

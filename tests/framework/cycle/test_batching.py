@@ -37,7 +37,7 @@ def feasible(made, one):
 
 def full(name, **fields):
     """A pod that fills a node."""
-    return pod(name, requests={"cpu": "1"}, **fields)
+    return pod(name, cpu="1", **fields)
 
 
 @examples(2.0)
@@ -96,15 +96,17 @@ def test_profiles_that_batch(release, plugins, counts):
 def test_a_node_with_room_for_more():
     """While the last node takes another such pod, all nodes are looked at."""
     made = run()
-    assert [len(feasible(made, pod(name, requests={"cpu": "400m"}))) for name in ("one", "two")] == [3, 3]
+    assert [len(feasible(made, pod(name, cpu="400m"))) for name in ("one", "two")] == [3, 3]
 
 
 def test_a_pod_between_them():
     """A pod that is tried between two equal ones ends the batch."""
     made = run()
-    assert [
-        len(feasible(made, one)) for one in (full("one"), pod("small", requests={"cpu": "100m"}), full("two"))
-    ] == [3, 2, 1]
+    assert [len(feasible(made, one)) for one in (full("one"), pod("small", cpu="100m"), full("two"))] == [
+        3,
+        2,
+        1,
+    ]
 
 
 def test_trials_leave_nothing():

@@ -23,60 +23,67 @@ def reserved(engine, new):
     return engine.flow.binding.reserve(new, str(decided(engine, new).host))
 
 
-class TestPermit:
-    def test_a_wait(self):
-        """A pod that a plugin makes wait keeps its node, and nothing else happens to it."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10")
-        assert reserved(engine, new) is None
-        assert names(waits_of(engine)) == ["p"]
-        assert engine.flow.binding.waiting(new) is the_one(engine)
-        assert engine.cache.is_assumed(new)
-        assert the_one(engine).pod.spec.node_name == "a"
+# --- Permit -------------------------------------------------------------------------------------------------
 
-    def test_every_plugin_that_asks_is_waited_for(self):
-        """All plugins that answer with Wait are pending, each with its own timeout."""
-        engine = waiting_scheduler(node("a"))
-        reserved(engine, asking(Doorman="10", Second="5"))
-        assert (the_one(engine).pending_plugins, the_one(engine).timeout) == (("Doorman", "Second"), 5)
 
-    @pytest.mark.parametrize("said, seconds", [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
-    def test_no_wait_is_longer_than_15_minutes(self, said, seconds):
-        """A longer timeout, or none, is 15 minutes."""
-        engine = waiting_scheduler(node("a"))
-        reserved(engine, asking(Doorman=said))
-        assert the_one(engine).timeout == seconds
+def test_a_wait():
+    """A pod that a plugin makes wait keeps its node, and nothing else happens to it."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10")
+    assert reserved(engine, new) is None
+    assert names(waits_of(engine)) == ["p"]
+    assert engine.flow.binding.waiting(new) is the_one(engine)
+    assert engine.cache.is_assumed(new)
+    assert the_one(engine).pod.spec.node_name == "a"
 
-    def test_a_status_without_a_timeout(self):
-        """``wait()`` means as long as possible, and keeps its reasons."""
-        assert wait("for others") == Status(wait().code, ("for others",), timeout=float("inf"))
 
-    @pytest.mark.parametrize(
-        "said, text, is_rejection",
-        [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)],
+def test_every_plugin_that_asks_is_waited_for():
+    """All plugins that answer with Wait are pending, each with its own timeout."""
+    engine = waiting_scheduler(node("a"))
+    reserved(engine, asking(Doorman="10", Second="5"))
+    assert (the_one(engine).pending_plugins, the_one(engine).timeout) == (("Doorman", "Second"), 5)
+
+
+@pytest.mark.parametrize("said, seconds", [("10", 10), ("900", 900), ("901", 900), ("inf", 900)])
+def test_no_wait_is_longer_than_15_minutes(said, seconds):
+    """A longer timeout, or none, is 15 minutes."""
+    engine = waiting_scheduler(node("a"))
+    reserved(engine, asking(Doorman=said))
+    assert the_one(engine).timeout == seconds
+
+
+def test_a_status_without_a_timeout():
+    """``wait()`` means as long as possible, and keeps its reasons."""
+    assert wait("for others") == Status(wait().code, ("for others",), timeout=float("inf"))
+
+
+@pytest.mark.parametrize(
+    "said, text, is_rejection",
+    [("no", "no", True), ("broken", 'running Permit plugin "Second": broken', False)],
+)
+def test_a_later_no_ends_the_wait_of_an_earlier_plugin(said, text, is_rejection):
+    """If one plugin wants to wait and another rejects or fails, the pod does not wait."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10", Second=said)
+    failure = reserved(engine, new)
+    assert (failure.text, failure.is_rejection) == (text, is_rejection)
+    assert names(waits_of(engine)) == []
+    assert not engine.cache.is_assumed(new)
+    assert doorman(engine).reserved == set()
+
+
+def test_profiles_know_their_own_waiting_pods():
+    """Each profile has a list of its own."""
+    other = {"schedulerName": "other", "plugins": {"multiPoint": enabled("Doorman")}}
+    engine = scheduler(
+        node("a"), profile={"schedulerName": "default-scheduler"}, profiles=[other], plugins=(Doorman,)
     )
-    def test_a_later_no_ends_the_wait_of_an_earlier_plugin(self, said, text, is_rejection):
-        """If one plugin wants to wait and another rejects or fails, the pod does not wait."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10", Second=said)
-        failure = reserved(engine, new)
-        assert (failure.text, failure.is_rejection) == (text, is_rejection)
-        assert names(waits_of(engine)) == []
-        assert not engine.cache.is_assumed(new)
-        assert doorman(engine).reserved == set()
-
-    def test_profiles_know_their_own_waiting_pods(self):
-        """Each profile has a list of its own."""
-        other = {"schedulerName": "other", "plugins": {"multiPoint": enabled("Doorman")}}
-        engine = scheduler(
-            node("a"), profile={"schedulerName": "default-scheduler"}, profiles=[other], plugins=(Doorman,)
-        )
-        new = pod("p", schedulerName="other", metadata={"annotations": {"Doorman": "10"}})
-        assert reserved(engine, new) is None
-        assert {name: names(profile.waiting_pods) for name, profile in engine.flow.profiles.items()} == {
-            "default-scheduler": [],
-            "other": ["p"],
-        }
+    new = pod("p", schedulerName="other", metadata={"annotations": {"Doorman": "10"}})
+    assert reserved(engine, new) is None
+    assert {name: names(profile.waiting_pods) for name, profile in engine.flow.profiles.items()} == {
+        "default-scheduler": [],
+        "other": ["p"],
+    }
 
 
 class Closed(Plugin):
@@ -92,112 +99,116 @@ class Closed(Plugin):
         """Nothing to do."""
 
 
-class TestWordsOfRejections:
-    @pytest.mark.parametrize(
-        "release, failure",
-        [
-            ("1.27", Failure('running Reserve plugin "Closed": closed, closed', "SchedulerError")),
-            ("1.28", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
-            ("1.34", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
-        ],
+# --- Words of rejections ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "release, failure",
+    [
+        ("1.27", Failure('running Reserve plugin "Closed": closed, closed', "SchedulerError")),
+        ("1.28", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
+        ("1.34", Failure("0/1 nodes are available: 2 closed.", "Unschedulable")),
+    ],
+)
+def test_reserve(release, failure):
+    """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one
+    node."""
+    engine = scheduler(
+        node("a"),
+        node("b"),
+        plugins=(Closed,),
+        profile={"plugins": {"multiPoint": enabled("Closed")}},
+        release=release,
     )
-    def test_reserve(self, release, failure):
-        """In 1.27 Reserve only has errors; from 1.28 on its rejections read like those of a cluster of one
-        node."""
-        engine = scheduler(
-            node("a"),
-            node("b"),
-            plugins=(Closed,),
-            profile={"plugins": {"multiPoint": enabled("Closed")}},
-            release=release,
-        )
-        assert reserved(engine, pod("p")) == failure
+    assert reserved(engine, pod("p")) == failure
 
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.27", "no"),
-            ("1.28", "0/1 nodes are available: 1 no."),
-            ("1.32", "0/1 nodes are available: 1 no."),
-        ],
+
+@pytest.mark.parametrize(
+    "release, text",
+    [("1.27", "no"), ("1.28", "0/1 nodes are available: 1 no."), ("1.32", "0/1 nodes are available: 1 no.")],
+)
+def test_permit(release, text):
+    """So do those of Permit from 1.28 on."""
+    assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(
+        text, "Unschedulable"
     )
-    def test_permit(self, release, text):
-        """So do those of Permit from 1.28 on."""
-        assert reserved(waiting_scheduler(node("a"), release=release), asking(Doorman="no")) == Failure(
-            text, "Unschedulable"
-        )
 
-    @pytest.mark.parametrize(
-        "release, text", [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")]
+
+@pytest.mark.parametrize("release, text", [("1.28", "late"), ("1.29", "0/1 nodes are available: 1 late.")])
+def test_a_wait_that_ends(release, text):
+    """And those that end a wait from 1.29 on."""
+    engine = waiting_scheduler(node("a"), release=release)
+    new = asking(Doorman="10")
+    reserved(engine, new)
+    the_one(engine).reject("Doorman", "late")
+    assert engine.flow.binding.permitted(new, "a") == Failure(text, "Unschedulable")
+
+
+# --- The end of AWait ---------------------------------------------------------------------------------------
+
+
+def test_an_allowed_pod_is_bound():
+    """After the last word the binding goes on, and nobody waits any more."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10")
+    reserved(engine, new)
+    the_one(engine).allow("Doorman")
+    binding = engine.flow.binding
+    assert (binding.permitted(new, "a"), binding.begin(new, "a"), binding.bind(new, "a")) == (
+        None,
+        None,
+        None,
     )
-    def test_a_wait_that_ends(self, release, text):
-        """And those that end a wait from 1.29 on."""
-        engine = waiting_scheduler(node("a"), release=release)
-        new = asking(Doorman="10")
-        reserved(engine, new)
-        the_one(engine).reject("Doorman", "late")
-        assert engine.flow.binding.permitted(new, "a") == Failure(text, "Unschedulable")
+    assert names(waits_of(engine)) == []
+    assert (engine.cache.is_assumed(new), doorman(engine).reserved) == (True, {"p"})
 
 
-class TestTheEndOfAWait:
-    def test_an_allowed_pod_is_bound(self):
-        """After the last word the binding goes on, and nobody waits any more."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10")
-        reserved(engine, new)
-        the_one(engine).allow("Doorman")
-        binding = engine.flow.binding
-        assert (binding.permitted(new, "a"), binding.begin(new, "a"), binding.bind(new, "a")) == (
-            None,
-            None,
-            None,
-        )
-        assert names(waits_of(engine)) == []
-        assert (engine.cache.is_assumed(new), doorman(engine).reserved) == (True, {"p"})
+def test_a_rejected_pod_gives_everything_back():
+    """Reservations are undone in reverse order, the pod is forgotten and is Unschedulable."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10")
+    reserved(engine, new)
+    the_one(engine).reject("Second", "no room for you")
+    failure = engine.flow.binding.permitted(new, "a")
+    assert failure == Failure("no room for you", "Unschedulable")
+    assert Doorman.seen[-2:] == ["Second unreserve p", "Doorman unreserve p"]
+    assert not engine.cache.is_assumed(new)
+    assert names(waits_of(engine)) == []
 
-    def test_a_rejected_pod_gives_everything_back(self):
-        """Reservations are undone in reverse order, the pod is forgotten and is Unschedulable."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10")
-        reserved(engine, new)
-        the_one(engine).reject("Second", "no room for you")
-        failure = engine.flow.binding.permitted(new, "a")
-        assert failure == Failure("no room for you", "Unschedulable")
-        assert Doorman.seen[-2:] == ["Second unreserve p", "Doorman unreserve p"]
-        assert not engine.cache.is_assumed(new)
-        assert names(waits_of(engine)) == []
 
-    def test_a_pod_that_somebody_else_bound(self):
-        """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
-        engine = waiting_scheduler(node("a"), node("b"))
-        new = asking(Doorman="10")
-        reserved(engine, new)
-        EventFeed(engine).put(new.bound_to("b"))
-        assert engine.flow.binding.removed(new)
-        failure = engine.flow.binding.permitted(new, "a")
-        assert failure.text == "removed"
-        assert doorman(engine).reserved == set()
-        state = engine.cache.state(new)
-        assert (state.node_name, state.assumed) == ("b", False)
+def test_a_pod_that_somebody_else_bound():
+    """A pod that is on a node by then is unreserved, but stays in the cache: upstream only logs that."""
+    engine = waiting_scheduler(node("a"), node("b"))
+    new = asking(Doorman="10")
+    reserved(engine, new)
+    EventFeed(engine).put(new.bound_to("b"))
+    assert engine.flow.binding.removed(new)
+    failure = engine.flow.binding.permitted(new, "a")
+    assert failure.text == "removed"
+    assert doorman(engine).reserved == set()
+    state = engine.cache.state(new)
+    assert (state.node_name, state.assumed) == ("b", False)
 
-    def test_giving_back_drops_the_wait(self):
-        """A pod that is given up while it waits does not wait any more, and nobody is told."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10")
-        told = []
-        reserved(engine, new)
-        the_one(engine).on_end = lambda: told.append("end")
-        engine.flow.binding.give_back(new, "a")
-        assert (names(waits_of(engine)), told, doorman(engine).reserved) == ([], [], set())
 
-    def test_a_waiting_victim_is_rejected(self):
-        """A victim of preemption that waits is rejected as preempted, and need not be deleted."""
-        engine = waiting_scheduler(node("a"))
-        new = asking(Doorman="10")
-        reserved(engine, new)
-        assert engine.flow.binding.preempt(new, pod("important"))
-        assert engine.flow.binding.permitted(new, "a") == Failure("preempted", "Unschedulable")
-        assert not engine.flow.binding.preempt(pod("running", on="a"), pod("important"))
+def test_giving_back_drops_the_wait():
+    """A pod that is given up while it waits does not wait any more, and nobody is told."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10")
+    told = []
+    reserved(engine, new)
+    the_one(engine).on_end = lambda: told.append("end")
+    engine.flow.binding.give_back(new, "a")
+    assert (names(waits_of(engine)), told, doorman(engine).reserved) == ([], [], set())
+
+
+def test_a_waiting_victim_is_rejected():
+    """A victim of preemption that waits is rejected as preempted, and need not be deleted."""
+    engine = waiting_scheduler(node("a"))
+    new = asking(Doorman="10")
+    reserved(engine, new)
+    assert engine.flow.binding.preempt(new, pod("important"))
+    assert engine.flow.binding.permitted(new, "a") == Failure("preempted", "Unschedulable")
+    assert not engine.flow.binding.preempt(pod("running", on="a"), pod("important"))
 
 
 def test_if_all_skip_the_binding_fails():

@@ -35,41 +35,41 @@ def three(release, **options):
     )
 
 
-class TestOutside:
-    @pytest.mark.parametrize(
-        "releases, text, failed",
-        [
-            (("1.27",), ", 2 node is filtered out by the prefilter result", ["a", "b", "c"]),
-            (("1.28", "1.29", "1.30", "1.31"), "", ["a"]),
-            (
-                ("1.32", "1.33", "1.34"),
-                ", 2 node(s) didn't satisfy plugin(s) [NodeAffinity]",
-                ["a", "b", "c"],
-            ),
-        ],
-    )
-    def test_nodes_that_the_pod_does_not_name(self, releases, text, failed):
-        """Nodes outside a PreFilter result have a status of their own, none, or one that they share."""
-        for release in releases:
-            decision = three(release).schedule(named("a"))
-            assert (
-                decision.error == f"0/3 nodes are available: 1 node(s) had untolerated taint {{k: }}{text}."
-            ), release
-            assert sorted(decision.details.failed) == failed
+# --- Outside ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", RELEASES[1:])
-    def test_unknown_names_alone(self, release):
-        """A pod that names no node of the cluster fails without a division by zero."""
-        decision = three(release).schedule(named("nowhere"))
-        shared = " 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." if release >= "1.32" else ""
-        assert (decision.error or "") == f"0/3 nodes are available:{shared}"
 
-    @pytest.mark.parametrize("release, start", [("1.27", 1), ("1.28", 2), ("1.31", 2), ("1.34", 2)])
-    def test_where_the_next_search_starts(self, release, start):
-        """From 1.28 on the start moves among all nodes, by those that were looked at."""
-        made = three(release)
-        made.schedule(named("b", "c"))
-        assert made.flow.order.start == start
+@pytest.mark.parametrize(
+    "releases, text, failed",
+    [
+        (("1.27",), ", 2 node is filtered out by the prefilter result", ["a", "b", "c"]),
+        (("1.28", "1.29", "1.30", "1.31"), "", ["a"]),
+        (("1.32", "1.33", "1.34"), ", 2 node(s) didn't satisfy plugin(s) [NodeAffinity]", ["a", "b", "c"]),
+    ],
+)
+def test_nodes_that_the_pod_does_not_name(releases, text, failed):
+    """Nodes outside a PreFilter result have a status of their own, none, or one that they share."""
+    for release in releases:
+        decision = three(release).schedule(named("a"))
+        assert decision.error == f"0/3 nodes are available: 1 node(s) had untolerated taint {{k: }}{text}.", (
+            release
+        )
+        assert sorted(decision.details.failed) == failed
+
+
+@pytest.mark.parametrize("release", RELEASES[1:])
+def test_unknown_names_alone(release):
+    """A pod that names no node of the cluster fails without a division by zero."""
+    decision = three(release).schedule(named("nowhere"))
+    shared = " 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." if release >= "1.32" else ""
+    assert (decision.error or "") == f"0/3 nodes are available:{shared}"
+
+
+@pytest.mark.parametrize("release, start", [("1.27", 1), ("1.28", 2), ("1.31", 2), ("1.34", 2)])
+def test_where_the_next_search_starts(release, start):
+    """From 1.28 on the start moves among all nodes, by those that were looked at."""
+    made = three(release)
+    made.schedule(named("b", "c"))
+    assert made.flow.order.start == start
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
     """It is put into the set of the plugins that leave out nodes, before the reason of those nodes is
     made of it."""
     asks = named("b")
-    spec = replace(asks.spec, containers=pod("p", requests={"cpu": "9"}).spec.containers)
+    spec = replace(asks.spec, containers=pod("p", cpu="9").spec.containers)
     asks = replace(asks, spec=spec, status=replace(asks.status, nominated_node_name="b"))
     decision = three(release).schedule(asks)
     assert (
@@ -92,7 +92,7 @@ def test_the_plugin_that_rejects_the_nominated_node_is_named(release, text):
 @pytest.mark.parametrize("release", RELEASES)
 def test_after_the_message_of_post_filter(release):
     """Up to 1.28 a full stop is added to the message of preemption, which has one."""
-    decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", requests={"cpu": "2"}))
+    decision = scheduler(node("a", cpu="1"), release=release).schedule(pod("p", cpu="2"))
     assert decision.error.endswith("..") == (release in ("1.27", "1.28"))
 
 
@@ -118,36 +118,39 @@ def decided(release, **answers):
     ).schedule(pod("p"))
 
 
-class TestPreFilter:
-    @pytest.mark.parametrize("release, said", [("1.29", "one"), ("1.30", "two"), ("1.34", "two")])
-    def test_the_last_rejection_counts(self, release, said):
-        """From 1.30 on PreFilter goes on after a rejection that removing pods may resolve."""
-        decision = decided(release, First=unschedulable("one"), Second=unschedulable("two"))
-        assert decision.error == f"0/2 nodes are available: {said}."
+# --- Pre filter ---------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_an_unresolvable_one_ends_it(self, release):
-        """Where removing pods cannot help, PreFilter ends at once in every release."""
-        decision = decided(release, First=unresolvable("one"), Second=unschedulable("two"))
-        assert decision.error == "0/2 nodes are available: one."
 
-    @pytest.mark.parametrize(
-        "release, names, code",
-        [
-            ("1.29", "[Z A]", "Unschedulable"),
-            ("1.30", "[Z A]", "UnschedulableAndUnresolvable"),
-            ("1.31", "[A Z]", "UnschedulableAndUnresolvable"),
-        ],
+@pytest.mark.parametrize("release, said", [("1.29", "one"), ("1.30", "two"), ("1.34", "two")])
+def test_the_last_rejection_counts(release, said):
+    """From 1.30 on PreFilter goes on after a rejection that removing pods may resolve."""
+    decision = decided(release, First=unschedulable("one"), Second=unschedulable("two"))
+    assert decision.error == f"0/2 nodes are available: {said}."
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_unresolvable_one_ends_it(release):
+    """Where removing pods cannot help, PreFilter ends at once in every release."""
+    decision = decided(release, First=unresolvable("one"), Second=unschedulable("two"))
+    assert decision.error == "0/2 nodes are available: one."
+
+
+@pytest.mark.parametrize(
+    "release, names, code",
+    [
+        ("1.29", "[Z A]", "Unschedulable"),
+        ("1.30", "[Z A]", "UnschedulableAndUnresolvable"),
+        ("1.31", "[A Z]", "UnschedulableAndUnresolvable"),
+    ],
+)
+def test_no_node_is_left(release, names, code):
+    """Plugins that together leave no node are named, from 1.31 on in ascending order; from 1.30 on
+    nothing helps."""
+    decision = decided(release, Z=PreFilterResult(frozenset("a")), A=PreFilterResult(frozenset("b")))
+    assert (
+        decision.error == f"0/2 nodes are available: node(s) didn't satisfy plugin(s) {names} simultaneously."
     )
-    def test_no_node_is_left(self, release, names, code):
-        """Plugins that together leave no node are named, from 1.31 on in ascending order; from 1.30 on
-        nothing helps."""
-        decision = decided(release, Z=PreFilterResult(frozenset("a")), A=PreFilterResult(frozenset("b")))
-        assert (
-            decision.error
-            == f"0/2 nodes are available: node(s) didn't satisfy plugin(s) {names} simultaneously."
-        )
-        assert {refusal.code for refusal in decision.details.refusals().values()} == {code}
+    assert {refusal.code for refusal in decision.details.refusals().values()} == {code}
 
 
 @pytest.mark.parametrize("details", [True, False])

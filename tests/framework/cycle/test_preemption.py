@@ -38,38 +38,38 @@ def plan(engine, new):
     return found.node, [victim.name for victim in found.victims]
 
 
-class TestEligibility:
-    def leaving(self, **status):
-        """A pod of lower priority on node a that is being deleted."""
-        return pod(
-            "low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status
-        )
+# --- Eligibility --------------------------------------------------------------------------------------------
 
-    def test_victims_that_still_leave_block(self):
-        """While a victim is leaving the nominated node, no other pod is preempted."""
-        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-        new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
-        engine = scheduler(node("a"), self.leaving(conditions=[condition]))
-        assert "not eligible due to a terminating pod on the nominated node." in str(
-            decided(engine, new).error
-        )
 
-    def test_a_pod_that_a_user_deletes_does_not(self):
-        """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
-        new = pod("p", priority=5, requests=BIG, status={"nominatedNodeName": "a"})
-        assert plan(scheduler(node("a"), self.leaving()), new) == ("a", ["low"])
-        engine = scheduler(node("a"), self.leaving(), gates={"PodDisruptionConditions": False})
-        assert "not eligible" in str(decided(engine, new).error)
+def leaving(**status):
+    """A pod of lower priority on node a that is being deleted."""
+    return pod(
+        "low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status
+    )
+
+
+def test_victims_that_still_leave_block():
+    """While a victim is leaving the nominated node, no other pod is preempted."""
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    new = pod("p", priority=5, requests=BIG, nominated="a")
+    engine = scheduler(node("a"), leaving(conditions=[condition]))
+    assert "not eligible due to a terminating pod on the nominated node." in str(decided(engine, new).error)
+
+
+def test_a_pod_that_a_user_deletes_does_not():
+    """A victim without that condition blocks only if gate PodDisruptionConditions is off."""
+    new = pod("p", priority=5, requests=BIG, nominated="a")
+    assert plan(scheduler(node("a"), leaving()), new) == ("a", ["low"])
+    engine = scheduler(node("a"), leaving(), gates={"PodDisruptionConditions": False})
+    assert "not eligible" in str(decided(engine, new).error)
 
 
 def test_allowances_are_used_up():
     """Each victim uses up its budgets: the second of two violates an allowance of one, and violating
     victims are listed first."""
-    there = [
-        pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)
-    ]
+    there = [pod(f"e{i}", on="a", priority=5 - i, cpu="2", app="a") for i in range(2)]
     engine = scheduler(node("a"), *there, budget("b", 1))
-    decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
+    decision = decided(engine, pod("p", priority=9, cpu="4"))
     assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
 
 
@@ -106,12 +106,7 @@ class TestShortlist:
         - name: DefaultPreemption
           args: {minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 0}
         """)
-        nodes = [
-            node("a"),
-            node("b", cpu="1"),
-            pod("x", on="a", requests=BIG),
-            pod("y", on="b", requests={"cpu": "1"}),
-        ]
+        nodes = [node("a"), node("b", cpu="1"), pod("x", on="a", requests=BIG), pod("y", on="b", cpu="1")]
         engine = scheduler(*nodes, profile={"pluginConfig": config})
         decision = decided(engine, pod("p", priority=9, requests=BIG))
         assert str(decision.error).endswith(" preemption: 0/1 nodes are available: 1 Insufficient cpu..")

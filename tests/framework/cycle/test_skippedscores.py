@@ -57,7 +57,7 @@ def scored(made, new):
 
 
 def plain(name, **more):
-    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, labels={"app": "x"}, **more)
+    return pod(name, requests={"cpu": "100m", "memory": "64Mi"}, app="x", **more)
 
 
 @pytest.mark.parametrize("release", SKIPPED)

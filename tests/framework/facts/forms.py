@@ -309,8 +309,7 @@ def _with(whole, more):
 
 
 WRITTEN, SENTENCES = (
-    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
-    for name in ("clusters", "sentences")
+    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text()) for name in ("clusters", "sentences")
 )
 ANSWERS = {fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found}
 """Fact -> what its cluster shows: a field, its value without the fact, and with it."""

@@ -67,74 +67,82 @@ def cells(part, path=""):
     return {name: value for name, value in found.items() if not name.startswith(AROUND)}
 
 
-class TestFacts:
-    """The facts as a table."""
+# --- Facts --------------------------------------------------------------------------------------------------
 
-    def test_each_has_a_name_of_its_own(self):
-        """No two facts have one id."""
-        assert len(BY_ID) == len(FACTS)
+# The facts as a table.
 
-    def test_they_are_in_the_order_of_releases(self):
-        """Facts come oldest first."""
-        known = list(ALL_RELEASES)
-        assert [known.index(fact.release) for fact in FACTS] == sorted(
-            known.index(fact.release) for fact in FACTS
-        )
 
-    @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
-    def test_its_cells_differ_from_the_release_before(self, fact):
-        """Each cell of a fact has another value in its release than in the one before."""
-        assert isinstance(fact, type(FACTS[0]))
-        release = ALL_RELEASES[fact.release]
-        before = release_before(fact.release)
-        assert [cell for cell in fact.cells if value_of(release, cell) == value_of(before, cell)] == []
+def test_each_has_a_name_of_its_own():
+    """No two facts have one id."""
+    assert len(BY_ID) == len(FACTS)
 
-    def test_their_needs_are_traits(self):
-        """What a fact needs is a trait that is looked for."""
-        assert {name for fact in FACTS for need in fact.needs for name in need.split("|")} <= TRAITS
 
-    def test_they_are_about_rules(self):
-        """A fact is about a plugin of the framework, a rule of older releases, or a subject."""
-        older = {
-            name
-            for release in ALL_RELEASES.values()
-            for name in (*release.predicates, *release.priorities, *release.ordering)
-        }
-        gated = {
-            effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects
-        }
-        assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
+def test_they_are_in_the_order_of_releases():
+    """Facts come oldest first."""
+    known = list(ALL_RELEASES)
+    assert [known.index(fact.release) for fact in FACTS] == sorted(
+        known.index(fact.release) for fact in FACTS
+    )
 
-    @pytest.mark.parametrize("before, after", PAIRS)
-    def test_every_difference_of_the_table_is_a_fact(self, before, after):
-        """Each cell in which two neighbours differ belongs to a fact of the newer one."""
-        if after == BETWEEN_KINDS:
-            assert facts_of(after)
-            return
-        one = cells(ALL_RELEASES[before])
-        other = cells(ALL_RELEASES[after])
-        told = {cell for fact in facts_of(after) for cell in fact.cells}
-        differing = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-        assert [
-            name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)
-        ] == []
 
-    def test_undone_facts_leave_the_release_before(self):
-        """A release without all of its facts has every cell of the one before."""
-        pairs = [pair for pair in PAIRS if pair[1] != BETWEEN_KINDS]
-        assert len(pairs) == len(ALL_RELEASES) - 2
-        for before, after in pairs:
-            assert cells(undone(ALL_RELEASES[after], facts_of(after))) == cells(ALL_RELEASES[before])
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.id)
+def test_its_cells_differ_from_the_release_before(fact):
+    """Each cell of a fact has another value in its release than in the one before."""
+    assert isinstance(fact, type(FACTS[0]))
+    release = ALL_RELEASES[fact.release]
+    before = release_before(fact.release)
+    assert [cell for cell in fact.cells if value_of(release, cell) == value_of(before, cell)] == []
 
-    def test_facts_between(self):
-        """The facts of a way are those of the releases after its beginning."""
-        assert facts_between("1.28", "1.30") == (*facts_of("1.29"), *facts_of("1.30"))
 
-    def test_the_life_of_a_rule(self):
-        """A rule's facts are found by its name."""
-        assert [fact.id for fact in life_of("ImageLocality")] == [
-            *("image-bound-by-container", "images-on-all-nodes", "init-images-count", "image-volumes-count")
-        ]
+def test_their_needs_are_traits():
+    """What a fact needs is a trait that is looked for."""
+    assert {name for fact in FACTS for need in fact.needs for name in need.split("|")} <= TRAITS
+
+
+def test_they_are_about_rules():
+    """A fact is about a plugin of the framework, a rule of older releases, or a subject."""
+    older = {
+        name
+        for release in ALL_RELEASES.values()
+        for name in (*release.predicates, *release.priorities, *release.ordering)
+    }
+    gated = {
+        effect.registers_priority for release in ALL_RELEASES.values() for effect in release.gate_effects
+    }
+    assert {fact.plugin for fact in FACTS} <= {*DEFAULT_REGISTRY, *older, *gated, *SUBJECTS}
+
+
+@pytest.mark.parametrize("before, after", PAIRS)
+def test_every_difference_of_the_table_is_a_fact(before, after):
+    """Each cell in which two neighbours differ belongs to a fact of the newer one."""
+    if after == BETWEEN_KINDS:
+        assert facts_of(after)
+        return
+    one = cells(ALL_RELEASES[before])
+    other = cells(ALL_RELEASES[after])
+    told = {cell for fact in facts_of(after) for cell in fact.cells}
+    differing = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    assert [name for name in differing if not any(f"{name}.".startswith(f"{cell}.") for cell in told)] == []
+
+
+def test_undone_facts_leave_the_release_before():
+    """A release without all of its facts has every cell of the one before."""
+    pairs = [pair for pair in PAIRS if pair[1] != BETWEEN_KINDS]
+    assert len(pairs) == len(ALL_RELEASES) - 2
+    for before, after in pairs:
+        assert cells(undone(ALL_RELEASES[after], facts_of(after))) == cells(ALL_RELEASES[before])
+
+
+def test_facts_between():
+    """The facts of a way are those of the releases after its beginning."""
+    assert facts_between("1.28", "1.30") == (*facts_of("1.29"), *facts_of("1.30"))
+
+
+def test_the_life_of_a_rule():
+    """A rule's facts are found by its name."""
+    assert [fact.id for fact in life_of("ImageLocality")] == [
+        *("image-bound-by-container", "images-on-all-nodes", "init-images-count", "image-volumes-count")
+    ]
 
 
 def seen(answer, cycle, field):
@@ -156,28 +164,33 @@ def check(shown, *both):
         assert (want in value) if field == "error" and want else value == want
 
 
-class TestShows:
-    """Each fact on a small cluster, on which it alone changes the answer."""
+# --- Shows --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("name", CLUSTERS)
-    def test_it_alone_changes_the_answer(self, name):
-        """The release answers otherwise than the same release without this fact."""
-        assert differs(CLUSTERS[name], BY_ID[name])
+# Each fact on a small cluster, on which it alone changes the answer.
 
-    @pytest.mark.parametrize("name", forms.ANSWERS)
-    def test_the_answers_of_both(self, name):
-        """The release answers as it should with the fact, and as the release before without it."""
-        check(forms.ANSWERS[name], *answers(CLUSTERS[name], BY_ID[name])[::-1])
 
-    @pytest.mark.parametrize("name", TRIALS)
-    def test_it_alone_changes_the_trial(self, name):
-        """The same, where no case shows it."""
-        with_it, without = map(TRIALS[name], sides(BY_ID[name]))
-        assert with_it != without
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_it_alone_changes_the_answer(name):
+    """The release answers otherwise than the same release without this fact."""
+    assert differs(CLUSTERS[name], BY_ID[name])
 
-    def test_no_fact_is_without(self):
-        """Each fact has a cluster or a trial that shows it."""
-        assert {fact.id for fact in FACTS} == {*CLUSTERS, *TRIALS}
+
+@pytest.mark.parametrize("name", forms.ANSWERS)
+def test_the_answers_of_both(name):
+    """The release answers as it should with the fact, and as the release before without it."""
+    check(forms.ANSWERS[name], *answers(CLUSTERS[name], BY_ID[name])[::-1])
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_it_alone_changes_the_trial(name):
+    """The same, where no case shows it."""
+    with_it, without = map(TRIALS[name], sides(BY_ID[name]))
+    assert with_it != without
+
+
+def test_no_fact_is_without():
+    """Each fact has a cluster or a trial that shows it."""
+    assert {fact.id for fact in FACTS} == {*CLUSTERS, *TRIALS}
 
 
 SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENTENCES.items() for row in rows]

@@ -85,7 +85,7 @@ def made(name, *, ports=(), requests=None, **spec):
     containers = [
         {"name": "c", "image": "i", "resources": {"requests": requests or {}}, "ports": list(ports)}
     ]
-    return pod(name, containers=containers, **spec, metadata={"uid": f"uid-{name}"})
+    return pod(name, containers=containers, **spec, uid=f"uid-{name}")
 
 
 @attrs.define(eq=False)

@@ -104,7 +104,7 @@ def test_pods_that_go():
     """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that
     counts."""
     gone = pod("q", on="n", volumes=[OF_CLAIM])
-    nominated = pod("q", volumes=[OF_CLAIM], status={"nominatedNodeName": "n"})
+    nominated = pod("q", volumes=[OF_CLAIM], nominated="n")
     assert hints.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
     assert not hints.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
     assert [
@@ -147,19 +147,19 @@ def test_anti_affinity_of_others():
     the waiting pod."""
     terms = yaml.safe_load("[{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}]")
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    waiting = pod("p", labels={"app": "a"})
+    waiting = pod("p", app="a")
     gone = pod("q", on="n", affinity=shy)
     assert not hints.affine_pod_changes(waiting, gone, None)
-    assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
+    assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", app="a"), None)
 
 
 def test_wider_hints():
     """From 1.36 on pods count that avoided the pod, that are nominated, and its own labels."""
     terms = yaml.safe_load("[{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}]")
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    waiting = pod("p", labels={"app": "a"})
-    gone = pod("q", affinity=shy, status={"nominatedNodeName": "n"})
-    changed = pod("p", labels={"app": "b"})
+    waiting = pod("p", app="a")
+    gone = pod("q", affinity=shy, nominated="n")
+    changed = pod("p", app="b")
     for wider in (False, True):
         assert hints.affine_pod_changes(waiting, gone, None, wider=wider) is wider
         assert hints.affine_pod_changes(waiting, waiting, changed, wider=wider) is wider

@@ -100,108 +100,101 @@ def test_resources_without_weight(release, weight):
     )
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        "release, text",
-        [
-            ("1.22", 'predicate type not found for "X"'),
-            ("1.20", 'Invalid configuration: Predicate type not found for "X"'),
-            ("1.17", "Invalid configuration: Predicate type not found for X"),
-        ],
+# --- Refusals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "release, text",
+    [
+        ("1.22", 'predicate type not found for "X"'),
+        ("1.20", 'Invalid configuration: Predicate type not found for "X"'),
+        ("1.17", "Invalid configuration: Predicate type not found for X"),
+    ],
+)
+def test_unknown_rules(release, text):
+    """The names that are not known, as each release says it."""
+    assert refusal(release, predicates=named("X")) == text
+    assert refusal(release, priorities=weighed(X=1)) == text.replace("redicate", "riority")
+
+
+def test_gates_of_rules():
+    """EvenPodsSpread is a rule in 1.18, but in 1.17 with its gate alone."""
+    rules = named("EvenPodsSpread")
+    assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
+    assert refusal("1.17", predicates=rules).endswith("Predicate type not found for EvenPodsSpread")
+    assert "PodTopologySpread" in names(translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter")
+
+
+@pytest.mark.parametrize(
+    "release, policy, text",
+    [
+        (
+            "1.22",
+            {"hardPodAffinitySymmetricWeight": 101},
+            "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range [0-100]",
+        ),
+        (
+            "1.17",
+            {"hardPodAffinitySymmetricWeight": 101},
+            "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100",
+        ),
+        (
+            "1.20",
+            {"priorities": weighed(X=0)},
+            "priority X should have a positive weight applied to it or it has overflown",
+        ),
+        (
+            "1.19",
+            {"priorities": weighed(X=0)},
+            "Priority X should have a positive weight applied to it or it has overflown",
+        ),
+        (
+            "1.19",
+            {"priorities": [{"name": "X", "weight": 1, "argument": {}}]},
+            "No priority arguments set for priority X",
+        ),
+        (
+            "1.22",
+            {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+            "exactly 1 predicate argument is required, numArgs: 2, predicate {X 0x0}",
+        ),
+        (
+            "1.20",
+            {"predicates": [{"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}]},
+            "Exactly 1 predicate argument is required, numArgs: 2, Predicate: X",
+        ),
+    ],
+)
+def test_validation(release, policy, text):
+    """What is wrong with weights and arguments."""
+    assert refusal(release, **policy) == text
+
+
+def test_weights_of_one_kind():
+    """Label preferences share a plugin, so they have one weight; a second ratio is refused."""
+    prefer = [{"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)]
+    assert (
+        refusal("1.20", priorities=prefer)
+        == 'LabelPreference  priority "p2" has a different weight with "p1"'
     )
-    def test_unknown_rules(self, release, text):
-        """The names that are not known, as each release says it."""
-        assert refusal(release, predicates=named("X")) == text
-        assert refusal(release, priorities=weighed(X=1)) == text.replace("redicate", "riority")
-
-    def test_gates_of_rules(self):
-        """EvenPodsSpread is a rule in 1.18, but in 1.17 with its gate alone."""
-        rules = named("EvenPodsSpread")
-        assert "PodTopologySpread" in names(translated("1.18", predicates=rules), "filter")
-        assert refusal("1.17", predicates=rules).endswith("Predicate type not found for EvenPodsSpread")
-        assert "PodTopologySpread" in names(
-            translated("1.17", "EvenPodsSpread=true", predicates=rules), "filter"
-        )
-
-    @pytest.mark.parametrize(
-        "release, policy, text",
-        [
-            (
-                "1.22",
-                {"hardPodAffinitySymmetricWeight": 101},
-                "hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range [0-100]",
-            ),
-            (
-                "1.17",
-                {"hardPodAffinitySymmetricWeight": 101},
-                "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100",
-            ),
-            (
-                "1.20",
-                {"priorities": weighed(X=0)},
-                "priority X should have a positive weight applied to it or it has overflown",
-            ),
-            (
-                "1.19",
-                {"priorities": weighed(X=0)},
-                "Priority X should have a positive weight applied to it or it has overflown",
-            ),
-            (
-                "1.19",
-                {"priorities": [{"name": "X", "weight": 1, "argument": {}}]},
-                "No priority arguments set for priority X",
-            ),
-            (
-                "1.22",
-                {
-                    "predicates": [
-                        {"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}
-                    ]
-                },
-                "exactly 1 predicate argument is required, numArgs: 2, predicate {X 0x0}",
-            ),
-            (
-                "1.20",
-                {
-                    "predicates": [
-                        {"name": "X", "argument": {**PRESENCE, "serviceAffinity": {"labels": ["a"]}}}
-                    ]
-                },
-                "Exactly 1 predicate argument is required, numArgs: 2, Predicate: X",
-            ),
-        ],
+    ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}]}}
+    twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
+    assert (
+        refusal("1.19", priorities=twice)
+        == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
     )
-    def test_validation(self, release, policy, text):
-        """What is wrong with weights and arguments."""
-        assert refusal(release, **policy) == text
 
-    def test_weights_of_one_kind(self):
-        """Label preferences share a plugin, so they have one weight; a second ratio is refused."""
-        prefer = [
-            {"name": f"p{i}", "weight": i, "argument": {"labelPreference": {"label": "a"}}} for i in (1, 2)
-        ]
-        assert (
-            refusal("1.20", priorities=prefer)
-            == 'LabelPreference  priority "p2" has a different weight with "p1"'
-        )
-        ratio = {"requestedToCapacityRatioArguments": {"shape": [{"utilization": 0, "score": 0}]}}
-        twice = [{"name": name, "weight": 1, "argument": ratio} for name in ("a", "b")]
-        assert (
-            refusal("1.19", priorities=twice)
-            == 'Priority "b" redeclares custom priority "RequestedToCapacityRatio", from:"a"'
-        )
 
-    def test_labels_that_exclude_each_other(self):
-        """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
-        absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
-        rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
-        assert refusal("1.21", predicates=rules).endswith(
-            'presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]'
-        )
-        assert (
-            'detecting at least one label (e.g., "disk") that exist in both the present([disk])'
-            in refusal("1.20", predicates=rules)
-        )
+def test_labels_that_exclude_each_other():
+    """A label both present and absent is refused by the plugin, with the field's path from 1.21 on."""
+    absent = {"labelsPresence": {"labels": ["disk"], "presence": False}}
+    rules = [{"name": "a", "argument": PRESENCE}, {"name": "b", "argument": absent}]
+    assert refusal("1.21", predicates=rules).endswith(
+        'presentLabels[0]: Invalid value: "disk": conflict with absentLabels[0]'
+    )
+    assert 'detecting at least one label (e.g., "disk") that exist in both the present([disk])' in refusal(
+        "1.20", predicates=rules
+    )
 
 
 @pytest.mark.parametrize("release", WITH_POLICIES[:-1])
@@ -261,50 +254,51 @@ def test_what_does_not_go_together(options, message):
     ).startswith(message)
 
 
-class TestCheck:
-    def test_what_runs(self):
-        """The plugins are shown with the predicates that bring them."""
-        found = check_translated(
-            {**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"]
-        )
-        assert [(rule.name, rule.origin) for rule in found.predicates] == [
-            ("NodeUnschedulable", "mandatory"),
-            ("NodeName", "Policy: HostName"),
-            ("TaintToleration", "mandatory"),
-        ]
-        assert found.warnings == (
-            "plugin NodeResourcesFit does not run: nothing checks what pods request",
-            "no priorities and no extenders: every node scores 1",
-        )
+# --- Check --------------------------------------------------------------------------------------------------
 
-    def test_what_has_no_effect(self):
-        """Arguments that are lost, preemption that is not there, and weights that do not count are told."""
-        rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}, {"name": "GeneralPredicates"}]
-        told = check_translated({**HEAD, "predicates": rules}, FRAMEWORK_RELEASES["1.19"]).warnings
-        assert any(
-            text.startswith("predicate CheckNodeLabelPresence: its argument is not read") for text in told
-        )
-        assert any(text.startswith("no pod preempts others") for text in told)
-        first = check_translated(
-            {**HEAD, "alwaysCheckAllPredicates": True, "predicates": named("PodFitsPorts")},
-            FRAMEWORK_RELEASES["1.17"],
-        )
-        assert any(text.startswith("alwaysCheckAllPredicates: no effect") for text in first.warnings)
-        assert any(
-            text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings
-        )
 
-    def test_a_refusal_is_part_of_it(self):
-        """With where another rule can come from."""
-        found = check_translated({**HEAD, "predicates": named("NetworkMinCost")}, FRAMEWORK_RELEASES["1.22"])
-        assert found.refused == 'predicate type not found for "NetworkMinCost"'
-        assert found.warnings[0].startswith("no release has NetworkMinCost")
+def test_what_runs():
+    """The plugins are shown with the predicates that bring them."""
+    found = check_translated(
+        {**HEAD, "predicates": named("HostName"), "priorities": []}, FRAMEWORK_RELEASES["1.20"]
+    )
+    assert [(rule.name, rule.origin) for rule in found.predicates] == [
+        ("NodeUnschedulable", "mandatory"),
+        ("NodeName", "Policy: HostName"),
+        ("TaintToleration", "mandatory"),
+    ]
+    assert found.warnings == (
+        "plugin NodeResourcesFit does not run: nothing checks what pods request",
+        "no priorities and no extenders: every node scores 1",
+    )
 
-    def test_releases_without_policies(self):
-        """The error says which have them."""
-        assert release_with_policies("1.22.6").version == "1.22"
-        with pytest.raises(
-            UnknownNameError,
-            match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22",
-        ):
-            release_with_policies("1.23", ", or a profile")
+
+def test_what_has_no_effect():
+    """Arguments that are lost, preemption that is not there, and weights that do not count are told."""
+    rules = [{"name": "CheckNodeLabelPresence", "argument": PRESENCE}, {"name": "GeneralPredicates"}]
+    told = check_translated({**HEAD, "predicates": rules}, FRAMEWORK_RELEASES["1.19"]).warnings
+    assert any(text.startswith("predicate CheckNodeLabelPresence: its argument is not read") for text in told)
+    assert any(text.startswith("no pod preempts others") for text in told)
+    first = check_translated(
+        {**HEAD, "alwaysCheckAllPredicates": True, "predicates": named("PodFitsPorts")},
+        FRAMEWORK_RELEASES["1.17"],
+    )
+    assert any(text.startswith("alwaysCheckAllPredicates: no effect") for text in first.warnings)
+    assert any(text.startswith("predicate PodFitsPorts: accepted, but never runs") for text in first.warnings)
+
+
+def test_a_refusal_is_part_of_it():
+    """With where another rule can come from."""
+    found = check_translated({**HEAD, "predicates": named("NetworkMinCost")}, FRAMEWORK_RELEASES["1.22"])
+    assert found.refused == 'predicate type not found for "NetworkMinCost"'
+    assert found.warnings[0].startswith("no release has NetworkMinCost")
+
+
+def test_releases_without_policies():
+    """The error says which have them."""
+    assert release_with_policies("1.22.6").version == "1.22"
+    with pytest.raises(
+        UnknownNameError,
+        match=r"expected 1\.12, .*, 1\.22, or a profile, got 1\.23; Policies ended with 1\.22",
+    ):
+        release_with_policies("1.23", ", or a profile")

@@ -210,65 +210,64 @@ def test_durations(seconds, text):
     assert duration_text(seconds) == text
 
 
-class TestStrategies:
-    def test_opposites_are_weighed_against_each_other(self):
-        """Opposite priorities over the same resources leave their difference, and nothing if they have equal
-        weights."""
-        stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
-        assert (stronger.document["type"], stronger.weight, stronger.is_exact) == (
-            "LeastAllocated",
-            Fraction(3),
-            True,
-        )
-        assert (
-            merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document
-            is None
-        )
+# --- Strategies ---------------------------------------------------------------------------------------------
 
-    def test_of_different_resources_the_heaviest_stay(self):
-        """Lines over different resources cannot be added; the names of those with less weight are reported as
-        dropped."""
-        found = merged(
-            [ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)]
-        )
-        assert found.dropped == ("gpu",)
-        assert found.weight == 2
 
-    @given(
-        st.lists(
-            st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)),
-            min_size=2,
-            max_size=4,
-        )
+def test_opposites_are_weighed_against_each_other():
+    """Opposite priorities over the same resources leave their difference, and nothing if they have equal
+    weights."""
+    stronger = merged([ResourceStrategy("least", 5, FALLING), ResourceStrategy("most", 2, RISING)])
+    assert (stronger.document["type"], stronger.weight, stronger.is_exact) == (
+        "LeastAllocated",
+        Fraction(3),
+        True,
     )
-    def test_the_sum_is_the_sum(self, lines):
-        """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to
-        whole scores."""
-        usages = [
-            ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True)))
-            for i, (weight, scores) in enumerate(lines)
-        ]
-        found = merged(usages)
-        wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
-        if found.document is None:
-            assert len(set(wanted)) == 1
-            return
-        points = {
-            p["utilization"]: p["score"]
-            for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())
-        }
-        plain = dict(FALLING if found.document["type"] == "LeastAllocated" else RISING)
-        line = ResourceStrategy("", 1, tuple((points or plain).items()))
-        gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
-        assert max(gaps) - min(gaps) <= (0 if found.is_exact else found.weight)
+    assert (
+        merged([ResourceStrategy("least", 2, FALLING), ResourceStrategy("most", 2, RISING)]).document is None
+    )
 
-    def test_weights_of_resources(self):
-        """Resources' weights are brought within 1 to 100, and those below 1 are dropped."""
-        assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == (
-            {"cpu": 100, "memory": 50},
-            True,
-        )
-        assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
+
+def test_of_different_resources_the_heaviest_stay():
+    """Lines over different resources cannot be added; the names of those with less weight are reported as
+    dropped."""
+    found = merged([ResourceStrategy("gpu", 1, RISING, {"x/gpu": 1}), ResourceStrategy("least", 2, FALLING)])
+    assert found.dropped == ("gpu",)
+    assert found.weight == 2
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 9), st.lists(st.integers(0, 10), min_size=3, max_size=3)),
+        min_size=2,
+        max_size=4,
+    )
+)
+def test_the_sum_is_the_sum(lines):
+    """The merged line times its weight differs from the sum of all lines by a constant, up to rounding to
+    whole scores."""
+    usages = [
+        ResourceStrategy(str(i), weight, tuple(zip((0, 40, 100), scores, strict=True)))
+        for i, (weight, scores) in enumerate(lines)
+    ]
+    found = merged(usages)
+    wanted = [sum(usage.weight * usage.at(u) for usage in usages) for u in (0, 40, 100)]
+    if found.document is None:
+        assert len(set(wanted)) == 1
+        return
+    points = {
+        p["utilization"]: p["score"]
+        for p in found.document.get("requestedToCapacityRatio", {}).get("shape", ())
+    }
+    plain = dict(FALLING if found.document["type"] == "LeastAllocated" else RISING)
+    line = ResourceStrategy("", 1, tuple((points or plain).items()))
+    gaps = [found.weight * line.at(u) - total for u, total in zip((0, 40, 100), wanted, strict=True)]
+    assert max(gaps) - min(gaps) <= (0 if found.is_exact else found.weight)
+
+
+def test_weights_of_resources():
+    """Resources' weights are brought within 1 to 100, and those below 1 are dropped."""
+    assert fitted_resources({"cpu": 1000, "memory": 500, "x/gpu": -1}) == ({"cpu": 100, "memory": 50}, True)
+    assert fitted_resources({"cpu": 3}) == ({"cpu": 3}, False)
 
 
 @given(

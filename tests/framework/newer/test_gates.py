@@ -119,7 +119,7 @@ A = build.node("a", cpu="4", labels={"zone": "a", "kubernetes.io/hostname": "a"}
 IN_THE_QUEUE = {
     "SchedulerPopFromBackoffQ": (
         "1.33",
-        [*there(A), at(0, build.pod("p", requests={"cpu": "6"})), at(0.2, build.node("c", cpu="8"))],
+        [*there(A), at(0, build.pod("p", cpu="6")), at(0.2, build.node("c", cpu="8"))],
     ),
     "SchedulerQueueingHints": (
         "1.32",

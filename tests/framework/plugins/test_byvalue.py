@@ -64,7 +64,7 @@ PLUGINS = {
 
 def made(name, form, on=""):
     """A pod of one of the forms."""
-    return pod(name, on=on, labels={"app": form[0]}, **form[1])
+    return pod(name, on=on, app=form[0], **form[1])
 
 
 def outcomes(by, cycle, nodes):
@@ -164,7 +164,7 @@ class TestEachPlugin:
               matchLabels: {app: a}
             topologyKey: zone
         """)
-        new = pod("new", labels={"app": "a"}, affinity=wants, topologySpreadConstraints=[constraint("zone")])
+        new = pod("new", app="a", affinity=wants, topologySpreadConstraints=[constraint("zone")])
         cycle = cycle_of(new, node("a", labels={"zone": "x"}), node("bare"))
         by = PLUGINS[name]()
         assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [False, True]
@@ -188,8 +188,8 @@ class TestEachPlugin:
                 ]
             }
         }
-        new = pod("new", labels={"app": "a"}, affinity=likes, topologySpreadConstraints=[soft(key)])
-        pods = [pod(f"p{i}", on=f"n{at}", labels={"app": "a"}) for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
+        new = pod("new", app="a", affinity=likes, topologySpreadConstraints=[soft(key)])
+        pods = [pod(f"p{i}", on=f"n{at}", app="a") for i, at in enumerate([0, 1, 1, 2, 2, 2, 2])]
         cycle = cycle_of(new, *nodes, *pods)
         by = PLUGINS[name]()
         for fit in ([0, 1, 2], [1, 2], [0, 1]):
@@ -199,41 +199,42 @@ class TestEachPlugin:
             assert len({*kept_scores(by, cycle, rows)}) == len(fit)
 
 
-class TestDecisions:
-    @examples(1)
-    @given(
-        labels=NODES,
-        forms=FORMS,
-        order=st.lists(st.integers(0, 2), min_size=1, max_size=16),
-        leaving=st.integers(0, 15),
-    )
-    def test_the_quick_way_is_the_long_way(self, labels, forms, order, leaving):
-        """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod
-        left."""
-        quick = framework_engine()
-        slow = framework_engine(memory_bytes=0)
-        with verifying():
-            assert self.hosts(quick, labels, forms, order, leaving) == self.hosts(
-                slow, labels, forms, order, leaving
-            )
+# --- Decisions ----------------------------------------------------------------------------------------------
 
-    def hosts(self, engine, labels, forms, order, leaving):
-        """The host of each pod; before the last one, pod number *leaving* is deleted."""
-        feed = EventFeed(engine)
-        found = []
-        pods = []
-        for i, item in enumerate(labels):
-            feed.put(node(f"n{i}", labels=item))
-        for number, form in enumerate(order):
-            if number == len(order) - 1 and leaving < len(pods):
-                feed.delete(pods[leaving])
-            new = made(f"p{number}", forms[form % len(forms)])
-            host = engine.schedule(new, details=False).host
-            found.append(host)
-            if host is not None:
-                pods.append(new.bound_to(host))
-                feed.put(pods[-1])
-        return found
+
+@examples(1)
+@given(
+    labels=NODES,
+    forms=FORMS,
+    order=st.lists(st.integers(0, 2), min_size=1, max_size=16),
+    leaving=st.integers(0, 15),
+)
+def test_the_quick_way_is_the_long_way(labels, forms, order, leaving):
+    """Pods of a few templates in turn get the same hosts with and without anything kept, also after a pod
+    left."""
+    quick = framework_engine()
+    slow = framework_engine(memory_bytes=0)
+    with verifying():
+        assert hosts(quick, labels, forms, order, leaving) == hosts(slow, labels, forms, order, leaving)
+
+
+def hosts(engine, labels, forms, order, leaving):
+    """The host of each pod; before the last one, pod number *leaving* is deleted."""
+    feed = EventFeed(engine)
+    found = []
+    pods = []
+    for i, item in enumerate(labels):
+        feed.put(node(f"n{i}", labels=item))
+    for number, form in enumerate(order):
+        if number == len(order) - 1 and leaving < len(pods):
+            feed.delete(pods[leaving])
+        new = made(f"p{number}", forms[form % len(forms)])
+        host = engine.schedule(new, details=False).host
+        found.append(host)
+        if host is not None:
+            pods.append(new.bound_to(host))
+            feed.put(pods[-1])
+    return found
 
 
 def test_labels_with_many_values():
@@ -241,8 +242,8 @@ def test_labels_with_many_values():
     nodes = [node(f"n{i:02}", labels={"host": f"h{i}"}) for i in range(FEW + 2)]
     term = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "host"}
     refusing = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    new = pod("new", labels={"app": "a"}, affinity=refusing)
-    there = pod("p", on="n07", labels={"app": "a"})
+    new = pod("new", app="a", affinity=refusing)
+    there = pod("p", on="n07", app="a")
     cycle = cycle_of(new, *nodes, there)
     by = PLUGINS["InterPodAffinity"]()
     assert [bool(found) for found in outcomes(by, cycle, Batch(cycle.table))] == [

@@ -134,43 +134,46 @@ def test_each_device():
     }
 
 
-class TestPostFilter:
-    def test_a_claim_out_of_reach_is_given_back(self):
-        """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
-        for users, told in (
-            (("p",), "deallocation of ResourceClaim completed"),
-            (("q",), "still not schedulable"),
-        ):
-            engine = scheduler(
-                node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users)
-            )
-            new = claiming("p", "c")
-            decision = engine.schedule(_needing(new, "2"))
-            assert told in (decision.error or "")
-            assert bool(engine.listings.resource_claims.holders) == (users == ("q",))
+# --- Post filter --------------------------------------------------------------------------------------------
 
-    def test_looking_changes_nothing(self):
-        """A decision that is only looked at gives no claim back."""
-        engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b"))
-        assert "deallocation" in (Run(engine).ask(_needing(claiming("p", "c"), "2")).error or "")
-        assert engine.listings.resource_claims.holders == {(DRIVER, "b", "g0"): 1}
 
-    @pytest.mark.parametrize(
-        "release, told",
-        [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")],
-    )
-    def test_a_pod_without_claims(self, release, told):
-        """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
-        run = Run(scheduler(node("a", cpu="1"), release=release), details=False)
-        for name in "xyz":
-            error = run.cycle(pod(name, requests={"cpu": "2"})).error or ""
-            assert error.startswith(f"0/1 nodes are available: 1 Insufficient cpu. {told}preemption: ")
+def test_a_claim_out_of_reach_is_given_back():
+    """Of a pod that fits nowhere a claim loses its devices if nobody else uses it."""
+    for users, told in (
+        (("p",), "deallocation of ResourceClaim completed"),
+        (("q",), "still not schedulable"),
+    ):
+        engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b", *users))
+        new = claiming("p", "c")
+        decision = engine.schedule(_needing(new, "2"))
+        assert told in (decision.error or "")
+        assert bool(engine.listings.resource_claims.holders) == (users == ("q",))
 
-    def test_after_an_early_rejection(self):
-        """Where an earlier plugin rejects the pod in PreFilter, the plugin has no state: PostFilter errs."""
-        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
-        decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
-        assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
+
+def test_looking_changes_nothing():
+    """A decision that is only looked at gives no claim back."""
+    engine = scheduler(node("a", cpu="4"), node("b", cpu="1"), *SLICES, GPU, allocated("c", "b"))
+    assert "deallocation" in (Run(engine).ask(_needing(claiming("p", "c"), "2")).error or "")
+    assert engine.listings.resource_claims.holders == {(DRIVER, "b", "g0"): 1}
+
+
+@pytest.mark.parametrize(
+    "release, told",
+    [("1.32", "no new claims to deallocate, "), ("1.33", ""), ("1.34", "no new claims to deallocate, ")],
+)
+def test_a_pod_without_claims(release, told):
+    """In 1.33 nothing is said of a pod without claims; the same when it is tried again."""
+    run = Run(scheduler(node("a", cpu="1"), release=release), details=False)
+    for name in "xyz":
+        error = run.cycle(pod(name, cpu="2")).error or ""
+        assert error.startswith(f"0/1 nodes are available: 1 Insufficient cpu. {told}preemption: ")
+
+
+def test_after_an_early_rejection():
+    """Where an earlier plugin rejects the pod in PreFilter, the plugin has no state: PostFilter errs."""
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
+    assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
 
 
 OWNED_BY_P = yaml.safe_load("[{kind: Pod, name: p, uid: uid-p, controller: true}]")
@@ -180,86 +183,81 @@ GIVING = made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"}
 def asking(name, **requests):
     """A pod that asks for extended resources of example.com."""
     asked = {f"example.com/{key}": amount for key, amount in requests.items()}
-    return pod(name, requests=asked, metadata={"uid": f"uid-{name}"})
+    return pod(name, requests=asked, uid=f"uid-{name}")
 
 
-class TestExtendedResources:
-    def test_each_node_gives_them_in_its_way(self):
-        """A node that has the resource itself gives that; from others come devices, and one with neither is
-        too small."""
-        nodes = [
-            node("a", cpu="4"),
-            node("b", cpu="4", allocatable={"example.com/gpu": "1"}),
-            node("c", cpu="4"),
-        ]
-        engine = scheduler(*nodes, SLICES[0], GIVING, release="1.36")
-        claims = engine.listings.resource_claims
-        placed = [(new, engine.schedule(new).host) for new in [asking("p", gpu="2")]]
-        assert [host for _, host in placed] == ["a"]
-        assert engine.assume(placed[0][0], "a") is None
-        assert engine.allocations(placed[0][0]) == {
-            "<extended-resources>": [f"{DRIVER}/a/g0", f"{DRIVER}/a/g1"]
-        }
-        second = asking("q", gpu="1")
-        assert engine.schedule(second).host == "b"
-        assert engine.assume(second, "b") is None
-        assert [claim.name for claim in claims.of(second)] == []
-        third = engine.schedule(asking("r", gpu="1", other="1"))
-        assert third.error.startswith("0/3 nodes are available: ")
-        assert "cannot fit resource" not in third.error  # NodeResourcesFit comes first
+# --- Extended resources -------------------------------------------------------------------------------------
 
-    def test_a_resource_that_nothing_gives(self):
-        """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
-        args = yaml.safe_load("""
+
+def test_each_node_gives_them_in_its_way():
+    """A node that has the resource itself gives that; from others come devices, and one with neither is
+    too small."""
+    nodes = [node("a", cpu="4"), node("b", cpu="4", allocatable={"example.com/gpu": "1"}), node("c", cpu="4")]
+    engine = scheduler(*nodes, SLICES[0], GIVING, release="1.36")
+    claims = engine.listings.resource_claims
+    placed = [(new, engine.schedule(new).host) for new in [asking("p", gpu="2")]]
+    assert [host for _, host in placed] == ["a"]
+    assert engine.assume(placed[0][0], "a") is None
+    assert engine.allocations(placed[0][0]) == {"<extended-resources>": [f"{DRIVER}/a/g0", f"{DRIVER}/a/g1"]}
+    second = asking("q", gpu="1")
+    assert engine.schedule(second).host == "b"
+    assert engine.assume(second, "b") is None
+    assert [claim.name for claim in claims.of(second)] == []
+    third = engine.schedule(asking("r", gpu="1", other="1"))
+    assert third.error.startswith("0/3 nodes are available: ")
+    assert "cannot fit resource" not in third.error  # NodeResourcesFit comes first
+
+
+def test_a_resource_that_nothing_gives():
+    """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
+    args = yaml.safe_load("""
         pluginConfig:
         - name: NodeResourcesFit
           args:
             ignoredResources: [example.com/other]
         """)
-        config = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "profiles": [args],
-        }
-        engine = framework_engine(read_configuration(config, {}, FRAMEWORK_RELEASES["1.36"]))
-        EventFeed(engine).put_all([*NODES, *SLICES, GIVING])
-        found = engine.schedule(asking("p", gpu="1", other="1"))
-        assert (found.error or "").startswith(
-            f"{WHERE}2 cannot fit resource. still not schedulable, preemption: "
-        )
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [args],
+    }
+    engine = framework_engine(read_configuration(config, {}, FRAMEWORK_RELEASES["1.36"]))
+    EventFeed(engine).put_all([*NODES, *SLICES, GIVING])
+    found = engine.schedule(asking("p", gpu="1", other="1"))
+    assert (found.error or "").startswith(
+        f"{WHERE}2 cannot fit resource. still not schedulable, preemption: "
+    )
 
-    def test_the_claim_of_an_earlier_attempt_is_deleted(self):
-        """A claim that was made for the pod before keeps it from all nodes, and is deleted."""
-        metadata = {
-            "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
-            "ownerReferences": OWNED_BY_P,
-        }
-        engine = scheduler(
-            *NODES,
-            *SLICES,
-            GIVING,
-            device_claim("old", exactly(of="gpus"), metadata=metadata),
-            release="1.36",
-        )
-        found = engine.schedule(asking("p", gpu="1"))
-        assert (found.error or "").startswith(
-            f"{WHERE}2 cannot schedule extended resource claim. deletion of ResourceClaim completed, "
-        )
-        assert engine.listings.resource_claims.get("default/old") is None
-        assert engine.schedule(asking("p", gpu="1")).host == "a"
 
-    def test_with_claims_where_the_node_gives_the_resource(self):
-        """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves
-        nothing behind."""
-        giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
-        engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
-        claims = [{"name": "c0", "resourceClaimName": "c"}]
-        new = pod("p", requests={"example.com/gpu": "1"}, metadata={"uid": "uid-p"}, resourceClaims=claims)
-        assert engine.schedule(new).host == "a"
-        told = "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus"
-        assert engine.assume(new, "a") == f'running PreBind plugin "DynamicResources": {told}'
-        assert not engine.listings.resource_claims.pending
-        assert [claim.name for claim in engine.listings.resource_claims] == ["c"]
+def test_the_claim_of_an_earlier_attempt_is_deleted():
+    """A claim that was made for the pod before keeps it from all nodes, and is deleted."""
+    metadata = {
+        "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+        "ownerReferences": OWNED_BY_P,
+    }
+    engine = scheduler(
+        *NODES, *SLICES, GIVING, device_claim("old", exactly(of="gpus"), metadata=metadata), release="1.36"
+    )
+    found = engine.schedule(asking("p", gpu="1"))
+    assert (found.error or "").startswith(
+        f"{WHERE}2 cannot schedule extended resource claim. deletion of ResourceClaim completed, "
+    )
+    assert engine.listings.resource_claims.get("default/old") is None
+    assert engine.schedule(asking("p", gpu="1")).host == "a"
+
+
+def test_with_claims_where_the_node_gives_the_resource():
+    """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves
+    nothing behind."""
+    giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
+    engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
+    claims = [{"name": "c0", "resourceClaimName": "c"}]
+    new = pod("p", requests={"example.com/gpu": "1"}, uid="uid-p", resourceClaims=claims)
+    assert engine.schedule(new).host == "a"
+    told = "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus"
+    assert engine.assume(new, "a") == f'running PreBind plugin "DynamicResources": {told}'
+    assert not engine.listings.resource_claims.pending
+    assert [claim.name for claim in engine.listings.resource_claims] == ["c"]
 
 
 @pytest.mark.parametrize(
@@ -296,58 +294,58 @@ def test_a_device_that_fails(late, kind, fits):
     assert (left.status.allocation is not None) == fits
 
 
-class TestReserve:
-    def test_claims_are_written(self):
-        """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these
-        devices."""
-        engine = scheduler(*NODES, *SLICES, GPU, *(device_claim(name, exactly()) for name in "cde"))
-        run = Run(engine)
-        placed = [run.cycle(claiming(f"p-{name}", name)) for name in "cde"]
-        assert [decision.allocations for decision in placed] == [
-            {"c": [f"{DRIVER}/a/g0"]},
-            {"d": [f"{DRIVER}/b/g0"]},
-            {"e": [f"{DRIVER}/a/g1"]},
-        ]
-        found = engine.listings.resource_claims.get("default/c")
-        assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
-        assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [
-            ("pods", "p-c", "uid-p-c")
-        ]
+# --- Reserve ------------------------------------------------------------------------------------------------
 
-    def test_a_shared_claim_has_both_users(self):
-        """A second pod with the claim goes to the same node and is added to its users."""
-        engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2)))
-        run = Run(engine)
-        assert [run.cycle(claiming(name, "c")).host for name in "pq"] == ["a", "a"]
-        (found,) = engine.listings.resource_claims
-        assert [one.name for one in found.status.reserved_for] == ["p", "q"]
 
-    def test_undone(self):
-        """A pod that loses its place before it is bound leaves the devices free, and its claims to others."""
-        engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly()), device_claim("d", exactly()))
-        first = claiming("p", "c")
-        host = engine.schedule(first).host or ""
-        assert engine.flow.binding.reserve(first, host) is None
-        held = engine.schedule(claiming("q", "c"))
-        assert "resource claim default/c is in the process of being allocated" in (held.error or "")
-        engine.flow.binding.give_back(first, host)
-        claims = engine.listings.resource_claims
-        assert (claims.holders, claims.pending) == ({}, {})
-        assert engine.schedule(claiming("q", "c")).host == host
+def test_claims_are_written():
+    """A placed pod's claims have devices, a finalizer and the pod as their user; no other pod gets these
+    devices."""
+    engine = scheduler(*NODES, *SLICES, GPU, *(device_claim(name, exactly()) for name in "cde"))
+    run = Run(engine)
+    placed = [run.cycle(claiming(f"p-{name}", name)) for name in "cde"]
+    assert [decision.allocations for decision in placed] == [
+        {"c": [f"{DRIVER}/a/g0"]},
+        {"d": [f"{DRIVER}/b/g0"]},
+        {"e": [f"{DRIVER}/a/g1"]},
+    ]
+    found = engine.listings.resource_claims.get("default/c")
+    assert found.metadata.finalizers == ("resource.kubernetes.io/delete-protection",)
+    assert [(one.resource, one.name, one.uid) for one in found.status.reserved_for] == [
+        ("pods", "p-c", "uid-p-c")
+    ]
 
-    def test_pods_from_one_template_share_what_is_known_of_them(self):
-        """Pods whose claims come from one template are equal for scheduling but for their claims."""
-        engine = scheduler(*NODES, *SLICES, GPU)
-        one, other = (engine.templates.of(claiming(name, "from t", c0=f"{name}-c")) for name in "pq")
-        assert one is other
-        assert engine.templates.of(claiming("p", "from u")) is not one
+
+def test_a_shared_claim_has_both_users():
+    """A second pod with the claim goes to the same node and is added to its users."""
+    engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2)))
+    run = Run(engine)
+    assert [run.cycle(claiming(name, "c")).host for name in "pq"] == ["a", "a"]
+    (found,) = engine.listings.resource_claims
+    assert [one.name for one in found.status.reserved_for] == ["p", "q"]
+
+
+def test_undone():
+    """A pod that loses its place before it is bound leaves the devices free, and its claims to others."""
+    engine = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly()), device_claim("d", exactly()))
+    first = claiming("p", "c")
+    host = engine.schedule(first).host or ""
+    assert engine.flow.binding.reserve(first, host) is None
+    held = engine.schedule(claiming("q", "c"))
+    assert "resource claim default/c is in the process of being allocated" in (held.error or "")
+    engine.flow.binding.give_back(first, host)
+    claims = engine.listings.resource_claims
+    assert (claims.holders, claims.pending) == ({}, {})
+    assert engine.schedule(claiming("q", "c")).host == host
+
+
+def test_pods_from_one_template_share_what_is_known_of_them():
+    """Pods whose claims come from one template are equal for scheduling but for their claims."""
+    engine = scheduler(*NODES, *SLICES, GPU)
+    one, other = (engine.templates.of(claiming(name, "from t", c0=f"{name}-c")) for name in "pq")
+    assert one is other
+    assert engine.templates.of(claiming("p", "from u")) is not one
 
 
 def _needing(new, cpu):
     """The same pod with a request."""
-    return pod(
-        new.name,
-        requests={"cpu": cpu},
-        metadata={"uid": new.uid},
-        resourceClaims=[{"name": "c0", "resourceClaimName": "c"}],
-    )
+    return pod(new.name, cpu=cpu, uid=new.uid, resourceClaims=[{"name": "c0", "resourceClaimName": "c"}])

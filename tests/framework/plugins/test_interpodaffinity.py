@@ -23,7 +23,7 @@ BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 
 def new(app="a", namespace="default", **terms):
     """The incoming pod."""
-    return pod("new", labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
+    return pod("new", app=app, namespace=namespace, affinity=affinity(**terms))
 
 
 def namespace(name, **labels):
@@ -120,27 +120,31 @@ class TestTrials:
         assert named(found_by(plugin(), cycle, trial)) == {"a": None, "c": "affinity"}
 
 
-class TestScores:
-    def test_the_scale_goes_from_the_least_to_the_most_liked(self):
-        """Zero is nothing special: the least liked node gets 0 and the most liked 100, be all of them liked."""
-        incoming = new(like=[(1, term("b"))])
-        there = [peer("f", "a", "b"), peer("g", "c", "b"), peer("h", "c", "b")]
-        assert scores(plugin(), incoming, A, C, *there) == {"a": 0, "c": 100}
-        assert scores(plugin(), incoming, A, C, *there[:2]) == {"a": 0, "c": 0}
+# --- Scores -------------------------------------------------------------------------------------------------
 
-    def test_preferences_of_others_can_be_ignored(self):
-        """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with
-        any is scored as ever."""
-        carrier = peer(want=[term()], like=[(3, term())])
-        assert scores(plugin(ignore=True), new(), A, C, carrier, raw=True) == {"a": 0, "c": 0}
-        assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {
-            "a": 4,
-            "c": 0,
-        }
 
-    def test_an_invalid_selector_is_an_error(self):
-        """Where PreFilter did not look, PreScore cannot read the pod either."""
-        cycle = cycle_of(new(like=[(1, BAD)]), A)
-        status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
-        text = 'failed to parse pod: preferredAffinityTerms: "Near" is not a valid label selector operator'
-        assert status == Status(Code.ERROR, (text,))
+def test_the_scale_goes_from_the_least_to_the_most_liked():
+    """Zero is nothing special: the least liked node gets 0 and the most liked 100, be all of them liked."""
+    incoming = new(like=[(1, term("b"))])
+    there = [peer("f", "a", "b"), peer("g", "c", "b"), peer("h", "c", "b")]
+    assert scores(plugin(), incoming, A, C, *there) == {"a": 0, "c": 100}
+    assert scores(plugin(), incoming, A, C, *there[:2]) == {"a": 0, "c": 0}
+
+
+def test_preferences_of_others_can_be_ignored():
+    """With ignorePreferredTermsOfExistingPods a pod without preferences is not scored at all; one with
+    any is scored as ever."""
+    carrier = peer(want=[term()], like=[(3, term())])
+    assert scores(plugin(ignore=True), new(), A, C, carrier, raw=True) == {"a": 0, "c": 0}
+    assert scores(plugin(ignore=True), new(like=[(1, term("z"))]), A, C, carrier, raw=True) == {
+        "a": 4,
+        "c": 0,
+    }
+
+
+def test_an_invalid_selector_is_an_error():
+    """Where PreFilter did not look, PreScore cannot read the pod either."""
+    cycle = cycle_of(new(like=[(1, BAD)]), A)
+    status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
+    text = 'failed to parse pod: preferredAffinityTerms: "Near" is not a valid label selector operator'
+    assert status == Status(Code.ERROR, (text,))

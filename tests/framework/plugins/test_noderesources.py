@@ -115,7 +115,7 @@ def scheduler(release, *objects, **gates):
 
 def with_sidecar(name, cpu="3", **more):
     """A pod with a sidecar of 2 cpu and a host port."""
-    return pod(name, requests={"cpu": cpu}, initContainers=[SIDECAR], **more)
+    return pod(name, cpu=cpu, initContainers=[SIDECAR], **more)
 
 
 def test_overhead_in_scores_of_one_pod_after_the_other():
@@ -145,8 +145,8 @@ def test_overhead_in_scores_of_one_pod_after_the_other():
 def test_without_the_gate_bound_pods_count():
     """A bound pod with a sidecar takes up room even where these are off."""
     made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
-    assert made.schedule(pod("new", requests={"cpu": "2"})).host is None
-    assert made.schedule(pod("new", requests={"cpu": "1"})).host == "n"
+    assert made.schedule(pod("new", cpu="2")).host is None
+    assert made.schedule(pod("new", cpu="1")).host == "n"
 
 
 def test_host_ports():
@@ -168,7 +168,7 @@ def test_host_ports():
 def test_too_many_pods_is_no_size():
     """A node that takes no pod at all may still be helped, as far as 1.34 says."""
     made = scheduler("1.34", node("n", pods="0"))
-    assert "1 No preemption victims found" in (made.schedule(pod("new", requests={"cpu": "1"})).error or "")
+    assert "1 No preemption victims found" in (made.schedule(pod("new", cpu="1")).error or "")
 
 
 def test_where_a_pod_is_nominated():
@@ -181,13 +181,8 @@ def test_where_a_pod_is_nominated():
         metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
         status={"conditions": [condition]},
     )
-    objects = [
-        node("small", cpu="1"),
-        node("large", cpu="4"),
-        leaving,
-        pod("other", on="large", requests={"cpu": "4"}),
-    ]
-    new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
+    objects = [node("small", cpu="1"), node("large", cpu="4"), leaving, pod("other", on="large", cpu="4")]
+    new = pod("new", cpu="3", priority=10, nominated="small")
     plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
     assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
 
@@ -197,11 +192,9 @@ def test_an_update_makes_room():
 
     def running(asked, has):
         states = [{"name": "c", "resources": {"requests": {"cpu": has}}}]
-        return pod(
-            "old", on="n", requests={"cpu": asked}, status={"phase": "Running", "containerStatuses": states}
-        )
+        return pod("old", on="n", cpu=asked, status={"phase": "Running", "containerStatuses": states})
 
     made = scheduler("1.33", node("n"), running("3", "3"))
     for asked, has, host in (("1", "3", None), ("1", "1", "n")):
         EventFeed(made).put(running(asked, has))
-        assert made.schedule(pod("new", requests={"cpu": "2"})).host == host
+        assert made.schedule(pod("new", cpu="2")).host == host

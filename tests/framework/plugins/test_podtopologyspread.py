@@ -48,34 +48,38 @@ def test_an_invalid_selector_is_an_error():
     assert plugin().pre_filter(quiet.template, quiet) is None
 
 
-class TestOneKeyTwice:
-    TWO = (
-        constraint(selector={"matchLabels": {"app": "a"}}),
-        constraint(skew=2, selector={"matchLabels": {"tier": "t"}}),
-    )
+# --- One key twice ------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("release, found", [("1.32", "skew"), ("1.33", None)])
-    def test_counts_are_shared_or_not(self, release, found):
-        """A pod that the second constraint alone counts fills the domain for the first one too, until they
-        count apart."""
-        pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
-        by = plugin(release=release)
-        assert against(incoming(*self.TWO), A, B, *pods, by=by) == {"a": found, "b": None}
 
-    @pytest.mark.parametrize("release", ["1.32", "1.33"])
-    def test_what_is_declared_says_the_same(self, release):
-        """Shared or apart, the clauses of the plugin have against each node what its filter has."""
-        pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
-        cycle = cycle_of(incoming(*self.TWO), A, B, *pods)
-        by = plugin(release=release)
-        clauses = by.filter_clauses(cycle.template, cycle)
-        nodes = Batch(cycle.table)
-        assert clauses is not None
-        found = [
-            answer and [answer.reasons(row) for row in range(2)]
-            for answer in (judged(clauses, nodes), by.filter(cycle.template, nodes, cycle))
-        ]
-        assert found[0] == found[1]
+TWO = (
+    constraint(selector={"matchLabels": {"app": "a"}}),
+    constraint(skew=2, selector={"matchLabels": {"tier": "t"}}),
+)
+
+
+@pytest.mark.parametrize("release, found", [("1.32", "skew"), ("1.33", None)])
+def test_counts_are_shared_or_not(release, found):
+    """A pod that the second constraint alone counts fills the domain for the first one too, until they
+    count apart."""
+    pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
+    by = plugin(release=release)
+    assert against(incoming(*TWO), A, B, *pods, by=by) == {"a": found, "b": None}
+
+
+@pytest.mark.parametrize("release", ["1.32", "1.33"])
+def test_what_is_declared_says_the_same(release):
+    """Shared or apart, the clauses of the plugin have against each node what its filter has."""
+    pods = pod("f", on="a", labels={"tier": "t"}), pod("g", on="a", labels={"tier": "t"})
+    cycle = cycle_of(incoming(*TWO), A, B, *pods)
+    by = plugin(release=release)
+    clauses = by.filter_clauses(cycle.template, cycle)
+    nodes = Batch(cycle.table)
+    assert clauses is not None
+    found = [
+        answer and [answer.reasons(row) for row in range(2)]
+        for answer in (judged(clauses, nodes), by.filter(cycle.template, nodes, cycle))
+    ]
+    assert found[0] == found[1]
 
 
 def test_later_no_gate_is_needed():
@@ -100,23 +104,24 @@ def test_without_the_gate_it_is_passed_over():
     assert against(nowhere, A) == {"a": "skew"}
 
 
-class TestPolicies:
-    C = node("c", labels={"zone": "z", "rack": "2"})
-    TAINTED = node(
-        "t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}]
-    )
+# --- Policies -----------------------------------------------------------------------------------------------
 
-    def test_without_the_gate_the_policies_are_the_defaults(self):
-        """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
-        off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
-        new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
-        assert against(new, A, self.C, peer("f", "a"), by=off)["a"] is None
-        assert (
-            against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"), by=off)[
-                "a"
-            ]
-            == "skew"
-        )
+
+C = node("c", labels={"zone": "z", "rack": "2"})
+TAINTED = node(
+    "t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}]
+)
+
+
+def test_without_the_gate_the_policies_are_the_defaults():
+    """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
+    off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
+    new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
+    assert against(new, A, C, peer("f", "a"), by=off)["a"] is None
+    assert (
+        against(incoming(constraint(nodeTaintsPolicy="Honor")), A, TAINTED, peer("f", "a"), by=off)["a"]
+        == "skew"
+    )
 
 
 def test_without_the_gate_they_are_passed_over():
@@ -195,48 +200,52 @@ ZONED = [
 ]
 
 
-class TestDefaults:
-    def owned(self, kind, name="o", api="apps/v1"):
-        return {
-            "ownerReferences": [
-                {"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}
-            ]
-        }
+# --- Defaults -----------------------------------------------------------------------------------------------
 
-    def owner(self, kind, selector):
-        return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
-    @pytest.mark.parametrize(
-        "kind, api, selector",
-        [
-            ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
-            ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
-            ("ReplicationController", "v1", {"app": "a"}),
-        ],
-    )
-    def test_a_controller_selects(self, kind, api, selector):
-        """The controller that owns the pod selects its peers; one that is only called so, of another API
-        group, does not."""
-        for version, spreads in ((api, True), ("other/v1", False)):
-            new = pod("new", labels={"app": "a"}, metadata=self.owned(kind, api=version))
-            found = scores(plugin(), new, self.owner(kind, selector), *ZONED, peer("p", "n0"))
-            assert (found["n0"] < 100) is spreads
+def owned(kind, name="o", api="apps/v1"):
+    return {
+        "ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]
+    }
 
-    def test_nodes_without_a_zone_stand_with_those_of_an_empty_one(self):
-        """An empty zone label and none make one domain: the node that has the label is scored with the pods
-        of the one that lacks it."""
-        nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
-        found = scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *nodes, peer("p", "n1"), raw=True)
-        assert found == {"n0": 5, "n1": 0}
 
-    def test_a_service_that_comes_later_is_seen(self):
-        """What was deduced is deduced again once a service has come."""
-        new = pod("new", labels={"app": "a"})
-        cycle = cycle_of(new, *ZONED)
-        judge = plugin()
-        assert judge.constraints(cycle.template, "ScheduleAnyway", cycle) == ()
-        cycle.listings.services.put(SERVICE)
-        assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
+def owner(kind, selector):
+    return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
+
+
+@pytest.mark.parametrize(
+    "kind, api, selector",
+    [
+        ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+        ("StatefulSet", "apps/v1", {"matchLabels": {"app": "a"}}),
+        ("ReplicationController", "v1", {"app": "a"}),
+    ],
+)
+def test_a_controller_selects(kind, api, selector):
+    """The controller that owns the pod selects its peers; one that is only called so, of another API
+    group, does not."""
+    for version, spreads in ((api, True), ("other/v1", False)):
+        new = pod("new", app="a", metadata=owned(kind, api=version))
+        found = scores(plugin(), new, owner(kind, selector), *ZONED, peer("p", "n0"))
+        assert (found["n0"] < 100) is spreads
+
+
+def test_nodes_without_a_zone_stand_with_those_of_an_empty_one():
+    """An empty zone label and none make one domain: the node that has the label is scored with the pods
+    of the one that lacks it."""
+    nodes = node("n0", labels={"topology.kubernetes.io/zone": ""}), node("n1")
+    found = scores(plugin(), pod("new", app="a"), SERVICE, *nodes, peer("p", "n1"), raw=True)
+    assert found == {"n0": 5, "n1": 0}
+
+
+def test_a_service_that_comes_later_is_seen():
+    """What was deduced is deduced again once a service has come."""
+    new = pod("new", app="a")
+    cycle = cycle_of(new, *ZONED)
+    judge = plugin()
+    assert judge.constraints(cycle.template, "ScheduleAnyway", cycle) == ()
+    cycle.listings.services.put(SERVICE)
+    assert len(judge.constraints(cycle.template, "ScheduleAnyway", cycle)) == 2
 
 
 class TestSoft:

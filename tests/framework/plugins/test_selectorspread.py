@@ -19,7 +19,7 @@ SERVICE = obj(manifest("Service", "s", namespace="default", spec={"selector": {"
 
 
 def peer(name, on="", **more):
-    return pod(name, on=on, labels={"app": "a"}, **more)
+    return pod(name, on=on, app="a", **more)
 
 
 @pytest.mark.parametrize("release", ["1.17", "1.18", "1.19", "1.20", "1.21"])
@@ -28,7 +28,7 @@ def test_hosts_are_read_off(release):
     some pods out."""
     own = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]
     waiting = tuple(
-        pod(f"p{number}", labels={"app": "b"})
+        pod(f"p{number}", app="b")
         if number % 5 == 3
         else peer(f"p{number}", topologySpreadConstraints=own)
         if number % 7 == 5

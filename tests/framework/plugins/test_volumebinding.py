@@ -79,27 +79,32 @@ def test_a_volume_to_be_made_marks_its_claim():
     assert SELECTED not in cycle.binder.claims.get("default/p-v0").annotations
 
 
-class TestScore:
-    def scores(self, made, new, *objects):
-        cycle = cycle_of(new, *NODES, *objects)
-        rows = np.array([cycle.table.row_of[item.name] for item in NODES], np.intp)
-        return [int(n) for n in made.score(cycle.template, Batch(cycle.table, rows), cycle)]
+# --- Score --------------------------------------------------------------------------------------------------
 
-    def test_without_the_gate_it_is_nothing(self):
-        """Every node gets 0."""
-        assert self.scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
 
-    def test_fuller_volumes_are_better(self):
-        """Nodes score by the share of the volumes' capacity that the claims request; without a volume they
-        get 0."""
-        made = plugin(VolumeCapacityPriority=True)
-        objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
-        assert self.scores(made, using("p", "c"), *objects) == [25, 0]
+def scores(made, new, *objects):
+    cycle = cycle_of(new, *NODES, *objects)
+    rows = np.array([cycle.table.row_of[item.name] for item in NODES], np.intp)
+    return [int(n) for n in made.score(cycle.template, Batch(cycle.table, rows), cycle)]
 
-    def test_classes_count_alike(self):
-        """The score is the mean over the classes, with halves rounded up, by the shape in the profile."""
-        made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
-        other = storage_class("other", **WAIT)
-        quarter = (volume("v", size="4Gi"), claim("c", size="1Gi"))
-        half = (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))
-        assert self.scores(made, using("p", "c", "d"), LATE, other, *quarter, *half) == [63, 63]
+
+def test_without_the_gate_it_is_nothing():
+    """Every node gets 0."""
+    assert scores(plugin(), using("p", "c"), LATE, volume("v"), claim("c")) == [0, 0]
+
+
+def test_fuller_volumes_are_better():
+    """Nodes score by the share of the volumes' capacity that the claims request; without a volume they
+    get 0."""
+    made = plugin(VolumeCapacityPriority=True)
+    objects = [MAKING, volume("v", size="4Gi", **on(zone="a")), claim("c", size="1Gi")]
+    assert scores(made, using("p", "c"), *objects) == [25, 0]
+
+
+def test_classes_count_alike():
+    """The score is the mean over the classes, with halves rounded up, by the shape in the profile."""
+    made = plugin([(0, 10), (100, 0)], VolumeCapacityPriority=True)
+    other = storage_class("other", **WAIT)
+    quarter = (volume("v", size="4Gi"), claim("c", size="1Gi"))
+    half = (volume("w", "other", "2000Mi"), claim("d", "other", "1000Mi"))
+    assert scores(made, using("p", "c", "d"), LATE, other, *quarter, *half) == [63, 63]

@@ -38,22 +38,25 @@ class Bench:
         return tuple(self.queue.pending)
 
 
-class TestMoves:
-    def parked(self, *objects, new=None):
-        """A bench whose one pod was tried and parked, longer ago than it has to wait."""
-        bench = Bench(*objects, new or pod("p", requests={"cpu": "1"}))
-        assert bench.attempt() is None
-        bench.clock.now = nanoseconds(10.5)
-        return bench
+# --- Moves --------------------------------------------------------------------------------------------------
 
-    def test_a_node_that_cannot_hold_it_does_not(self):
-        """A node that comes is looked at before."""
-        bench = self.parked(node("a", cpu="0"))
-        bench.events.put(node("small", cpu="500m"))
-        bench.events.put(node("tainted", taints=[TAINT]))
-        assert bench.counts == (0, 0, 1)
-        bench.events.put(node("large"))
-        assert bench.counts == (1, 0, 0)
+
+def parked(*objects, new=None):
+    """A bench whose one pod was tried and parked, longer ago than it has to wait."""
+    bench = Bench(*objects, new or pod("p", cpu="1"))
+    assert bench.attempt() is None
+    bench.clock.now = nanoseconds(10.5)
+    return bench
+
+
+def test_a_node_that_cannot_hold_it_does_not():
+    """A node that comes is looked at before."""
+    bench = parked(node("a", cpu="0"))
+    bench.events.put(node("small", cpu="500m"))
+    bench.events.put(node("tainted", taints=[TAINT]))
+    assert bench.counts == (0, 0, 1)
+    bench.events.put(node("large"))
+    assert bench.counts == (1, 0, 0)
 
 
 @pytest.mark.parametrize(

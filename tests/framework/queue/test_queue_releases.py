@@ -77,7 +77,7 @@ class Bench:
 
 def named(name, **spec):
     """A pod with a UID."""
-    return pod(name, metadata={"uid": f"uid-{name}"}, **spec)
+    return pod(name, uid=f"uid-{name}", **spec)
 
 
 @since("1.33")

@@ -94,30 +94,34 @@ def play(work, *outcomes, **retries):
     return script, run_virtually(whole())
 
 
-class TestRequests:
-    """What is asked."""
+# --- Requests -----------------------------------------------------------------------------------------------
 
-    def test_names_are_encoded(self):
-        """A name cannot leave its place in the path."""
-        assert resource("Lease", "coordination.k8s.io/v1").path("a/b", "c?d") == (
-            "/apis/coordination.k8s.io/v1/namespaces/a%2Fb/leases/c%3Fd"
-        )
+# What is asked.
 
 
-class TestLists:
-    """Pages, and lists that expire between them."""
+def test_names_are_encoded():
+    """A name cannot leave its place in the path."""
+    assert resource("Lease", "coordination.k8s.io/v1").path("a/b", "c?d") == (
+        "/apis/coordination.k8s.io/v1/namespaces/a%2Fb/leases/c%3Fd"
+    )
 
-    def test_an_expired_page(self):
-        """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
-        first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
-        whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
-        script, found = play(lambda api: api.list(PODS, "0"), first, failure(410, "Expired"), whole)
-        assert [one.query for one in script.asked] == [
-            "limit=500&resourceVersion=0",
-            "continue=more&limit=500",
-            "resourceVersion=0",
-        ]
-        assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
+
+# --- Lists --------------------------------------------------------------------------------------------------
+
+# Pages, and lists that expire between them.
+
+
+def test_an_expired_page():
+    """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
+    first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
+    whole = ok(metadata={"resourceVersion": "9"}, items=[{"n": 3}])
+    script, found = play(lambda api: api.list(PODS, "0"), first, failure(410, "Expired"), whole)
+    assert [one.query for one in script.asked] == [
+        "limit=500&resourceVersion=0",
+        "continue=more&limit=500",
+        "resourceVersion=0",
+    ]
+    assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
 
 
 OLD = Retries(attempts=10, after_closed=False, watches=False)
@@ -133,50 +137,55 @@ async def write(api):
     return await api.ask("POST", PODS, "a", "w", "binding", {})
 
 
-class TestRetries:
-    """What is sent again, and when."""
+# --- Retries ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("work", [read, write])
-    @pytest.mark.parametrize("status", [429, 500, 503])
-    def test_a_time_to_wait_is_kept(self, work, status):
-        """An answer that names a time to wait is followed, for writes too."""
-        script, found = play(work, failure(status, retry_after="7"), ok(done=1))
-        assert (script.times, found) == ([0.0, 7.0], {"done": 1})
+# What is sent again, and when.
 
-    @pytest.mark.parametrize(
-        "answer",
-        [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")],
-    )
-    def test_without_a_time_it_is_an_error(self, answer):
-        """Without a number of seconds, or with a status of another kind, nothing is sent again."""
-        assert len(play(read, answer)[0].asked) == 1
 
-    @pytest.mark.parametrize("retries, attempts", [(OLD, 10), (Retries(), 11)])
-    def test_it_ends(self, retries, attempts):
-        """After ten or eleven attempts the last answer counts."""
-        script, error = play(read, *[failure(429, retry_after="1")] * 99, retries=retries)
-        assert (len(script.asked), getattr(error, "status", None)) == (attempts, 429)
+@pytest.mark.parametrize("work", [read, write])
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_time_to_wait_is_kept(work, status):
+    """An answer that names a time to wait is followed, for writes too."""
+    script, found = play(work, failure(status, retry_after="7"), ok(done=1))
+    assert (script.times, found) == ([0.0, 7.0], {"done": 1})
 
-    @pytest.mark.parametrize(
-        "retries, cause, again",
-        [
-            (OLD, RESET, True),
-            (OLD, CLOSED, False),
-            (Retries(), RESET, True),
-            (Retries(), CLOSED, True),
-            (Retries(), TIMEOUT, False),
-        ],
-    )
-    def test_reads_after_no_answer(self, retries, cause, again):
-        """A read is sent again a second after its connection was reset, or in newer releases closed."""
-        script, found = play(read, TransportError("x", cause), ok(), retries=retries)
-        assert script.times == ([0.0, 1.0] if again else [0.0])
-        assert isinstance(found, TransportError) is not again
 
-    @pytest.mark.parametrize("cause", [CLOSED, RESET, REFUSED, TIMEOUT, OTHER])
-    def test_writes_after_no_answer(self, cause):
-        """A write without an answer is never sent again: it may have been carried out."""
-        assert len(play(write, TransportError("x", cause), ok())[0].asked) == 1
+@pytest.mark.parametrize(
+    "answer", [failure(429), failure(500), failure(429, retry_after="soon"), failure(404, retry_after="1")]
+)
+def test_without_a_time_it_is_an_error(answer):
+    """Without a number of seconds, or with a status of another kind, nothing is sent again."""
+    assert len(play(read, answer)[0].asked) == 1
+
+
+@pytest.mark.parametrize("retries, attempts", [(OLD, 10), (Retries(), 11)])
+def test_it_ends(retries, attempts):
+    """After ten or eleven attempts the last answer counts."""
+    script, error = play(read, *[failure(429, retry_after="1")] * 99, retries=retries)
+    assert (len(script.asked), getattr(error, "status", None)) == (attempts, 429)
+
+
+@pytest.mark.parametrize(
+    "retries, cause, again",
+    [
+        (OLD, RESET, True),
+        (OLD, CLOSED, False),
+        (Retries(), RESET, True),
+        (Retries(), CLOSED, True),
+        (Retries(), TIMEOUT, False),
+    ],
+)
+def test_reads_after_no_answer(retries, cause, again):
+    """A read is sent again a second after its connection was reset, or in newer releases closed."""
+    script, found = play(read, TransportError("x", cause), ok(), retries=retries)
+    assert script.times == ([0.0, 1.0] if again else [0.0])
+    assert isinstance(found, TransportError) is not again
+
+
+@pytest.mark.parametrize("cause", [CLOSED, RESET, REFUSED, TIMEOUT, OTHER])
+def test_writes_after_no_answer(cause):
+    """A write without an answer is never sent again: it may have been carried out."""
+    assert len(play(write, TransportError("x", cause), ok())[0].asked) == 1
 
 
 async def events(api):
@@ -185,19 +194,22 @@ async def events(api):
         return [event.type async for event in found]
 
 
-class TestWatches:
-    """The frames of a watch."""
+# --- Watches ------------------------------------------------------------------------------------------------
 
-    def test_an_error_event(self):
-        """An ERROR event is raised with what its Status says."""
-        status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
-        _, error = play(events, Response(200, json.dumps({"type": "ERROR", "object": status}).encode()))
-        assert isinstance(error, ApiError)
-        assert error.is_expired
+# The frames of a watch.
 
-    def test_it_is_sent_again(self):
-        """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader
-        to do."""
-        outcomes = (TransportError("x", TIMEOUT), failure(429, retry_after="2"), Response(200, b""))
-        assert play(events, *outcomes)[0].times == [0.0, 1.0, 3.0]
-        assert play(events, *outcomes, retries=OLD)[0].times == [0.0]
+
+def test_an_error_event():
+    """An ERROR event is raised with what its Status says."""
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
+    _, error = play(events, Response(200, json.dumps({"type": "ERROR", "object": status}).encode()))
+    assert isinstance(error, ApiError)
+    assert error.is_expired
+
+
+def test_it_is_sent_again():
+    """A watch that is not answered is sent again, in newer releases; in older ones that is for its reader
+    to do."""
+    outcomes = (TransportError("x", TIMEOUT), failure(429, retry_after="2"), Response(200, b""))
+    assert play(events, *outcomes)[0].times == [0.0, 1.0, 3.0]
+    assert play(events, *outcomes, retries=OLD)[0].times == [0.0]

@@ -43,41 +43,39 @@ def seen_by(work, wanted=""):
     return seen
 
 
-class TestRenewal:
-    """Credentials that change while we run."""
+# --- Renewal ------------------------------------------------------------------------------------------------
 
-    def test_a_token_file_after_a_refusal(self, tmp_path):
-        """After a 401 the file is read again, and the request is sent once more."""
-        file = tmp_path / "token"
-        file.write_text("old\n")
-        credentials = TokenFile(file)
-        asyncio.run(credentials.grant(0.0))
-        file.write_text("new\n")
-        statuses = []
-        # The clock stands still, so that only the refusal makes it read the file.
-        access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
-        seen = seen_by(
-            lambda address: statuses.extend(send(access(address), clock=lambda: 1.0)), wanted="new"
-        )
-        assert (statuses, [headers["authorization"] for headers in seen]) == (
-            [200],
-            ["Bearer old", "Bearer new"],
-        )
+# Credentials that change while we run.
 
-    def test_a_token_file_after_a_minute(self, tmp_path):
-        """A file is read again every minute, and if it is gone the last token stays."""
-        file = tmp_path / "token"
-        file.write_text("one")
-        credentials = TokenFile(file)
 
-        async def tokens():
-            found = [(await credentials.grant(0.0)).headers["Authorization"]]
-            file.write_text("two")
-            found += [(await credentials.grant(moment)).headers["Authorization"] for moment in (59.0, 60.0)]
-            file.unlink()
-            return [*found, (await credentials.grant(200.0)).headers["Authorization"]]
+def test_a_token_file_after_a_refusal(tmp_path):
+    """After a 401 the file is read again, and the request is sent once more."""
+    file = tmp_path / "token"
+    file.write_text("old\n")
+    credentials = TokenFile(file)
+    asyncio.run(credentials.grant(0.0))
+    file.write_text("new\n")
+    statuses = []
+    # The clock stands still, so that only the refusal makes it read the file.
+    access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
+    seen = seen_by(lambda address: statuses.extend(send(access(address), clock=lambda: 1.0)), wanted="new")
+    assert (statuses, [headers["authorization"] for headers in seen]) == ([200], ["Bearer old", "Bearer new"])
 
-        assert asyncio.run(tokens()) == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
+
+def test_a_token_file_after_a_minute(tmp_path):
+    """A file is read again every minute, and if it is gone the last token stays."""
+    file = tmp_path / "token"
+    file.write_text("one")
+    credentials = TokenFile(file)
+
+    async def tokens():
+        found = [(await credentials.grant(0.0)).headers["Authorization"]]
+        file.write_text("two")
+        found += [(await credentials.grant(moment)).headers["Authorization"] for moment in (59.0, 60.0)]
+        file.unlink()
+        return [*found, (await credentials.grant(200.0)).headers["Authorization"]]
+
+    assert asyncio.run(tokens()) == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
 
 
 PLUGIN = """#!{python}
@@ -111,175 +109,185 @@ def plugged(folder, **more):
     )
 
 
-class TestPlugins:
-    """Programs that fetch credentials."""
+# --- Plugins ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "expires, wanted, times, shown",
-        [
-            (None, "", 3, ["t-1"] * 3),
-            ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]),
-            (None, "t-2", 1, ["t-1", "t-2"]),
-        ],
-        ids=["once", "expired", "refused"],
-    )
-    def test_when_it_runs(self, tmp_path, expires, wanted, times, shown):
-        """A plugin runs once for many requests, with its environment; it runs again for the next one when its
-        credential has expired, of which the first was fetched before any; and after a 401, when the request
-        is sent once more."""
+# Programs that fetch credentials.
 
-        def ask(address):
-            user = {"exec": plugin(tmp_path, expires)}
-            return send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, user)), times=times)
 
-        seen = seen_by(ask, wanted)
-        assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
+@pytest.mark.parametrize(
+    "expires, wanted, times, shown",
+    [
+        (None, "", 3, ["t-1"] * 3),
+        ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]),
+        (None, "t-2", 1, ["t-1", "t-2"]),
+    ],
+    ids=["once", "expired", "refused"],
+)
+def test_when_it_runs(tmp_path, expires, wanted, times, shown):
+    """A plugin runs once for many requests, with its environment; it runs again for the next one when its
+    credential has expired, of which the first was fetched before any; and after a 401, when the request
+    is sent once more."""
 
-    @pytest.mark.parametrize(
-        "code, words",
-        [
-            ("import sys; sys.exit(3)", "ended with status 3"),
-            ("print('hello')", "got no JSON"),
-            ("print('[' * 50000)", "expected an ExecCredential"),
-            ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
-            ("print('{}')", "without a status"),
-            (
-                'print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')',
-                "authentication.k8s.io/v1, got x",
-            ),
-            ("while True: print('x' * 1000)", "printed more than 1 MiB"),
-            ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
-            ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
-        ],
-    )
-    def test_a_plugin_that_fails(self, tmp_path, code, words):
-        """The error names the file, the user and the program, and says what it did; one that prints or runs
-        for ever is ended."""
-        access = plugged(tmp_path, command=sys.executable, args=["-c", code])
-        assert isinstance(access.credentials, ExecPlugin)
-        if "0.3" in words:
-            access.credentials.seconds = 0.3
-        with pytest.raises(KubeclassicError, match=words) as raised:
-            send(access)
-        assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
+    def ask(address):
+        user = {"exec": plugin(tmp_path, expires)}
+        return send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, user)), times=times)
 
-    def test_a_failure_is_shared(self, tmp_path):
-        """Many requests at once have one run of a plugin that fails, and one error; it ends at once."""
-        access = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; exit 1"])
+    seen = seen_by(ask, wanted)
+    assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
 
-        async def work():
-            transport = HttpTransport(access)
-            return list(
-                await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True)
-            )
 
-        assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
-        assert (tmp_path / "runs").read_text() == "x\n"
+@pytest.mark.parametrize(
+    "code, words",
+    [
+        ("import sys; sys.exit(3)", "ended with status 3"),
+        ("print('hello')", "got no JSON"),
+        ("print('[' * 50000)", "expected an ExecCredential"),
+        ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
+        ("print('{}')", "without a status"),
+        (
+            'print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')',
+            "authentication.k8s.io/v1, got x",
+        ),
+        ("while True: print('x' * 1000)", "printed more than 1 MiB"),
+        ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
+        ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
+    ],
+)
+def test_a_plugin_that_fails(tmp_path, code, words):
+    """The error names the file, the user and the program, and says what it did; one that prints or runs
+    for ever is ended."""
+    access = plugged(tmp_path, command=sys.executable, args=["-c", code])
+    assert isinstance(access.credentials, ExecPlugin)
+    if "0.3" in words:
+        access.credentials.seconds = 0.3
+    with pytest.raises(KubeclassicError, match=words) as raised:
+        send(access)
+    assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
 
-    @pytest.mark.whole
-    def test_one_that_goes_leaves_the_run_to_others(self, tmp_path):
-        """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run
-        of their own."""
-        credentials = plugged(
-            tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]
-        ).credentials
 
-        async def runs(count):
-            while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
-                await asyncio.sleep(0.01)
+def test_a_failure_is_shared(tmp_path):
+    """Many requests at once have one run of a plugin that fails, and one error; it ends at once."""
+    access = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; exit 1"])
 
-        async def work():
-            first, second = (asyncio.ensure_future(credentials.grant(0.0)) for _ in range(2))
-            await runs(1)
-            first.cancel()
-            with pytest.raises(KubeclassicError, match="ended with status 1"):
-                await second
-            assert isinstance(credentials, ExecPlugin)
-            credentials._failure = None
-            third = asyncio.ensure_future(credentials.grant(0.0))
-            await runs(2)
-            third.cancel()
-            await asyncio.wait([third])
-            with pytest.raises(KubeclassicError, match="ended with status 1"):
-                await credentials.grant(0.0)
+    async def work():
+        transport = HttpTransport(access)
+        return list(await asyncio.gather(*(transport.send(NODES) for _ in range(17)), return_exceptions=True))
 
+    assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
+    assert (tmp_path / "runs").read_text() == "x\n"
+
+
+@pytest.mark.whole
+def test_one_that_goes_leaves_the_run_to_others(tmp_path):
+    """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run
+    of their own."""
+    credentials = plugged(
+        tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]
+    ).credentials
+
+    async def runs(count):
+        while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
+            await asyncio.sleep(0.01)
+
+    async def work():
+        first, second = (asyncio.ensure_future(credentials.grant(0.0)) for _ in range(2))
+        await runs(1)
+        first.cancel()
+        with pytest.raises(KubeclassicError, match="ended with status 1"):
+            await second
+        assert isinstance(credentials, ExecPlugin)
+        credentials._failure = None
+        third = asyncio.ensure_future(credentials.grant(0.0))
+        await runs(2)
+        third.cancel()
+        await asyncio.wait([third])
+        with pytest.raises(KubeclassicError, match="ended with status 1"):
+            await credentials.grant(0.0)
+
+    asyncio.run(work())
+    assert (tmp_path / "runs").read_text() == "x\n" * 3
+
+
+def test_many_refusals_at_once(tmp_path):
+    """Requests that are refused together have one more run of the plugin together."""
+    access = plugged(tmp_path)
+
+    async def work():
+        shown = []
+        for refusals in (0, 5):
+            assert all(access.credentials.refused() for _ in range(refusals))
+            shown += [(await access.credentials.grant(0.0)).headers["Authorization"] for _ in range(3)]
+            access.credentials.refused()
+        return shown
+
+    assert asyncio.run(work()) == ["Bearer t-1"] * 3 + ["Bearer t-2"] * 3
+
+
+def test_it_ends_with_us(tmp_path):
+    """Where it is not needed any more the program is ended, and so does what waits for it."""
+    access = plugged(tmp_path, command=sys.executable, args=["-c", "import time; time.sleep(600)"])
+
+    async def work():
+        async with asyncio.timeout(0.5):
+            await access.credentials.grant(0.0)
+
+    with pytest.raises(TimeoutError):
         asyncio.run(work())
-        assert (tmp_path / "runs").read_text() == "x\n" * 3
 
-    def test_many_refusals_at_once(self, tmp_path):
-        """Requests that are refused together have one more run of the plugin together."""
-        access = plugged(tmp_path)
 
-        async def work():
-            shown = []
-            for refusals in (0, 5):
-                assert all(access.credentials.refused() for _ in range(refusals))
-                shown += [(await access.credentials.grant(0.0)).headers["Authorization"] for _ in range(3)]
-                access.credentials.refused()
-            return shown
+def test_a_plugin_that_is_not_there(tmp_path):
+    """A missing program is an error with the hint of the kubeconfig."""
+    access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
+    with pytest.raises(
+        KubeclassicError,
+        match="plugin no-such-plugin: cannot be started: no such file or directory; get it there",
+    ):
+        send(access)
 
-        assert asyncio.run(work()) == ["Bearer t-1"] * 3 + ["Bearer t-2"] * 3
 
-    def test_it_ends_with_us(self, tmp_path):
-        """Where it is not needed any more the program is ended, and so does what waits for it."""
-        access = plugged(tmp_path, command=sys.executable, args=["-c", "import time; time.sleep(600)"])
+# --- No answer ----------------------------------------------------------------------------------------------
 
-        async def work():
-            async with asyncio.timeout(0.5):
-                await access.credentials.grant(0.0)
+# Each way not to get an answer has its cause, and a text with the address.
 
-        with pytest.raises(TimeoutError):
-            asyncio.run(work())
 
-    def test_a_plugin_that_is_not_there(self, tmp_path):
-        """A missing program is an error with the hint of the kubeconfig."""
-        access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
-        with pytest.raises(
-            KubeclassicError,
-            match="plugin no-such-plugin: cannot be started: no such file or directory; get it there",
-        ):
+def test_refused_in_words():
+    """The text names the address that refused, and asks about the API server, or about the proxy where
+    there is one."""
+    proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
+    for access, asked in ((Access(server="http://127.0.0.1:1"), "API server"), (proxied, "proxy")):
+        said = f"127.0.0.1:1: connection refused: is the {asked} running, and is the address right?"
+        with pytest.raises(TransportError, match=re.escape(said)):
             send(access)
 
 
-class TestNoAnswer:
-    """Each way not to get an answer has its cause, and a text with the address."""
+# --- Streams ------------------------------------------------------------------------------------------------
 
-    def test_refused_in_words(self):
-        """The text names the address that refused, and asks about the API server, or about the proxy where
-        there is one."""
-        proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
-        for access, asked in ((Access(server="http://127.0.0.1:1"), "API server"), (proxied, "proxy")):
-            said = f"127.0.0.1:1: connection refused: is the {asked} running, and is the address right?"
-            with pytest.raises(TransportError, match=re.escape(said)):
-                send(access)
+# Watches over HTTP.
 
 
-class TestStreams:
-    """Watches over HTTP."""
+def test_pieces_are_put_together():
+    """Lines may be cut anywhere on the way, and the last one needs no end."""
 
-    def test_pieces_are_put_together(self):
-        """Lines may be cut anywhere on the way, and the last one needs no end."""
+    async def pieces(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        for piece in (b"on", b"e\ntw", b"o\n\nthr", b"ee"):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.005)
+        writer.close()
 
-        async def pieces(reader, writer):
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-            for piece in (b"on", b"e\ntw", b"o\n\nthr", b"ee"):
-                writer.write(piece)
-                await writer.drain()
-                await asyncio.sleep(0.005)
-            writer.close()
+    async def work():
+        server = await asyncio.start_server(pieces, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with (
+            server,
+            HttpTransport(Access(server=address)) as transport,
+            transport.stream(NODES) as stream,
+        ):
+            return [line async for line in stream.lines]
 
-        async def work():
-            server = await asyncio.start_server(pieces, "127.0.0.1", 0)
-            address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            async with (
-                server,
-                HttpTransport(Access(server=address)) as transport,
-                transport.stream(NODES) as stream,
-            ):
-                return [line async for line in stream.lines]
-
-        assert asyncio.run(work()) == [b"one", b"two", b"", b"three"]
+    assert asyncio.run(work()) == [b"one", b"two", b"", b"three"]
 
 
 def certificates(folder):
@@ -303,100 +311,103 @@ def certificates(folder):
     return certificate, key
 
 
-class TestTls:
-    """Certificates of the server and of the client."""
+# --- Tls ----------------------------------------------------------------------------------------------------
 
-    def test_trust(self, tmp_path):
-        """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or
-        unseen if it says so."""
-        certificate, key = certificates(tmp_path)
-        named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
-        told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
-        with serving_store(Store(NEW_SERVER), ssl_certfile=certificate, ssl_keyfile=key) as address:
-            accesses = [
-                read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told
-            ]
-            outcomes = [outcome(access) for access in accesses]
-        assert outcomes == [200, OTHER, OTHER, 200]
+# Certificates of the server and of the client.
 
-    def test_a_client_certificate(self, tmp_path):
-        """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
-        certificate, key = certificates(tmp_path)
-        options = {
-            "ssl_certfile": certificate,
-            "ssl_keyfile": key,
-            "ssl_ca_certs": str(certificate),
-            "ssl_cert_reqs": 2,
-        }
-        user = {"client-certificate": certificate.name, "client-key": key.name}
-        with serving_store(Store(NEW_SERVER), **options) as address:
-            cluster = {"server": address, "insecure-skip-tls-verify": True}
-            with_one, without = (
-                outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {})
-            )
-        assert with_one == 200
-        assert without != 200
 
-    def test_a_client_certificate_that_is_renewed(self, tmp_path):
-        """Files of a certificate are read again after a minute; while one of them is new alone, the pair
-        before is shown."""
-        folders = [tmp_path / name for name in ("old", "new")]
-        for folder in folders:
-            folder.mkdir()
-        (old, old_key), (new, new_key) = map(certificates, folders)
-        shown = shutil.copy(old, tmp_path / "shown.pem")
-        key = shutil.copy(old_key, tmp_path / "shown.key")
-        options = {"ssl_certfile": new, "ssl_keyfile": new_key, "ssl_ca_certs": str(new), "ssl_cert_reqs": 2}
-        now = [0.0]
-        found = list[object]()
+def test_trust(tmp_path):
+    """A server is trusted by the kubeconfig's authority under the name that it gives, and by no other; or
+    unseen if it says so."""
+    certificate, key = certificates(tmp_path)
+    named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
+    told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
+    with serving_store(Store(NEW_SERVER), ssl_certfile=certificate, ssl_keyfile=key) as address:
+        accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
+        outcomes = [outcome(access) for access in accesses]
+    assert outcomes == [200, OTHER, OTHER, 200]
 
-        async def sent(transport):
-            try:
-                return (await transport.send(NODES)).status
-            except TransportError:
-                return None
 
-        async def work(access):
-            async with HttpTransport(access, wall_clock=lambda: now[0]) as transport:
-                for source, target in ((None, None), (new, shown), (new_key, key)):
-                    if source is not None:
-                        shutil.copy(source, target)
-                    now[0] += 61
-                    found.append(await sent(transport))
+def test_a_client_certificate(tmp_path):
+    """A server that wants a certificate gets that of the kubeconfig; without one it lets nobody in."""
+    certificate, key = certificates(tmp_path)
+    options = {
+        "ssl_certfile": certificate,
+        "ssl_keyfile": key,
+        "ssl_ca_certs": str(certificate),
+        "ssl_cert_reqs": 2,
+    }
+    user = {"client-certificate": certificate.name, "client-key": key.name}
+    with serving_store(Store(NEW_SERVER), **options) as address:
+        cluster = {"server": address, "insecure-skip-tls-verify": True}
+        with_one, without = (
+            outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {})
+        )
+    assert with_one == 200
+    assert without != 200
 
-        with serving_store(Store(NEW_SERVER), **options) as address:
-            user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
-            asyncio.run(
-                work(
-                    read_kubeconfig(
-                        kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user)
-                    )
+
+def test_a_client_certificate_that_is_renewed(tmp_path):
+    """Files of a certificate are read again after a minute; while one of them is new alone, the pair
+    before is shown."""
+    folders = [tmp_path / name for name in ("old", "new")]
+    for folder in folders:
+        folder.mkdir()
+    (old, old_key), (new, new_key) = map(certificates, folders)
+    shown = shutil.copy(old, tmp_path / "shown.pem")
+    key = shutil.copy(old_key, tmp_path / "shown.key")
+    options = {"ssl_certfile": new, "ssl_keyfile": new_key, "ssl_ca_certs": str(new), "ssl_cert_reqs": 2}
+    now = [0.0]
+    found = list[object]()
+
+    async def sent(transport):
+        try:
+            return (await transport.send(NODES)).status
+        except TransportError:
+            return None
+
+    async def work(access):
+        async with HttpTransport(access, wall_clock=lambda: now[0]) as transport:
+            for source, target in ((None, None), (new, shown), (new_key, key)):
+                if source is not None:
+                    shutil.copy(source, target)
+                now[0] += 61
+                found.append(await sent(transport))
+
+    with serving_store(Store(NEW_SERVER), **options) as address:
+        user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
+        asyncio.run(
+            work(
+                read_kubeconfig(
+                    kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user)
                 )
             )
-        assert found == [None, None, 200]
-
-    def test_a_key_of_another_certificate(self, tmp_path, monkeypatch):
-        """A pair that does not fit together is told for each request, and tried once."""
-        folders = [tmp_path / name for name in ("one", "other")]
-        for folder in folders:
-            folder.mkdir()
-        (certificate, _), (_, key) = map(certificates, folders)
-        made = []
-        monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
-        access = Access(
-            server="https://api.invalid",
-            is_insecure=True,
-            certificate=(certificate.read_bytes(), key.read_bytes()),
         )
+    assert found == [None, None, 200]
 
-        async def work():
-            async with HttpTransport(access) as transport:
-                for _ in range(3):
-                    with pytest.raises(KubeclassicError, match="expected a certificate and its key"):
-                        await transport.send(NODES)
 
-        asyncio.run(work())
-        assert len(made) == 1
+def test_a_key_of_another_certificate(tmp_path, monkeypatch):
+    """A pair that does not fit together is told for each request, and tried once."""
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    (certificate, _), (_, key) = map(certificates, folders)
+    made = []
+    monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
+    access = Access(
+        server="https://api.invalid",
+        is_insecure=True,
+        certificate=(certificate.read_bytes(), key.read_bytes()),
+    )
+
+    async def work():
+        async with HttpTransport(access) as transport:
+            for _ in range(3):
+                with pytest.raises(KubeclassicError, match="expected a certificate and its key"):
+                    await transport.send(NODES)
+
+    asyncio.run(work())
+    assert len(made) == 1
 
 
 def outcome(access):
@@ -407,45 +418,47 @@ def outcome(access):
         return error.cause
 
 
-class TestProxies:
-    """A proxy of the kubeconfig or of the environment."""
+# --- Proxies ------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "environment, named, is_used",
-        [
-            ({"HTTP_PROXY": "{}"}, "", True),
-            ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),
-            ({"HTTP_PROXY": "{}", "NO_PROXY": "api.invalid"}, "", False),
-            ({"HTTPS_PROXY": "{}"}, "", False),
-            ({}, "{}", True),
-        ],
-    )
-    def test_who_is_asked(self, monkeypatch, environment, named, is_used):
-        """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless
-        NO_PROXY has the server."""
-        lines = []
+# A proxy of the kubeconfig or of the environment.
 
-        async def answer(reader, writer):
-            lines.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-            await writer.drain()
-            writer.close()
 
-        async def work():
-            server = await asyncio.start_server(answer, "127.0.0.1", 0)
-            place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-            for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
-                monkeypatch.delenv(name, raising=False)
-            for name, value in environment.items():
-                monkeypatch.setenv(name, value.format(place))
-            async with (
-                server,
-                HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport,
-            ):
-                try:
-                    return (await transport.send(NODES)).status
-                except TransportError:
-                    return None
+@pytest.mark.parametrize(
+    "environment, named, is_used",
+    [
+        ({"HTTP_PROXY": "{}"}, "", True),
+        ({"http_proxy": "{}", "NO_PROXY": "example.org"}, "", True),
+        ({"HTTP_PROXY": "{}", "NO_PROXY": "api.invalid"}, "", False),
+        ({"HTTPS_PROXY": "{}"}, "", False),
+        ({}, "{}", True),
+    ],
+)
+def test_who_is_asked(monkeypatch, environment, named, is_used):
+    """The kubeconfig's proxy is asked, else that of the environment for the server's scheme, unless
+    NO_PROXY has the server."""
+    lines = []
 
-        assert asyncio.run(work()) == (200 if is_used else None)
-        assert lines == ([b"GET http://api.invalid/api/v1/nodes HTTP/1.1"] if is_used else [])
+    async def answer(reader, writer):
+        lines.append((await reader.readuntil(b"\r\n\r\n")).splitlines()[0])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    async def work():
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        place = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value.format(place))
+        async with (
+            server,
+            HttpTransport(Access(server="http://api.invalid", proxy=named.format(place))) as transport,
+        ):
+            try:
+                return (await transport.send(NODES)).status
+            except TransportError:
+                return None
+
+    assert asyncio.run(work()) == (200 if is_used else None)
+    assert lines == ([b"GET http://api.invalid/api/v1/nodes HTTP/1.1"] if is_used else [])

@@ -34,43 +34,47 @@ def log_of(lines, **settings):
     return Log(lines.append, LogSettings(**settings), wall=lambda: 1e9 + 0.25)  # type: ignore[arg-type]  # the tests give proper ones
 
 
-class TestLines:
-    def test_klogs_form(self):
-        """Severity, month, day, time, process and the caller's place come before the text."""
-        lines = []
-        log = log_of(lines)
-        log.info("a")
-        log.warning("b")
-        log.error("c")
-        found = [match for line in lines if (match := LINE.fullmatch(line))]
-        assert [(match["severity"], match["file"], match["text"]) for match in found] == [
-            ("I", "test_logs.py", "a"),
-            ("W", "test_logs.py", "b"),
-            ("E", "test_logs.py", "c"),
-        ]
-        assert [int(match["line"]) - int(found[0]["line"]) for match in found] == [0, 1, 2]
-        assert f" {os.getpid():7} " in lines[0]
-        assert ".250000 " in lines[0]
+# --- Lines --------------------------------------------------------------------------------------------------
 
-    def test_json(self):
-        """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of
-        what is no fault."""
-        lines = []
-        log = log_of(lines, form=JSON_LINES, level=2)
-        log.info("a", 2)
-        log.warning("b\n\x1b[1m")
-        first, second = map(json.loads, lines)
-        place = first.pop("caller")
-        assert place.startswith("process/test_logs.py:")
-        assert first == {"ts": 1e12 + 250, "severity": "INFO", "msg": "a", "v": 2}
-        assert (second["severity"], second["msg"], "v" in second) == ("WARNING", "b\n\x1b[1m", False)
-        assert all(line.isprintable() for line in lines)
 
-    def test_text_from_outside(self):
-        """What a terminal would obey, and line breaks, are escapes."""
-        lines = []
-        log_of(lines).warning("a\x1b[1m\nW1124 forged")
-        assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
+def test_klogs_form():
+    """Severity, month, day, time, process and the caller's place come before the text."""
+    lines = []
+    log = log_of(lines)
+    log.info("a")
+    log.warning("b")
+    log.error("c")
+    found = [match for line in lines if (match := LINE.fullmatch(line))]
+    assert [(match["severity"], match["file"], match["text"]) for match in found] == [
+        ("I", "test_logs.py", "a"),
+        ("W", "test_logs.py", "b"),
+        ("E", "test_logs.py", "c"),
+    ]
+    assert [int(match["line"]) - int(found[0]["line"]) for match in found] == [0, 1, 2]
+    assert f" {os.getpid():7} " in lines[0]
+    assert ".250000 " in lines[0]
+
+
+def test_json():
+    """A line is one JSON object with the time in milliseconds, severity, place, text, and the level of
+    what is no fault."""
+    lines = []
+    log = log_of(lines, form=JSON_LINES, level=2)
+    log.info("a", 2)
+    log.warning("b\n\x1b[1m")
+    first, second = map(json.loads, lines)
+    place = first.pop("caller")
+    assert place.startswith("process/test_logs.py:")
+    assert first == {"ts": 1e12 + 250, "severity": "INFO", "msg": "a", "v": 2}
+    assert (second["severity"], second["msg"], "v" in second) == ("WARNING", "b\n\x1b[1m", False)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_text_from_outside():
+    """What a terminal would obey, and line breaks, are escapes."""
+    lines = []
+    log_of(lines).warning("a\x1b[1m\nW1124 forged")
+    assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.36"])

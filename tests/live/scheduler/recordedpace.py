@@ -25,7 +25,7 @@ ABOUT = 1.0
 
 def exchanges(file):
     """The exchanges of a recording, in order of time; remarks have no ``method``."""
-    with gzip.open(file, "rt", encoding="utf-8") as stream:
+    with gzip.open(file, "rt") as stream:
         return [json.loads(line) for line in stream]
 
 

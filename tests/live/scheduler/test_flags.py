@@ -50,104 +50,110 @@ WRONG = {
 }
 
 
-class TestFlags:
-    def test_defaults(self):
-        """Without flags a Lease names the leader, and endpoints are on the loopback over HTTP."""
-        found = settings()
-        assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
-        assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
-        assert found.listeners == (Listening("127.0.0.1", 10251, insecure=True),)
-        assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
+# --- Flags --------------------------------------------------------------------------------------------------
 
-    def test_leader_election(self):
-        """All of the lock can be set, and the lock left out."""
-        times = {
-            "leader_elect_lease_duration": "6s",
-            "leader_elect_renew_deadline": "4s",
-            "leader_elect_retry_period": "1s",
-        }
-        found = settings(
-            leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times
-        ).election
-        assert (found.name, found.namespace, found.times) == ("x", "y", LeaseTimes(lease=6, renew=4, retry=1))
-        assert settings(leader_elect="false").election is None
 
-    @pytest.mark.parametrize(
-        "flags, places",
-        [
-            ({"port": "0"}, []),
-            ({"address": "::1", "port": "80"}, [("::1", 80, "")]),
-            ({"tls_cert_file": "c", "tls_private_key_file": "k"}, [("127.0.0.1", 10259, "c")]),
-            (
-                {
-                    "tls_cert_file": "c",
-                    "tls_private_key_file": "k",
-                    "port": "1",
-                    "bind_address": "::",
-                    "secure_port": "2",
-                },
-                [("127.0.0.1", 1, ""), ("::", 2, "c")],
-            ),
-        ],
+def test_defaults():
+    """Without flags a Lease names the leader, and endpoints are on the loopback over HTTP."""
+    found = settings()
+    assert (found.election.namespace, found.election.name) == ("kube-system", "kube-scheduler")
+    assert found.election.times == LeaseTimes(lease=15, renew=10, retry=2)
+    assert found.listeners == (Listening("127.0.0.1", 10251, insecure=True),)
+    assert (found.qps, found.burst, found.longest_parked, found.logs.level) == (50.0, 100, None, 0)
+
+
+def test_leader_election():
+    """All of the lock can be set, and the lock left out."""
+    times = {
+        "leader_elect_lease_duration": "6s",
+        "leader_elect_renew_deadline": "4s",
+        "leader_elect_retry_period": "1s",
+    }
+    found = settings(leader_elect_resource_name="x", leader_elect_resource_namespace="y", **times).election
+    assert (found.name, found.namespace, found.times) == ("x", "y", LeaseTimes(lease=6, renew=4, retry=1))
+    assert settings(leader_elect="false").election is None
+
+
+@pytest.mark.parametrize(
+    "flags, places",
+    [
+        ({"port": "0"}, []),
+        ({"address": "::1", "port": "80"}, [("::1", 80, "")]),
+        ({"tls_cert_file": "c", "tls_private_key_file": "k"}, [("127.0.0.1", 10259, "c")]),
+        (
+            {
+                "tls_cert_file": "c",
+                "tls_private_key_file": "k",
+                "port": "1",
+                "bind_address": "::",
+                "secure_port": "2",
+            },
+            [("127.0.0.1", 1, ""), ("::", 2, "c")],
+        ),
+    ],
+)
+def test_where_it_listens(flags, places):
+    """Plain HTTP where there is no certificate, else HTTPS; both where both are asked for."""
+    assert [(one.address, one.port, one.certificate or "") for one in settings(**flags).listeners] == places
+
+
+def test_a_dry_run():
+    """It elects nobody, and listens where a flag says so."""
+    assert settings(is_dry=True) == RunSettings()
+    assert [one.port for one in settings(is_dry=True, port="7").listeners] == [7]
+
+
+@pytest.mark.parametrize("flag, said", WRONG.items())
+def test_errors(flag, said):
+    """A wrong flag is one line."""
+    name, _, value = flag.partition("=")
+    with pytest.raises(FlagError) as found:
+        settings(**{name: value})
+    assert str(found.value).startswith(said)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_flags_that_there_are_not(name):
+    """What kube-scheduler has and there is not here is refused with what to do instead."""
+    found = inside("run", f"--{name}=x")
+    assert found.returncode == 2
+    assert found.stderr.startswith(
+        f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; "
     )
-    def test_where_it_listens(self, flags, places):
-        """Plain HTTP where there is no certificate, else HTTPS; both where both are asked for."""
-        assert [
-            (one.address, one.port, one.certificate or "") for one in settings(**flags).listeners
-        ] == places
-
-    def test_a_dry_run(self):
-        """It elects nobody, and listens where a flag says so."""
-        assert settings(is_dry=True) == RunSettings()
-        assert [one.port for one in settings(is_dry=True, port="7").listeners] == [7]
-
-    @pytest.mark.parametrize("flag, said", WRONG.items())
-    def test_errors(self, flag, said):
-        """A wrong flag is one line."""
-        name, _, value = flag.partition("=")
-        with pytest.raises(FlagError) as found:
-            settings(**{name: value})
-        assert str(found.value).startswith(said)
-
-    @pytest.mark.parametrize("name", REFUSED)
-    def test_flags_that_there_are_not(self, name):
-        """What kube-scheduler has and there is not here is refused with what to do instead."""
-        found = inside("run", f"--{name}=x")
-        assert found.returncode == 2
-        assert found.stderr.startswith(
-            f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; "
-        )
-        assert found.stderr.count("\n") == 1
+    assert found.stderr.count("\n") == 1
 
 
-class TestConfiguration:
-    def test_what_it_says(self, config):
-        """Client, lock and addresses come from the file."""
-        found = settings(config)
-        assert (found.kubeconfig, found.qps, found.burst) == ("/etc/there", 7, 9)
-        assert (found.election.namespace, found.election.name) == ("ours", "mine")
-        assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
-        assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
+# --- Configuration ------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "change, said",
-        [
-            (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
-            (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
-            (
-                ("0.0.0.0:1234", "here"),
-                'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"',
-            ),
-            (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
-        ],
-    )
-    def test_a_wrong_file_is_one_line(self, config, change, said):
-        """What is wrong is named with its path."""
-        config.write_text(CONFIG.replace(*change))
-        with pytest.raises(KubeclassicError) as found:
-            settings(config)
-        assert said in str(found.value)
-        assert "\n" not in str(found.value)
+
+def test_what_it_says(config):
+    """Client, lock and addresses come from the file."""
+    found = settings(config)
+    assert (found.kubeconfig, found.qps, found.burst) == ("/etc/there", 7, 9)
+    assert (found.election.namespace, found.election.name) == ("ours", "mine")
+    assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
+    assert found.listeners == (Listening("0.0.0.0", 1234, insecure=True),)
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (("qps: 7", "qps: many"), "clientConnection.qps: expected"),
+        (("leaseDuration: 30s", "leaseDuration: long"), "leaderElection.leaseDuration: expected"),
+        (
+            ("0.0.0.0:1234", "here"),
+            'healthzBindAddress or metricsBindAddress: expected an address such as 127.0.0.1:10251, got "here"',
+        ),
+        (("leaderElect: true", "resourceLock: endpoints"), f"--leader-elect-resource-lock: {LEASES}"),
+    ],
+)
+def test_a_wrong_file_is_one_line(config, change, said):
+    """What is wrong is named with its path."""
+    config.write_text(CONFIG.replace(*change))
+    with pytest.raises(KubeclassicError) as found:
+        settings(config)
+    assert said in str(found.value)
+    assert "\n" not in str(found.value)
 
 
 def test_how_the_server_is_reached(config, monkeypatch):

@@ -21,58 +21,56 @@ def of(release):
     return SchedulerMetrics(has_profiles=release not in CLASSICS)
 
 
-class TestTables:
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_everything_is_taken_and_shown(self, release):
-        """Each feed is taken by every release, and what prometheus-client writes can be parsed."""
-        metrics = of(release)
-        for feed in get_args(Feed):
-            metrics.feed(feed, 0.0015, **LABELS)
-        families = list(text_string_to_metric_families(metrics.text().decode()))
-        named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}
-        assert named <= {family.name for family in families}
-
-    @pytest.mark.parametrize("release, table", [("1.15", CLASSIC), ("1.27", NEWER)])
-    def test_names_are_the_recorded_ones(self, release, table):
-        """Most names that the original of a release shows are there, so that dashboards work."""
-        text = str(
-            next(
-                exchange.answer for exchange in recorded(release, "a1-startup") if exchange.path == "/metrics"
-            )
-        )
-        theirs = {
-            line.split()[2].removesuffix("_total")
-            for line in text.splitlines()
-            if line.startswith("# TYPE scheduler_")
-        }
-        ours = {metric.name for metric in (*SHARED, *table)}  # type: ignore[attr-defined]  # they are metrics
-        latencies = {
-            name for name in theirs if "latency_microseconds" in name or name.endswith("_evaluation")
-        }
-        missing = theirs - ours - latencies
-        assert missing <= {
-            "scheduler_volume_binder_cache_requests",
-            "scheduler_equiv_cache_lookups",
-            "scheduler_plugin_execution_duration_seconds",
-            "scheduler_plugin_evaluation",
-            "scheduler_scheduler_cache_size",
-            "scheduler_pod_scheduling_duration_seconds",
-        }
+# --- Tables -------------------------------------------------------------------------------------------------
 
 
-class TestNumbers:
-    def test_watches_are_counted_and_not_measured(self):
-        """A watch is a request without a time."""
-        metrics = of("1.27")
-        asked = Request("GET", "/api/v1/nodes")
-        metrics.request(MeasuredRequest(asked, 200, 0.03), SERVER)
-        metrics.request(MeasuredRequest(asked, 200, 30.0, is_stream=True), SERVER)
-        metrics.request(MeasuredRequest(asked, 0, 1.0), SERVER)
-        found = numbers(metrics)
-        labels = 'host="127.0.0.1:18001"'
-        assert found[f'rest_client_requests_total{{code="200",{labels},method="GET"}}'] == 2
-        assert found[f'rest_client_requests_total{{code="<error>",{labels},method="GET"}}'] == 1
-        assert found[f'rest_client_request_duration_seconds_count{{{labels},verb="GET"}}'] == 2
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_everything_is_taken_and_shown(release):
+    """Each feed is taken by every release, and what prometheus-client writes can be parsed."""
+    metrics = of(release)
+    for feed in get_args(Feed):
+        metrics.feed(feed, 0.0015, **LABELS)
+    families = list(text_string_to_metric_families(metrics.text().decode()))
+    named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}
+    assert named <= {family.name for family in families}
+
+
+@pytest.mark.parametrize("release, table", [("1.15", CLASSIC), ("1.27", NEWER)])
+def test_names_are_the_recorded_ones(release, table):
+    """Most names that the original of a release shows are there, so that dashboards work."""
+    text = str(
+        next(exchange.answer for exchange in recorded(release, "a1-startup") if exchange.path == "/metrics")
+    )
+    theirs = {
+        line.split()[2].removesuffix("_total")
+        for line in text.splitlines()
+        if line.startswith("# TYPE scheduler_")
+    }
+    ours = {metric.name for metric in (*SHARED, *table)}  # type: ignore[attr-defined]  # they are metrics
+    latencies = {name for name in theirs if "latency_microseconds" in name or name.endswith("_evaluation")}
+    missing = theirs - ours - latencies
+    assert missing <= {
+        "scheduler_volume_binder_cache_requests",
+        "scheduler_equiv_cache_lookups",
+        "scheduler_plugin_execution_duration_seconds",
+        "scheduler_plugin_evaluation",
+        "scheduler_scheduler_cache_size",
+        "scheduler_pod_scheduling_duration_seconds",
+    }
+
+
+def test_watches_are_counted_and_not_measured():
+    """A watch is a request without a time."""
+    metrics = of("1.27")
+    asked = Request("GET", "/api/v1/nodes")
+    metrics.request(MeasuredRequest(asked, 200, 0.03), SERVER)
+    metrics.request(MeasuredRequest(asked, 200, 30.0, is_stream=True), SERVER)
+    metrics.request(MeasuredRequest(asked, 0, 1.0), SERVER)
+    found = numbers(metrics)
+    labels = 'host="127.0.0.1:18001"'
+    assert found[f'rest_client_requests_total{{code="200",{labels},method="GET"}}'] == 2
+    assert found[f'rest_client_requests_total{{code="<error>",{labels},method="GET"}}'] == 1
+    assert found[f'rest_client_request_duration_seconds_count{{{labels},verb="GET"}}'] == 2
 
 
 CLASSICS = ["1.12", "1.13", "1.14", "1.15", "1.16"]

@@ -42,11 +42,7 @@ def test_the_examples_run(place, monkeypatch):
     monkeypatch.chdir(ROOT)
     command = cli.commands["serve"]
     assert isinstance(command, click.Command)
-    text = (
-        (ROOT / "docs" / "live" / "serve.md").read_text(encoding="utf-8")
-        if place == "page"
-        else command.help or ""
-    )
+    text = (ROOT / "docs" / "live" / "serve.md").read_text() if place == "page" else command.help or ""
     serve, *calls = lines_of(text)
     assert len(calls) == 1
     program, name, *arguments = shlex.split(serve)

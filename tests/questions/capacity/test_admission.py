@@ -53,98 +53,96 @@ def asked(*objects, template=None, **options):
     return capacity([NODE, *objects], wanted, **keywords_of(options, "preemption"), pods=20)
 
 
-class TestQuotas:
-    @pytest.mark.parametrize(
-        "hard, fits, told",
-        [
-            ({"pods": "4"}, 4, "requested: pods=1, used: pods=4, limited: pods=4"),
-            (
-                {"requests_cpu": "2500m"},
-                2,
-                "requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2500m",
-            ),
-            (
-                {"cpu": "3", "memory": "2Gi"},
-                2,
-                "requested: memory=1Gi, used: memory=2Gi, limited: memory=2Gi",
-            ),
-            (
-                {"pods": "2", "requests_memory": "2Gi"},
-                2,
-                "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi",
-            ),
-        ],
+# --- Quotas -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hard, fits, told",
+    [
+        ({"pods": "4"}, 4, "requested: pods=1, used: pods=4, limited: pods=4"),
+        (
+            {"requests_cpu": "2500m"},
+            2,
+            "requested: requests.cpu=1, used: requests.cpu=2, limited: requests.cpu=2500m",
+        ),
+        ({"cpu": "3", "memory": "2Gi"}, 2, "requested: memory=1Gi, used: memory=2Gi, limited: memory=2Gi"),
+        (
+            {"pods": "2", "requests_memory": "2Gi"},
+            2,
+            "requested: pods=1,requests.memory=1Gi, used: pods=2,requests.memory=2Gi",
+        ),
+    ],
+)
+def test_copies_stop_at_a_quota(hard, fits, told):
+    """The copy that would exceed a quota is refused in the API server's words, and those before it count."""
+    found = asked(quota(**hard))
+    assert (found.fits, found.stop.kind) == (fits, "Forbidden")
+    assert found.stop.message.startswith(f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}')
+
+
+@pytest.mark.parametrize(
+    "objects, fits",
+    [
+        # count/pods counts pods that have finished too
+        ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2),
+        ([quota(pods="3"), DONE], 3),
+        # what pods of the cluster request is used already, on a node or waiting, in this namespace
+        (
+            [
+                quota(requests_cpu="5"),
+                pod("there", {"cpu": "1"}, nodeName="a"),
+                pod("waits", {"cpu": "500m"}),
+                pod("far", {"cpu": "9"}, metadata={"namespace": "far"}),
+            ],
+            3,
+        ),
+        # where the quota says what is used, and what its bounds are, that counts
+        ([quota(pods="4", status={"hard": {"pods": "9"}, "used": {"pods": "2"}})], 7),
+        # a quota of another namespace, or of what pods do not use, stops none
+        ([quota(pods="1", namespace="far")], 20),
+        ([quota(services="0", configmaps="0")], 20),
+    ],
+)
+def test_what_is_used(objects, fits):
+    """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use
+    it."""
+    assert asked(*objects).fits == fits
+
+
+@pytest.mark.parametrize(
+    "hard, missing",
+    [
+        ({"limits_cpu": "4"}, "limits.cpu"),
+        ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory"),
+    ],
+)
+def test_amounts_are_required(hard, missing):
+    """With a bound on cpu or memory each container has to say how much it is."""
+    found = asked(quota(**hard))
+    assert (found.fits, found.stop.message) == (
+        0,
+        f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}',
     )
-    def test_copies_stop_at_a_quota(self, hard, fits, told):
-        """The copy that would exceed a quota is refused in the API server's words, and those before it count."""
-        found = asked(quota(**hard))
-        assert (found.fits, found.stop.kind) == (fits, "Forbidden")
-        assert found.stop.message.startswith(
-            f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}'
-        )
 
-    @pytest.mark.parametrize(
-        "objects, fits",
-        [
-            # count/pods counts pods that have finished too
-            ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2),
-            ([quota(pods="3"), DONE], 3),
-            # what pods of the cluster request is used already, on a node or waiting, in this namespace
-            (
-                [
-                    quota(requests_cpu="5"),
-                    pod("there", {"cpu": "1"}, nodeName="a"),
-                    pod("waits", {"cpu": "500m"}),
-                    pod("far", {"cpu": "9"}, metadata={"namespace": "far"}),
-                ],
-                3,
-            ),
-            # where the quota says what is used, and what its bounds are, that counts
-            ([quota(pods="4", status={"hard": {"pods": "9"}, "used": {"pods": "2"}})], 7),
-            # a quota of another namespace, or of what pods do not use, stops none
-            ([quota(pods="1", namespace="far")], 20),
-            ([quota(services="0", configmaps="0")], 20),
-        ],
+
+def test_extended_resources():
+    """Devices are bounded by what is requested of them."""
+    node = manifest("Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}})
+    bound = named_quota({"requests.example.com/gpu": "3"})
+    assert (
+        asked(
+            node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})
+        ).fits
+        == 3
     )
-    def test_what_is_used(self, objects, fits):
-        """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use
-        it."""
-        assert asked(*objects).fits == fits
 
-    @pytest.mark.parametrize(
-        "hard, missing",
-        [
-            ({"limits_cpu": "4"}, "limits.cpu"),
-            ({"limits_cpu": "4", "limits_memory": "4Gi"}, "limits.cpu,limits.memory"),
-        ],
-    )
-    def test_amounts_are_required(self, hard, missing):
-        """With a bound on cpu or memory each container has to say how much it is."""
-        found = asked(quota(**hard))
-        assert (found.fits, found.stop.message) == (
-            0,
-            f'pods "web-0" is forbidden: failed quota: compute: must specify {missing}',
-        )
 
-    def test_extended_resources(self):
-        """Devices are bounded by what is requested of them."""
-        node = manifest(
-            "Node", "g", status={"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}
-        )
-        bound = named_quota({"requests.example.com/gpu": "3"})
-        assert (
-            asked(
-                node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})
-            ).fits
-            == 3
-        )
-
-    def test_victims_give_back(self):
-        """With preemption a pod that has to leave uses its quota no more."""
-        small = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
-        low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
-        found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
-        assert (found.fits, found.stop.kind) == (2, "Forbidden")
+def test_victims_give_back():
+    """With preemption a pod that has to leave uses its quota no more."""
+    small = manifest("Node", "a", status={"allocatable": {"cpu": "2", "pods": "9"}})
+    low = pod("low", {"cpu": "2"}, nodeName="a", priority=-1)
+    found = capacity([small, low, quota(pods="2")], pod(requests={"cpu": "1"}), preemption=True)
+    assert (found.fits, found.stop.kind) == (2, "Forbidden")
 
 
 TEMPLATES = {
@@ -213,98 +211,102 @@ def test_a_quota_counts_the_pods_of_its_scopes(scope, counted):
     assert stopped == counted
 
 
-class TestLimitRanges:
-    def test_defaults(self):
-        """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what
-        is said stays."""
-        bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
-        found = asked(bounds, template=pod())
-        assert (found.fits, found.stop.message) == (8, "0/1 nodes are available: 1 Insufficient cpu.")
-        assert asked(bounds, quota(limits_cpu="35"), template=pod()).fits == 3
-        assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
+# --- Limit ranges -------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "item, request_",
-        [
-            ("max: {cpu: '4'}", 4),
-            ("default: {cpu: '4'}", 4),
-            ("min: {cpu: '2'}", 2),
-            ("{max: {cpu: '8'}, default: {cpu: '4'}, min: {cpu: '1'}}", 4),
-        ],
+
+def test_defaults():
+    """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what
+    is said stays."""
+    bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
+    found = asked(bounds, template=pod())
+    assert (found.fits, found.stop.message) == (8, "0/1 nodes are available: 1 Insufficient cpu.")
+    assert asked(bounds, quota(limits_cpu="35"), template=pod()).fits == 3
+    assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
+
+
+@pytest.mark.parametrize(
+    "item, request_",
+    [
+        ("max: {cpu: '4'}", 4),
+        ("default: {cpu: '4'}", 4),
+        ("min: {cpu: '2'}", 2),
+        ("{max: {cpu: '8'}, default: {cpu: '4'}, min: {cpu: '1'}}", 4),
+    ],
+)
+def test_defaults_of_the_limit_range(item, request_):
+    """A LimitRange without defaults has them from its bounds, as the API server fills in."""
+    assert (
+        asked(limit_range({"type": "Container", **yaml.safe_load(item)}), template=pod())
+        .counted.placed[0]
+        .requests["cpu"]
+        == request_ * 1000
     )
-    def test_defaults_of_the_limit_range(self, item, request_):
-        """A LimitRange without defaults has them from its bounds, as the API server fills in."""
-        assert (
-            asked(limit_range({"type": "Container", **yaml.safe_load(item)}), template=pod())
-            .counted.placed[0]
-            .requests["cpu"]
-            == request_ * 1000
-        )
 
-    @pytest.mark.parametrize(
-        "item, template, told",
-        [
-            (
-                "{type: Container, max: {cpu: '2'}}",
-                pod(limits={"cpu": "3"}),
-                "maximum cpu usage per Container is 2, but limit is 3",
-            ),
-            (
-                "{type: Container, min: {cpu: '2'}}",
-                pod(requests={"cpu": "1"}),
-                "minimum cpu usage per Container is 2, but request is 1",
-            ),
-            (
-                "{type: Pod, max: {cpu: '2'}}",
-                pod(requests={"cpu": "1"}),
-                "maximum cpu usage per Pod is 2.  No limit is specified",
-            ),
-            (
-                "{type: Pod, min: {memory: 1Gi}}",
-                pod(),
-                "minimum memory usage per Pod is 1Gi.  No request is specified",
-            ),
-            (
-                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
-                pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
-                "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
-            ),
-            (
-                "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
-                pod(requests={"cpu": "1"}),
-                "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
-            ),
-            (
-                "{type: Pod, max: {cpu: '1', memory: 1Gi}}",
-                pod(limits={"cpu": "2", "memory": "2Gi"}),
-                "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
-            ),
-        ],
+
+@pytest.mark.parametrize(
+    "item, template, told",
+    [
+        (
+            "{type: Container, max: {cpu: '2'}}",
+            pod(limits={"cpu": "3"}),
+            "maximum cpu usage per Container is 2, but limit is 3",
+        ),
+        (
+            "{type: Container, min: {cpu: '2'}}",
+            pod(requests={"cpu": "1"}),
+            "minimum cpu usage per Container is 2, but request is 1",
+        ),
+        (
+            "{type: Pod, max: {cpu: '2'}}",
+            pod(requests={"cpu": "1"}),
+            "maximum cpu usage per Pod is 2.  No limit is specified",
+        ),
+        (
+            "{type: Pod, min: {memory: 1Gi}}",
+            pod(),
+            "minimum memory usage per Pod is 1Gi.  No request is specified",
+        ),
+        (
+            "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
+            pod(requests={"cpu": "1"}, limits={"cpu": "3"}),
+            "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
+        ),
+        (
+            "{type: Container, maxLimitRequestRatio: {cpu: '2'}}",
+            pod(requests={"cpu": "1"}),
+            "cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0",
+        ),
+        (
+            "{type: Pod, max: {cpu: '1', memory: 1Gi}}",
+            pod(limits={"cpu": "2", "memory": "2Gi"}),
+            "[maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]",
+        ),
+    ],
+)
+def test_out_of_bounds(item, template, told):
+    """A pod out of bounds is refused in the API server's words."""
+    found = asked(limit_range(yaml.safe_load(item)), template=template)
+    assert (found.fits, found.stop.kind, found.stop.message) == (
+        0,
+        "Forbidden",
+        f'pods "web-0" is forbidden: {told}',
     )
-    def test_out_of_bounds(self, item, template, told):
-        """A pod out of bounds is refused in the API server's words."""
-        found = asked(limit_range(yaml.safe_load(item)), template=template)
-        assert (found.fits, found.stop.kind, found.stop.message) == (
-            0,
-            "Forbidden",
-            f'pods "web-0" is forbidden: {told}',
-        )
 
-    def test_init_containers(self):
-        """The bound of a pod looks at the greatest init container too."""
-        template = pod(
-            limits={"cpu": "1"}, initContainers=yaml.safe_load("[{name: i, resources: {limits: {cpu: '5'}}}]")
-        )
-        assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
 
-    def test_without_defaults(self):
-        """Who takes objects as they are asks no API server."""
-        assert (
-            asked(
-                limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False
-            ).fits
-            == 20
-        )
+def test_init_containers():
+    """The bound of a pod looks at the greatest init container too."""
+    template = pod(
+        limits={"cpu": "1"}, initContainers=yaml.safe_load("[{name: i, resources: {limits: {cpu: '5'}}}]")
+    )
+    assert asked(limit_range({"type": "Pod", "max": {"cpu": "4"}}), template=template).fits == 0
+
+
+def test_without_defaults():
+    """Who takes objects as they are asks no API server."""
+    assert (
+        asked(limit_range({"type": "Container", "max": {"cpu": "1"}}), quota(pods="1"), defaults=False).fits
+        == 20
+    )
 
 
 def test_an_unknown_priority_class():

@@ -105,10 +105,10 @@ def test_excluded_nodes_go_with_their_pods():
     there = [
         node("a", labels={"zone": "z"}),
         node("b", labels={"zone": "z"}),
-        pod("there", 1, on="b", labels={"app": "web"}),
+        pod("there", 1, on="b", app="web"),
     ]
-    assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone)).fits == 0
-    assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone), exclude_nodes="b").fits == 1
+    assert capacity(there, pod(cpu=1, app="web", affinity=alone)).fits == 0
+    assert capacity(there, pod(cpu=1, app="web", affinity=alone), exclude_nodes="b").fits == 1
 
 
 def test_higher_copies_evict_lower_ones():

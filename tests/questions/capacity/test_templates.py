@@ -148,7 +148,7 @@ def test_ephemeral_volumes_have_claims(tmp_path):
     web = workload(
         "Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}}
     )
-    (tmp_path / "web.yaml").write_text(yaml.safe_dump(web), encoding="utf-8")
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(web))
     cluster = [NODE, {**local, "volumeBindingMode": "WaitForFirstConsumer"}]
     assert capacity(cluster, tmp_path / "web.yaml", scheduler="1.34").fits == 4
     assert simulate([*cluster, web], "1.34").ok
@@ -158,7 +158,7 @@ def test_other_objects_of_the_file_come_too(tmp_path):
     """What else the file holds is there: the volume claim that a pod names, or its PriorityClass."""
     high = manifest("PriorityClass", "gold", value=7)
     pod = manifest("Pod", "web", spec={**SPEC, "priorityClassName": "gold"})
-    (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]), encoding="utf-8")
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]))
     found = capacity(NODE, tmp_path / "web.yaml")
     assert found.fits == 4
 

@@ -203,25 +203,27 @@ class TestCauses:
         assert "the rack is on fire" in found["text"]
 
 
-class TestNumbers:
-    def test_fragmentation(self):
-        """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
-        it."""
-        scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", requests={"cpu": 5}))
-        made = engines("1.16", "1.16")
-        found = plain(compare(scenario, made).document())["configurations"][0]["fragmentation"]["cpu"]
-        assert found == pytest.approx(4 / 10)
+# --- Numbers ------------------------------------------------------------------------------------------------
 
-    def test_nodes_by_use(self):
-        """Nodes are counted by tenths of their use: one empty, one half full, one full."""
-        there = (pod("half", on="b", requests={"cpu": 2}), pod("full", on="c", requests={"cpu": 4}))
-        scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
-        found = plain(compare(scenario, engines("1.16", "1.27")).document())["configurations"]
-        assert (
-            found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
-        )
 
-    def test_an_unknown_mode(self):
-        """A mode that does not exist is refused."""
-        with pytest.raises(UnknownNameError):
-            compare(of(node("a")), engines("1.16", "1.16"), mode="loose")
+def test_fragmentation():
+    """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to
+    it."""
+    scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", cpu=5))
+    made = engines("1.16", "1.16")
+    found = plain(compare(scenario, made).document())["configurations"][0]["fragmentation"]["cpu"]
+    assert found == pytest.approx(4 / 10)
+
+
+def test_nodes_by_use():
+    """Nodes are counted by tenths of their use: one empty, one half full, one full."""
+    there = (pod("half", on="b", cpu=2), pod("full", on="c", cpu=4))
+    scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
+    found = plain(compare(scenario, engines("1.16", "1.27")).document())["configurations"]
+    assert found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+
+
+def test_an_unknown_mode():
+    """A mode that does not exist is refused."""
+    with pytest.raises(UnknownNameError):
+        compare(of(node("a")), engines("1.16", "1.16"), mode="loose")

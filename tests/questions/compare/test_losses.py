@@ -30,48 +30,46 @@ def compared(objects, engines, mode="free"):
 
 TAINT = [{"key": "gpu", "value": "x", "effect": "NoSchedule"}]
 SMALL = [node("a", cpu="2", taints=TAINT), node("b", cpu="2", labels={"disk": "ssd"})]
-FOUR = [pod(f"p{at}", requests={"cpu": 1}) for at in range(4)]
-WAITING = [pod("big", requests={"cpu": 9}), *FOUR, pod("ssd", nodeSelector={"disk": "hdd"})]
+FOUR = [pod(f"p{at}", cpu=1) for at in range(4)]
+WAITING = [pod("big", cpu=9), *FOUR, pod("ssd", nodeSelector={"disk": "hdd"})]
 
 
-class TestWhoLoses:
-    def test_each_reason_is_counted(self):
-        """Each pod that one side alone places has what keeps the other one from it, and reasons are counted,
-        the most frequent first."""
-        lax = policy("HostName")
-        strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
-        (against,) = compared([*SMALL, *WAITING], {"a": lax, "b": strict}).against
-        lost = {loss.pod: loss.reason for loss in against.lost.pods}
-        assert lost.keys() == {moved.pod for moved in against.first_alone}
-        assert lost["default/big"] == "cpu"
-        counts = [reason.pods for reason in against.lost.reasons]
-        assert counts == sorted(counts, reverse=True)
-        assert sum(counts) == len(lost) > 2
-        assert all(
-            loss.node in ("a", "b") and "nodes are available" in loss.text for loss in against.lost.pods
-        )
+# --- Who loses ----------------------------------------------------------------------------------------------
 
-    def test_gains_are_losses_the_other_way(self):
-        """What one configuration loses beside the other, the other one gains beside it, for the same reasons."""
-        sides = [("HostName",), ("PodFitsResources", "MatchNodeSelector")]
-        one, other = (
-            compared([*SMALL, *WAITING], {"a": policy(*first), "b": policy(*second)})
-            for first, second in (sides, sides[::-1])
-        )
-        assert one.against[0].lost == other.against[0].gained
-        assert one.against[0].gained == other.against[0].lost == Losses((), ())
 
-    def test_evicted(self):
-        """A pod that one side evicts is lost to the pod that takes its place."""
-        objects = [
-            node("n"),
-            pod("low", requests={"cpu": 4}, priority=1),
-            pod("high", requests={"cpu": 4}, priority=9),
-        ]
-        made = {"a": engine_for("1.16", {"preemption": False}), "b": engine_for("1.16", {})}
-        (against,) = compared(objects, made).against
-        assert [(loss.pod, loss.reason) for loss in against.lost.pods] == [("default/low", "eviction")]
-        assert against.lost.pods[0].text == "evicted to make room for default/high"
+def test_each_reason_is_counted():
+    """Each pod that one side alone places has what keeps the other one from it, and reasons are counted,
+    the most frequent first."""
+    lax = policy("HostName")
+    strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
+    (against,) = compared([*SMALL, *WAITING], {"a": lax, "b": strict}).against
+    lost = {loss.pod: loss.reason for loss in against.lost.pods}
+    assert lost.keys() == {moved.pod for moved in against.first_alone}
+    assert lost["default/big"] == "cpu"
+    counts = [reason.pods for reason in against.lost.reasons]
+    assert counts == sorted(counts, reverse=True)
+    assert sum(counts) == len(lost) > 2
+    assert all(loss.node in ("a", "b") and "nodes are available" in loss.text for loss in against.lost.pods)
+
+
+def test_gains_are_losses_the_other_way():
+    """What one configuration loses beside the other, the other one gains beside it, for the same reasons."""
+    sides = [("HostName",), ("PodFitsResources", "MatchNodeSelector")]
+    one, other = (
+        compared([*SMALL, *WAITING], {"a": policy(*first), "b": policy(*second)})
+        for first, second in (sides, sides[::-1])
+    )
+    assert one.against[0].lost == other.against[0].gained
+    assert one.against[0].gained == other.against[0].lost == Losses((), ())
+
+
+def test_evicted():
+    """A pod that one side evicts is lost to the pod that takes its place."""
+    objects = [node("n"), pod("low", cpu=4, priority=1), pod("high", cpu=4, priority=9)]
+    made = {"a": engine_for("1.16", {"preemption": False}), "b": engine_for("1.16", {})}
+    (against,) = compared(objects, made).against
+    assert [(loss.pod, loss.reason) for loss in against.lost.pods] == [("default/low", "eviction")]
+    assert against.lost.pods[0].text == "evicted to make room for default/high"
 
 
 def test_every_reason_of_the_predicates_is_about_something():
@@ -89,44 +87,42 @@ def test_the_reason_of_most_nodes_counts():
     assert reasons_in("no such thing.") == {"no such thing": 0}
 
 
-class TestSentence:
-    @pytest.mark.parametrize("mode", ["free", "locked"])
-    def test_fewer_pods(self, mode):
-        """It says how many pods lose their place."""
-        lax = policy("HostName")
-        strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
-        found = compared([*SMALL, *WAITING], {"a": lax, "b": strict}, mode)
-        lost = len(found.against[0].lost.pods)
-        assert str(verdict(found)).startswith(f"{lost} pods fewer find a place under b: ")
+# --- Sentence -----------------------------------------------------------------------------------------------
 
-    def test_who_loses_and_why(self):
-        """It says how many pods lose and for what; one reason for all is said without a count."""
-        record = compared(
-            [node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")}
-        )
-        assert str(verdict(record)) == "2 pods fewer find a place under b: all because of cpu"
-        found = compared(
-            [node("n", cpu="2"), pod("p", requests={"cpu": 3})],
-            {"a": engine_for("1.16", {}), "b": policy("HostName")},
-        )
-        assert (
-            str(verdict(found))
-            == "1 pod more finds a place under b, default/p; under a there is none: because of cpu"
-        )
 
-    def test_nothing_lost(self):
-        """Where no pod loses a place it says how many decisions are other ones, or that all are the same."""
-        same = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
-        assert str(verdict(same)) == "The only decision is the same"
-        objects = [
-            node("a", labels={"d": "h"}),
-            node("b", labels={"d": "s"}),
-            pod("p", nodeSelector={"d": "s"}),
-        ]
-        moved = compared(objects, {"a": engine_for("1.16", {}), "b": policy("HostName")})
-        assert str(verdict(moved)) == "The same pods find a place under a and b, 1 of them on another node"
+@pytest.mark.parametrize("mode", ["free", "locked"])
+def test_fewer_pods(mode):
+    """It says how many pods lose their place."""
+    lax = policy("HostName")
+    strict = policy("PodFitsResources", "MatchNodeSelector", "PodToleratesNodeTaints")
+    found = compared([*SMALL, *WAITING], {"a": lax, "b": strict}, mode)
+    lost = len(found.against[0].lost.pods)
+    assert str(verdict(found)).startswith(f"{lost} pods fewer find a place under b: ")
 
-    def test_releases_name_the_sides(self):
-        """Sides are called by their releases where these tell all apart."""
-        record = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
-        assert [label(record, at) for at in range(2)] == ["1.16", "1.15"]
+
+def test_who_loses_and_why():
+    """It says how many pods lose and for what; one reason for all is said without a count."""
+    record = compared([node("n", cpu="2"), *FOUR], {"a": policy("HostName"), "b": policy("PodFitsResources")})
+    assert str(verdict(record)) == "2 pods fewer find a place under b: all because of cpu"
+    found = compared(
+        [node("n", cpu="2"), pod("p", cpu=3)], {"a": engine_for("1.16", {}), "b": policy("HostName")}
+    )
+    assert (
+        str(verdict(found))
+        == "1 pod more finds a place under b, default/p; under a there is none: because of cpu"
+    )
+
+
+def test_nothing_lost():
+    """Where no pod loses a place it says how many decisions are other ones, or that all are the same."""
+    same = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
+    assert str(verdict(same)) == "The only decision is the same"
+    objects = [node("a", labels={"d": "h"}), node("b", labels={"d": "s"}), pod("p", nodeSelector={"d": "s"})]
+    moved = compared(objects, {"a": engine_for("1.16", {}), "b": policy("HostName")})
+    assert str(verdict(moved)) == "The same pods find a place under a and b, 1 of them on another node"
+
+
+def test_releases_name_the_sides():
+    """Sides are called by their releases where these tell all apart."""
+    record = compared([node("n"), pod("p")], {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})})
+    assert [label(record, at) for at in range(2)] == ["1.16", "1.15"]

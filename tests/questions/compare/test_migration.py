@@ -57,12 +57,10 @@ def test_a_predicate_that_is_gone():
     objects = [node(name, labels={"region": "x"}) for name in "ac"]
     objects.append(node("b", "64", "128Gi", labels={"region": "y"}))
     service = manifest("Service", "s", apiVersion="v1", spec={"selector": {"app": "web"}})
-    objects += [obj(service), pod("there", on="a", labels={"app": "web"})]
+    objects += [obj(service), pod("there", on="a", app="web")]
     predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
     priorities = [{"name": "LeastRequestedPriority", "weight": 1}]
-    found = checked(
-        objects, [pod("new", labels={"app": "web"})], predicates=predicates, priorities=priorities
-    )
+    found = checked(objects, [pod("new", app="web")], predicates=predicates, priorities=priorities)
     assert verdicts(found) == [("different", "a", "b")]
     cause = found.differences[0].causes[PROFILE]
     assert (cause.kind, cause.rule, cause.side, cause.node) == (

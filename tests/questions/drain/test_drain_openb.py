@@ -32,7 +32,7 @@ def test_so_many_nodes_can_go(trace, root):
     nodes in the same way."""
     answer, _ = planned(AUTO, nodes_asked(AUTO, trace.nodes), trace, DrainFlags(recreate_bare=True))
     assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
-    page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
+    page = " ".join((root / "docs" / "guides" / "drain.md").read_text().split())
     assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds." in page
     after = replayed(list(trace.objects), "1.16", plain(answer))
     gone = set(answer.can)

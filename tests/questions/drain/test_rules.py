@@ -64,237 +64,254 @@ def beside(*pods, cpu="4", **options):
     return emptied(node("a"), node("b", cpu=cpu), *pods, **options)
 
 
-class TestWhoLeaves:
-    @pytest.mark.parametrize("app", ["web", "db", "job"])
-    def test_pods_of_controllers(self, app):
-        """They leave, and their controller makes others; only a StatefulSet's keep their names."""
-        found = beside(owned("p", app, on="a"))
-        assert found.moves == (DrainMove("default/p", "a", "b"),)
-        assert (found.record()["evictions"][0]["replacement"] == "default/p") == (
-            OWNERS[app] == "StatefulSet"
-        )
+# --- Who leaves ---------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "one, flag, why",
-        [
-            (
-                owned("p", "agent", on="a"),
-                "ignore_daemonsets",
-                "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)",
-            ),
-            (
-                owned("p", on="a", **SCRATCH),
-                "delete_emptydir_data",
-                "Pods with local storage (use --delete-emptydir-data to override)",
-            ),
-            (owned("p", "bare", on="a"), "force", "Pods declare no controller (use --force to override)"),
-        ],
+
+@pytest.mark.parametrize("app", ["web", "db", "job"])
+def test_pods_of_controllers(app):
+    """They leave, and their controller makes others; only a StatefulSet's keep their names."""
+    found = beside(owned("p", app, on="a"))
+    assert found.moves == (DrainMove("default/p", "a", "b"),)
+    assert (found.record()["evictions"][0]["replacement"] == "default/p") == (OWNERS[app] == "StatefulSet")
+
+
+@pytest.mark.parametrize(
+    "one, flag, why",
+    [
+        (
+            owned("p", "agent", on="a"),
+            "ignore_daemonsets",
+            "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)",
+        ),
+        (
+            owned("p", on="a", **SCRATCH),
+            "delete_emptydir_data",
+            "Pods with local storage (use --delete-emptydir-data to override)",
+        ),
+        (owned("p", "bare", on="a"), "force", "Pods declare no controller (use --force to override)"),
+    ],
+)
+def test_pods_that_need_a_flag(one, flag, why):
+    """Without the flag nothing at all is evicted, in kubectl's words."""
+    refused = beside(one, owned("q", on="a"))
+    assert refused.cannot == {"a": f"cannot delete {why}: default/p"}
+    assert refused.moves == ()
+    assert beside(one, owned("q", on="a"), **{flag: True}).can == ["a"]
+
+
+def test_several_refusals():
+    """All are told, each with its pods; of many the first five."""
+    bare = [owned(f"p{number}", "bare", on="a") for number in range(7)]
+    (why,) = beside(*bare, owned("d", "agent", on="a")).cannot.values()
+    assert why.startswith(
+        "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no "
     )
-    def test_pods_that_need_a_flag(self, one, flag, why):
-        """Without the flag nothing at all is evicted, in kubectl's words."""
-        refused = beside(one, owned("q", on="a"))
-        assert refused.cannot == {"a": f"cannot delete {why}: default/p"}
-        assert refused.moves == ()
-        assert beside(one, owned("q", on="a"), **{flag: True}).can == ["a"]
+    assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
-    def test_several_refusals(self):
-        """All are told, each with its pods; of many the first five."""
-        bare = [owned(f"p{number}", "bare", on="a") for number in range(7)]
-        (why,) = beside(*bare, owned("d", "agent", on="a")).cannot.values()
-        assert why.startswith(
-            "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no "
-        )
-        assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
-    @pytest.mark.parametrize(
-        "one, why",
-        [
-            (pod("p", on="a", **MIRROR), "a static pod of its kubelet"),
-            (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
-            (owned("p", "agent", on="a"), "DaemonSet-managed"),
-        ],
+@pytest.mark.parametrize(
+    "one, why",
+    [
+        (pod("p", on="a", **MIRROR), "a static pod of its kubelet"),
+        (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
+        (owned("p", "agent", on="a"), "DaemonSet-managed"),
+    ],
+)
+def test_pods_of_the_node_stay(one, why):
+    """The image of a static pod is ignored, with the flag a DaemonSet's pod too, and both are listed."""
+    found = beside(one, ignore_daemonsets=True)
+    assert found.can == ["a"]
+    assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": why}]
+
+
+def test_pods_that_are_not_selected_stay():
+    """With a selector others are neither evicted nor in the way, whatever they are."""
+    found = beside(owned("p", on="a"), owned("q", "bare", on="a", **SCRATCH), pod_selector="app=web")
+    assert [move.pod for move in found.moves] == ["default/p"]
+    assert [stay["why"] for stay in found.record()["staying"]] == ["not selected by --pod-selector"]
+
+
+def test_finished_pods_do_not_matter():
+    """They run no more, so they are in nobody's way."""
+    assert beside(owned("p", "bare", on="a", status={"phase": "Succeeded"})).can == ["a"]
+
+
+def test_forced_pods_are_gone_for_good():
+    """They have no replacement and no new node."""
+    found = beside(owned("p", "bare", on="a"), force=True)
+    gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
+    assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
+
+
+@pytest.mark.parametrize("app, moves", [("web", 0), ("db", 1)])
+def test_pods_that_are_being_deleted(app, moves):
+    """In place of one that is leaving already only a StatefulSet still makes another; no budget is asked."""
+    found = beside(owned("p", app, on="a", **LEAVING), budget("none", app, 0))
+    assert found.can == ["a"]
+    assert len(found.moves) == moves
+
+
+def test_pods_of_another_scheduler():
+    """Nobody here knows where they would go."""
+    found = beside(owned("p", on="a", schedulerName="other"))
+    assert found.cannot == {"a": 'the pod in place of default/p asks for another scheduler, "other"'}
+
+
+# --- Where they go ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_nowhere(release):
+    """A pod that fits on no other node keeps its node from going; nothing moves."""
+    found = beside(owned("p", on="a", cpu="3"), owned("q", on="a"), cpu="2", release=release)
+    assert found.can == []
+    (why,) = found.cannot.values()
+    assert "made in place of default/p, finds no other node: 0/2 nodes are available: " in why
+    assert (found.moves, found.ok) == ((), False)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_back_again(release):
+    """A pod that tolerates everything comes back to the cordoned node, so it cannot be emptied."""
+    found = emptied(
+        node("a", cpu="8"), node("b", cpu="1"), owned("p", on="a", cpu="2", **EVERYWHERE), release=release
     )
-    def test_pods_of_the_node_stay(self, one, why):
-        """The image of a static pod is ignored, with the flag a DaemonSet's pod too, and both are listed."""
-        found = beside(one, ignore_daemonsets=True)
-        assert found.can == ["a"]
-        assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": why}]
-
-    def test_pods_that_are_not_selected_stay(self):
-        """With a selector others are neither evicted nor in the way, whatever they are."""
-        found = beside(owned("p", on="a"), owned("q", "bare", on="a", **SCRATCH), pod_selector="app=web")
-        assert [move.pod for move in found.moves] == ["default/p"]
-        assert [stay["why"] for stay in found.record()["staying"]] == ["not selected by --pod-selector"]
-
-    def test_finished_pods_do_not_matter(self):
-        """They run no more, so they are in nobody's way."""
-        assert beside(owned("p", "bare", on="a", status={"phase": "Succeeded"})).can == ["a"]
-
-    def test_forced_pods_are_gone_for_good(self):
-        """They have no replacement and no new node."""
-        found = beside(owned("p", "bare", on="a"), force=True)
-        gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
-        assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
-
-    @pytest.mark.parametrize("app, moves", [("web", 0), ("db", 1)])
-    def test_pods_that_are_being_deleted(self, app, moves):
-        """In place of one that is leaving already only a StatefulSet still makes another; no budget is asked."""
-        found = beside(owned("p", app, on="a", **LEAVING), budget("none", app, 0))
-        assert found.can == ["a"]
-        assert len(found.moves) == moves
-
-    def test_pods_of_another_scheduler(self):
-        """Nobody here knows where they would go."""
-        found = beside(owned("p", on="a", schedulerName="other"))
-        assert found.cannot == {"a": 'the pod in place of default/p asks for another scheduler, "other"'}
+    (why,) = found.cannot.values()
+    assert (
+        why
+        == "default/web-0, made in place of default/p, comes back to a, as it tolerates that the node is cordoned"
+    )
 
 
-class TestWhereTheyGo:
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_nowhere(self, release):
-        """A pod that fits on no other node keeps its node from going; nothing moves."""
-        found = beside(owned("p", on="a", cpu="3"), owned("q", on="a"), cpu="2", release=release)
-        assert found.can == []
-        (why,) = found.cannot.values()
-        assert "made in place of default/p, finds no other node: 0/2 nodes are available: " in why
-        assert (found.moves, found.ok) == ((), False)
+def test_pods_with_disks_of_the_node():
+    """A claim whose volume is on the node keeps its pod there."""
+    volume = disk("disk", "a", claimRef={"namespace": "default", "name": "data"})
+    bound = claim({"volumeName": "disk"}, annotations={"pv.kubernetes.io/bind-completed": "yes"})
+    (why,) = emptied(*NAMED, volume, bound, owned("p", "db", on="a", **DATA)).cannot.values()
+    assert "default/p finds no other node: " in why
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_back_again(self, release):
-        """A pod that tolerates everything comes back to the cordoned node, so it cannot be emptied."""
-        found = emptied(
-            node("a", cpu="8"), node("b", cpu="1"), owned("p", on="a", cpu="2", **EVERYWHERE), release=release
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_waiting_pods_come_first(release):
+    """What waits is scheduled before the drain where that is asked for, so that it may take the room;
+    else it is left out."""
+    first = {"pending_first": True, "release": release}
+    found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
+    assert found.can == ["a"]
+    cluster = (
+        node("a"),
+        node("b", labels={"b": "b"}),
+        owned("p", on="a", cpu="3"),
+        owned("w", cpu="2", nodeSelector={"b": "b"}),
+    )
+    found = emptied(*cluster, **first)
+    without = emptied(*cluster, release=release)
+    assert (found.can, without.can) == ([], ["a"])
+    counts = [
+        [one.record()["summary"][name] for name in ("placedBefore", "waiting", "leftOut")]
+        for one in (found, without)
+    ]
+    assert counts == [[1, 0, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_claims_of_pods_that_came_first(release):
+    """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
+    kind = obj(
+        manifest(
+            "StorageClass",
+            "local",
+            provisioner="kubernetes.io/no-provisioner",
+            volumeBindingMode="WaitForFirstConsumer",
         )
-        (why,) = found.cannot.values()
-        assert (
-            why
-            == "default/web-0, made in place of default/p, comes back to a, as it tolerates that the node is cordoned"
-        )
+    )
+    disks = [
+        disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem")
+        for name in "ab"
+    ]
+    wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
+    found = emptied(
+        *NAMED,
+        kind,
+        *disks,
+        wanted,
+        owned("p", "db", **DATA),
+        nodes=["a", "b"],
+        release=release,
+        pending_first=True,
+    )
+    assert len(found.can) == 1
+    (why,) = found.cannot.values()
+    assert "default/p finds no other node: " in why
 
-    def test_pods_with_disks_of_the_node(self):
-        """A claim whose volume is on the node keeps its pod there."""
-        volume = disk("disk", "a", claimRef={"namespace": "default", "name": "data"})
-        bound = claim({"volumeName": "disk"}, annotations={"pv.kubernetes.io/bind-completed": "yes"})
-        (why,) = emptied(*NAMED, volume, bound, owned("p", "db", on="a", **DATA)).cannot.values()
-        assert "default/p finds no other node: " in why
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_waiting_pods_come_first(self, release):
-        """What waits is scheduled before the drain where that is asked for, so that it may take the room;
-        else it is left out."""
-        first = {"pending_first": True, "release": release}
-        found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
-        assert found.can == ["a"]
-        cluster = (
-            node("a"),
-            node("b", labels={"b": "b"}),
-            owned("p", on="a", cpu="3"),
-            owned("w", cpu="2", nodeSelector={"b": "b"}),
-        )
-        found = emptied(*cluster, **first)
-        without = emptied(*cluster, release=release)
-        assert (found.can, without.can) == ([], ["a"])
-        counts = [
-            [one.record()["summary"][name] for name in ("placedBefore", "waiting", "leftOut")]
-            for one in (found, without)
-        ]
-        assert counts == [[1, 0, 0], [0, 0, 1]]
+@pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
+@pytest.mark.parametrize("app", ["web", "db"])
+def test_ephemeral_volumes(app, mode):
+    """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever
+    the old disk is."""
+    kind = obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode))
+    there = disk(
+        "disk",
+        "a",
+        storageClassName="disks",
+        volumeMode="Filesystem",
+        claimRef={"namespace": "default", "name": "p-v"},
+    )
+    spec = {"storageClassName": "disks", **ONCE, **STORAGE}
+    one = owned(
+        "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
+    )
+    owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
+    made = claim(
+        {**spec, "volumeName": "disk"},
+        "p-v",
+        annotations={"pv.kubernetes.io/bind-completed": "yes"},
+        ownerReferences=[owner],
+    )
+    found = emptied(*NAMED, kind, there, made, one, release="1.27")
+    assert found.cannot == {}
+    assert found.moves == (DrainMove("default/p", "a", "b"),)
+    full = emptied(*NAMED, kind, there, made, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
+    assert list(full.cannot) == ["b"]
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_claims_of_pods_that_came_first(self, release):
-        """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
-        kind = obj(
-            manifest(
-                "StorageClass",
-                "local",
-                provisioner="kubernetes.io/no-provisioner",
-                volumeBindingMode="WaitForFirstConsumer",
-            )
-        )
-        disks = [
-            disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem")
-            for name in "ab"
-        ]
-        wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
-        found = emptied(
-            *NAMED,
-            kind,
-            *disks,
-            wanted,
-            owned("p", "db", **DATA),
-            nodes=["a", "b"],
-            release=release,
-            pending_first=True,
-        )
-        assert len(found.can) == 1
-        (why,) = found.cannot.values()
-        assert "default/p finds no other node: " in why
 
-    @pytest.mark.parametrize("mode", ["WaitForFirstConsumer", "Immediate"])
-    @pytest.mark.parametrize("app", ["web", "db"])
-    def test_ephemeral_volumes(self, app, mode):
-        """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever
-        the old disk is."""
-        kind = obj(manifest("StorageClass", "disks", provisioner="disk.example.com", volumeBindingMode=mode))
-        there = disk(
-            "disk",
-            "a",
-            storageClassName="disks",
-            volumeMode="Filesystem",
-            claimRef={"namespace": "default", "name": "p-v"},
-        )
-        spec = {"storageClassName": "disks", **ONCE, **STORAGE}
-        one = owned(
-            "p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}]
-        )
-        owner = yaml.safe_load("{apiVersion: v1, kind: Pod, name: p, uid: uid-p, controller: true}")
-        made = claim(
-            {**spec, "volumeName": "disk"},
-            "p-v",
-            annotations={"pv.kubernetes.io/bind-completed": "yes"},
-            ownerReferences=[owner],
-        )
-        found = emptied(*NAMED, kind, there, made, one, release="1.27")
-        assert found.cannot == {}
-        assert found.moves == (DrainMove("default/p", "a", "b"),)
-        full = emptied(*NAMED, kind, there, made, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
-        assert list(full.cannot) == ["b"]
+@pytest.mark.parametrize("release", RELEASES)
+def test_who_is_preempted_moves_on(release):
+    """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new
+    one."""
+    high = owned("high", "db", on="a", cpu="3", priority=10)
+    low = owned("low", on="b", cpu="2", priority=0)
+    found = emptied(node("a"), node("b"), node("c", cpu="2"), high, low, release=release)
+    assert found.can == ["a"]
+    first, second = found.record()["evictions"]
+    assert (first["pod"], first["to"], first["by"]) == ("default/high", "b", None)
+    assert (second["pod"], second["node"], second["to"], second["by"]) == (
+        "default/low",
+        "b",
+        "c",
+        "default/high",
+    )
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_who_is_preempted_moves_on(self, release):
-        """A pod of higher rank that takes another's place is fine where that one's owner finds room for a new
-        one."""
-        high = owned("high", "db", on="a", cpu="3", priority=10)
-        low = owned("low", on="b", cpu="2", priority=0)
-        found = emptied(node("a"), node("b"), node("c", cpu="2"), high, low, release=release)
-        assert found.can == ["a"]
-        first, second = found.record()["evictions"]
-        assert (first["pod"], first["to"], first["by"]) == ("default/high", "b", None)
-        assert (second["pod"], second["node"], second["to"], second["by"]) == (
-            "default/low",
-            "b",
-            "c",
-            "default/high",
-        )
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_nobody_is_pushed_out(self, release):
-        """Where the preempted pod finds no other node, or nobody makes it again, the node cannot go."""
-        high = owned("high", "db", on="a", cpu="3", priority=10)
-        pushed = beside(high, owned("low", on="b", cpu="2"), release=release)
-        assert "default/web-0, made in place of default/low, finds no other node" in pushed.cannot["a"]
-        bare = emptied(
-            node("a"),
-            node("b"),
-            node("c"),
-            high,
-            owned("low", "bare", on="b", cpu="2"),
-            owned("w", on="c"),
-            release=release,
-        )
-        assert bare.can == ["a"] or "which is not made again" in bare.cannot["a"]
-        alone = beside(high, owned("low", "bare", on="b", cpu="2"), force=True, release=release)
-        assert alone.cannot == {"a": "default/high would preempt default/low on b, which is not made again"}
+@pytest.mark.parametrize("release", RELEASES)
+def test_nobody_is_pushed_out(release):
+    """Where the preempted pod finds no other node, or nobody makes it again, the node cannot go."""
+    high = owned("high", "db", on="a", cpu="3", priority=10)
+    pushed = beside(high, owned("low", on="b", cpu="2"), release=release)
+    assert "default/web-0, made in place of default/low, finds no other node" in pushed.cannot["a"]
+    bare = emptied(
+        node("a"),
+        node("b"),
+        node("c"),
+        high,
+        owned("low", "bare", on="b", cpu="2"),
+        owned("w", on="c"),
+        release=release,
+    )
+    assert bare.can == ["a"] or "which is not made again" in bare.cannot["a"]
+    alone = beside(high, owned("low", "bare", on="b", cpu="2"), force=True, release=release)
+    assert alone.cannot == {"a": "default/high would preempt default/low on b, which is not made again"}
 
 
 class TestBudgets:

@@ -9,9 +9,10 @@ from kubeclassic.questions.importing.ask import read_export
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, RUNS, requests, write
 
+# --- Columns ------------------------------------------------------------------------------------------------
 
-class TestColumns:
-    MAP = """
+
+MAP = """
         kind: pods
         name: task
         namespace: team
@@ -23,55 +24,58 @@ class TestColumns:
         labels: {app: service}
         nodeSelector: {disk: disk}
     """
-    TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.5,60,0.25,2,0,shop,ssd\n"
+TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.5,60,0.25,2,0,shop,ssd\n"
 
-    def test_the_map_says_what_is_what(self, tmp_path):
-        """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
-        columns = columnmap.read_map(write(tmp_path, "m.yaml", self.MAP))
-        first, second = columnmap.read(write(tmp_path, "t.csv", self.TABLE), columns).pods
-        assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
-        assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
-        assert first["metadata"] == {
-            "name": "t-1-0",
-            "namespace": "web",
-            "labels": {"app": "shop"},
-            "annotations": {CREATED: "1.5", RUNS: "60"},
-        }
-        assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
 
-    def test_nodes_are_made_too(self, tmp_path):
-        """A table of nodes gives nodes, on which pods are scheduled."""
-        names = write(
-            tmp_path,
-            "m.yaml",
-            "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n",
-        )
-        found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
-        (node,) = found.manifest["items"]
-        assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
-        assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
+def test_the_map_says_what_is_what(tmp_path):
+    """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", MAP))
+    first, second = columnmap.read(write(tmp_path, "t.csv", TABLE), columns).pods
+    assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
+    assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
+    assert first["metadata"] == {
+        "name": "t-1-0",
+        "namespace": "web",
+        "labels": {"app": "shop"},
+        "annotations": {CREATED: "1.5", RUNS: "60"},
+    }
+    assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
 
-    @pytest.mark.parametrize(
-        "text, words",
-        [
-            ("name: a\ncolor: b\n", 'priorities, got "color"'),
-            ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
-            ("kind: pods\n", "name: expected the column with the names, got nothing"),
-            ("name: a\nrequests: {cpu: b in barrels}\n", 'GiB, pieces, got "b in barrels"'),
-            ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
-            (
-                "name: a\npriorities: {high: 1}\n",
-                "priorities: expected words of the column that priority names, with numbers, got an object",
-            ),
-            ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
-        ],
+
+def test_nodes_are_made_too(tmp_path):
+    """A table of nodes gives nodes, on which pods are scheduled."""
+    names = write(
+        tmp_path,
+        "m.yaml",
+        "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n",
     )
-    def test_a_wrong_map_is_told(self, tmp_path, text, words):
-        """A map that says something else is refused with the place."""
-        path = write(tmp_path, "m.yaml", text)
-        told = refusal_text(ManifestError, columnmap.read_map, path)
-        assert told.startswith(f"{path}: ")
-        assert words in told
+    found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
+    (node,) = found.manifest["items"]
+    assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
+    assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("name: a\ncolor: b\n", 'priorities, got "color"'),
+        ("kind: things\nname: a\n", 'kind: expected pods or nodes, got "things"'),
+        ("kind: pods\n", "name: expected the column with the names, got nothing"),
+        ("name: a\nrequests: {cpu: b in barrels}\n", 'GiB, pieces, got "b in barrels"'),
+        ("name: a\nrequests: 3\n", "requests: expected names with columns, got 3"),
+        (
+            "name: a\npriorities: {high: 1}\n",
+            "priorities: expected words of the column that priority names, with numbers, got an object",
+        ),
+        ("name: a\nlabels: {x: 3}\n", "labels.x: expected the name of a column, got 3"),
+    ],
+)
+def test_a_wrong_map_is_told(tmp_path, text, words):
+    """A map that says something else is refused with the place."""
+    path = write(tmp_path, "m.yaml", text)
+    told = refusal_text(ManifestError, columnmap.read_map, path)
+    assert told.startswith(f"{path}: ")
+    assert words in told
 
 
 HOSTS = "host,c,b\na,8,96\n"

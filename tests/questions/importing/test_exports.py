@@ -30,54 +30,59 @@ def deployment(replicas, image="a", name="web"):
     return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
 
 
-class TestSimKube:
-    EVENTS = (
-        {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")]},
-        {"ts": 110, "applied_objs": [deployment(3)]},
-        {"ts": 120, "applied_objs": [deployment(1)]},
-        {"ts": 130, "applied_objs": [deployment(1, "b")]},
-        {"ts": 140, "deleted_objs": [deployment(1, "b")]},
-    )
+# --- Sim kube -----------------------------------------------------------------------------------------------
 
-    def spans(self, document, folder):
-        """Begin, end and length of the life of each pod of a trace."""
-        (folder / "trace").write_bytes(msgspec.msgpack.encode(document))
-        trace = simkube.read(folder / "trace")
-        return [(times(pod)[CREATED], times(pod).get(DELETED), times(pod).get(RUNS)) for pod in trace.pods]
 
-    def test_owners_make_and_replace_pods(self, tmp_path):
-        """More replicas are more pods, fewer take some away, a new template replaces all, and a deleted owner
-        has none."""
-        wanted = [("100", "130", None), ("100", "120", None), ("110", "120", None), ("130", "140", None)]
-        assert (
-            self.spans({"version": 2, "config": {}, "events": self.EVENTS, "index": {}}, tmp_path) == wanted
-        )
-        assert self.spans([{}, self.EVENTS, {}, {}], tmp_path) == wanted
+EVENTS = (
+    {"ts": 100, "applied_objs": [deployment(2), manifest("ConfigMap", "x")]},
+    {"ts": 110, "applied_objs": [deployment(3)]},
+    {"ts": 120, "applied_objs": [deployment(1)]},
+    {"ts": 130, "applied_objs": [deployment(1, "b")]},
+    {"ts": 140, "deleted_objs": [deployment(1, "b")]},
+)
 
-    @pytest.mark.parametrize("where", ["index", "pod_lifecycles"])
-    def test_finished_pods_run_as_long(self, tmp_path, where):
-        """How long pods ran is found by their owner, wherever the version of the trace has it."""
-        lives = {
-            "apps/v1.Deployment": {
-                "shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}
-            }
+
+def spans(document, folder):
+    """Begin, end and length of the life of each pod of a trace."""
+    (folder / "trace").write_bytes(msgspec.msgpack.encode(document))
+    trace = simkube.read(folder / "trace")
+    return [(times(pod)[CREATED], times(pod).get(DELETED), times(pod).get(RUNS)) for pod in trace.pods]
+
+
+def test_owners_make_and_replace_pods(tmp_path):
+    """More replicas are more pods, fewer take some away, a new template replaces all, and a deleted owner
+    has none."""
+    wanted = [("100", "130", None), ("100", "120", None), ("110", "120", None), ("130", "140", None)]
+    assert spans({"version": 2, "config": {}, "events": EVENTS, "index": {}}, tmp_path) == wanted
+    assert spans([{}, EVENTS, {}, {}], tmp_path) == wanted
+
+
+@pytest.mark.parametrize("where", ["index", "pod_lifecycles"])
+def test_finished_pods_run_as_long(tmp_path, where):
+    """How long pods ran is found by their owner, wherever the version of the trace has it."""
+    lives = {
+        "apps/v1.Deployment": {
+            "shop/web": {"100": [{"lifecycle": {"Finished": [100, 107]}}, {"lifecycle": {"Running": 3}}]}
         }
-        document = {"version": 3, "config": {}, "events": self.EVENTS[:1], "index": {}, where: lives}
-        assert self.spans(document, tmp_path) == [("100", None, "7"), ("100", None, None)]
+    }
+    document = {"version": 3, "config": {}, "events": EVENTS[:1], "index": {}, where: lives}
+    assert spans(document, tmp_path) == [("100", None, "7"), ("100", None, None)]
 
-    def test_the_pods_belong_to_their_owner(self, tmp_path):
-        """The pods have owner, labels and spec, and are scheduled beside nodes."""
-        (tmp_path / "trace").write_bytes(
-            msgspec.msgpack.encode({"version": 2, "config": {}, "events": self.EVENTS[:1], "index": {}})
-        )
-        found = kubeclassic.traces.import_simkube(tmp_path / "trace")
-        (first, _) = found.manifest["items"]
-        assert first["metadata"]["labels"]["app"] == "web"
-        assert first["metadata"]["ownerReferences"][0]["name"] == "web"
-        node = manifest("Node", "a", status={"allocatable": {"pods": "9"}})
-        assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
-    OBJECTS: ClassVar[list[Manifest]] = yaml.safe_load("""
+def test_the_pods_belong_to_their_owner(tmp_path):
+    """The pods have owner, labels and spec, and are scheduled beside nodes."""
+    (tmp_path / "trace").write_bytes(
+        msgspec.msgpack.encode({"version": 2, "config": {}, "events": EVENTS[:1], "index": {}})
+    )
+    found = kubeclassic.traces.import_simkube(tmp_path / "trace")
+    (first, _) = found.manifest["items"]
+    assert first["metadata"]["labels"]["app"] == "web"
+    assert first["metadata"]["ownerReferences"][0]["name"] == "web"
+    node = manifest("Node", "a", status={"allocatable": {"pods": "9"}})
+    assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
+
+
+OBJECTS = yaml.safe_load("""
 - {apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {nodeName: n}}
 - apiVersion: batch/v1
   kind: CronJob
@@ -87,36 +92,32 @@ class TestSimKube:
 - {apiVersion: batch/v1, kind: CronJob, metadata: {name: idle}, spec: *runs}
 """)
 
-    def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path):
-        """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded;
-        without any it is dropped."""
-        lives = {
-            ("v1.Pod", "shop/p"): {1: [{"Finished": [101, 131]}]},
-            ("batch/v1.CronJob", "shop/p"): {1: [{"Finished": [140, 170]}, {"Running": 200}]},
-        }
-        document = {
-            "version": 2,
-            "config": {},
-            "events": [{"ts": 100, "applied_objs": self.OBJECTS}],
-            "index": {},
-            "pod_lifecycles": lives,
-        }
-        assert self.spans(document, tmp_path) == [
-            ("100", None, "30"),
-            ("140", None, "30"),
-            ("200", None, None),
-        ]
-        trace = simkube.read(tmp_path / "trace")
-        assert trace.dropped == {
-            "objects of kind Job (batch.volcano.sh)": 1,
-            "CronJobs without recorded runs": 1,
-        }
-        assert [item["metadata"]["name"] for item in trace.pods] == ["p", "p-0", "p-1"]
-        assert trace.pods[0]["spec"] == {}
+
+def test_bare_pods_and_runs_of_cron_jobs(tmp_path):
+    """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded;
+    without any it is dropped."""
+    lives = {
+        ("v1.Pod", "shop/p"): {1: [{"Finished": [101, 131]}]},
+        ("batch/v1.CronJob", "shop/p"): {1: [{"Finished": [140, 170]}, {"Running": 200}]},
+    }
+    document = {
+        "version": 2,
+        "config": {},
+        "events": [{"ts": 100, "applied_objs": OBJECTS}],
+        "index": {},
+        "pod_lifecycles": lives,
+    }
+    assert spans(document, tmp_path) == [("100", None, "30"), ("140", None, "30"), ("200", None, None)]
+    trace = simkube.read(tmp_path / "trace")
+    assert trace.dropped == {"objects of kind Job (batch.volcano.sh)": 1, "CronJobs without recorded runs": 1}
+    assert [item["metadata"]["name"] for item in trace.pods] == ["p", "p-0", "p-1"]
+    assert trace.pods[0]["spec"] == {}
 
 
-class TestSimulator:
-    EXPORT: ClassVar[Manifest] = yaml.safe_load("""
+# --- Simulator ----------------------------------------------------------------------------------------------
+
+
+EXPORT = yaml.safe_load("""
 pods: [{metadata: {name: p, namespace: default}, spec: {containers: [{name: c}]}}]
 nodes: [{metadata: {name: n}, status: {allocatable: {pods: "9"}}}]
 pvs: []
@@ -127,28 +128,28 @@ namespaces: [{metadata: {name: default}}]
 schedulerConfig: {profiles: [{schedulerName: default-scheduler}]}
 """)
 
-    def test_an_export_is_read_like_manifests(self, tmp_path):
-        """All commands read an export; that its configuration does not count is said."""
-        found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
-        assert found.hosts == {"default/p": "n"}
-        assert any(
-            "kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings
-        )
 
-    def test_its_configuration_is_a_profile(self, tmp_path):
-        """The objects with their kinds, and the configuration as a file that --profile takes."""
-        trace = read_export(write(tmp_path, "export.json", json.dumps(self.EXPORT)))
-        configuration = trace.configuration
-        assert [item["kind"] for item in trace.document()["items"]] == [
-            "Namespace",
-            "PriorityClass",
-            "Node",
-            "Pod",
-        ]
-        profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
-        assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {
-            "default/p": "n"
-        }
+def test_an_export_is_read_like_manifests(tmp_path):
+    """All commands read an export; that its configuration does not count is said."""
+    found = kubeclassic.simulate(write(tmp_path, "export.json", json.dumps(EXPORT)))
+    assert found.hosts == {"default/p": "n"}
+    assert any("kubeclassic import simulator --profile FILE" in warning.text for warning in found.warnings)
+
+
+def test_its_configuration_is_a_profile(tmp_path):
+    """The objects with their kinds, and the configuration as a file that --profile takes."""
+    trace = read_export(write(tmp_path, "export.json", json.dumps(EXPORT)))
+    configuration = trace.configuration
+    assert [item["kind"] for item in trace.document()["items"]] == [
+        "Namespace",
+        "PriorityClass",
+        "Node",
+        "Pod",
+    ]
+    profile = write(tmp_path, "profile.yaml", yaml.safe_dump(configuration))
+    assert kubeclassic.simulate([trace.document()], scheduler=Framework(profile=profile)).hosts == {
+        "default/p": "n"
+    }
 
 
 BROKEN = yaml.safe_load("""

@@ -43,39 +43,43 @@ def selected(folder, name, tables):
     return read(folder, (folder / f"{name}.csv").read_text(), name)
 
 
-class TestAlibaba2026:
-    NODES = "gpu_model,gpu_capacity_num,cpu_num,node_name\nA100,8,96,node_1\n,0,32,node_2\n"
-    JOBS = (
-        "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
-        "b,org,A100,12,1,2,20,600,HP\na,org,,4,0,1,10,,Spot\nc,org,,1,0,0,10,5,Spot\n"
-    )
+# --- Alibaba2026 --------------------------------------------------------------------------------------------
 
-    def test_workers_are_pods(self, tmp_path):
-        """A job's workers are pods; HP has the higher priority; a job without workers makes none."""
-        pods = read(tmp_path, self.JOBS, "alibaba-2026-jobs")
-        assert [(pod["metadata"]["name"], pod["spec"]["priority"]) for pod in pods] == [
-            ("b-0", 1000),
-            ("b-1", 1000),
-            ("a-0", 0),
-        ]
-        assert requests(pods[1]) == {"cpu": "12", GPU: "1000", "memory": "49152Mi"}
-        assert (times(pods[2]), times(pods[1])) == ({CREATED: "10"}, {CREATED: "20", RUNS: "600"})
-        with pytest.raises(ManifestError, match='job_type: expected HP or Spot, got "XX"'):
-            read(tmp_path, self.JOBS.replace("HP", "XX"), "alibaba-2026-jobs")
 
-    def test_models_count(self, tmp_path):
-        """A node has its model as a label, and memory for each core; a job that wants a model gets a node of
-        it."""
-        nodes = read(tmp_path, self.NODES, "alibaba-2026-nodes")
-        pods = read(tmp_path, self.JOBS, "alibaba-2026-jobs")
-        assert nodes[0]["status"]["allocatable"] == {
-            "pods": "110",
-            "cpu": "96",
-            GPU: "8000",
-            "memory": "393216Mi",
-        }
-        hosts = kubeclassic.simulate([*nodes, *pods], "1.16").hosts
-        assert hosts["default/b-0"] == hosts["default/b-1"] == "node-1"
+NODES = "gpu_model,gpu_capacity_num,cpu_num,node_name\nA100,8,96,node_1\n,0,32,node_2\n"
+JOBS = (
+    "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
+    "b,org,A100,12,1,2,20,600,HP\na,org,,4,0,1,10,,Spot\nc,org,,1,0,0,10,5,Spot\n"
+)
+
+
+def test_workers_are_pods(tmp_path):
+    """A job's workers are pods; HP has the higher priority; a job without workers makes none."""
+    pods = read(tmp_path, JOBS, "alibaba-2026-jobs")
+    assert [(pod["metadata"]["name"], pod["spec"]["priority"]) for pod in pods] == [
+        ("b-0", 1000),
+        ("b-1", 1000),
+        ("a-0", 0),
+    ]
+    assert requests(pods[1]) == {"cpu": "12", GPU: "1000", "memory": "49152Mi"}
+    assert (times(pods[2]), times(pods[1])) == ({CREATED: "10"}, {CREATED: "20", RUNS: "600"})
+    with pytest.raises(ManifestError, match='job_type: expected HP or Spot, got "XX"'):
+        read(tmp_path, JOBS.replace("HP", "XX"), "alibaba-2026-jobs")
+
+
+def test_models_count(tmp_path):
+    """A node has its model as a label, and memory for each core; a job that wants a model gets a node of
+    it."""
+    nodes = read(tmp_path, NODES, "alibaba-2026-nodes")
+    pods = read(tmp_path, JOBS, "alibaba-2026-jobs")
+    assert nodes[0]["status"]["allocatable"] == {
+        "pods": "110",
+        "cpu": "96",
+        GPU: "8000",
+        "memory": "393216Mi",
+    }
+    hosts = kubeclassic.simulate([*nodes, *pods], "1.16").hosts
+    assert hosts["default/b-0"] == hosts["default/b-1"] == "node-1"
 
 
 def test_alibaba_2025(tmp_path):

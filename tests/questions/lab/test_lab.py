@@ -82,214 +82,216 @@ def follow(lab, drawn):
         assert found == fresh(lab, state)
 
 
-class TestMoves:
-    @examples(1)
-    @given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, min_size=1, max_size=6))
-    def test_any_moves(self, nodes, placed, waiting, drawn):
-        """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same
-        reason if that is nowhere."""
-        follow(town(nodes, placed, waiting), drawn)
+# --- Moves --------------------------------------------------------------------------------------------------
 
-    @examples(1)
-    @given(
-        nodes=NODES,
-        placed=VARIANTS,
-        waiting=VARIANTS,
-        ends=st.lists(st.integers(0, 80), min_size=1, max_size=3),
+
+@examples(1)
+@given(nodes=NODES, placed=VARIANTS, waiting=VARIANTS, drawn=st.lists(MOVES, min_size=1, max_size=6))
+def test_any_moves(nodes, placed, waiting, drawn):
+    """After each of some random moves and edits every pod is where ``simulate`` puts it, with the same
+    reason if that is nowhere."""
+    follow(town(nodes, placed, waiting), drawn)
+
+
+@examples(1)
+@given(
+    nodes=NODES, placed=VARIANTS, waiting=VARIANTS, ends=st.lists(st.integers(0, 80), min_size=1, max_size=3)
+)
+@example(nodes=[0, 0], placed=[0, 0], waiting=[8, 0], ends=[80])  # to move a pod that is there helps
+def test_searches_that_are_ended(nodes, placed, waiting, ends):
+    """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what
+    it had found are answers."""
+    lab = town(nodes, placed, waiting)
+    wanted = fresh(lab, lab.start)
+    for number, end in enumerate(ends):
+        pod = f"default/new-{number % len(waiting)}"
+        ended = Ending(end)
+        body = {"question": "explain", "state": lab.start, "options": {"pod": pod, "what_if": True}}
+        answer = lab.answer(msgspec.json.encode(body), ended)
+        assert "suggestions" not in answer or ended.left >= 0
+        every = answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
+        assert ended.changes <= {one["change"] for one in every["suggestions"]}
+        assert answered(lab, lab.start) == wanted
+
+
+def test_fifty_moves_of_the_example():
+    """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
+    draw = random.Random(28)
+    follow(example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)])
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
+def test_what_is_known_is_used_again(release):
+    """The scheduler is used again after an edit, its table after a weight, and no longer after a node has
+    gone."""
+    lab = example_lab(release)
+
+    def engine_of(state):
+        with lab.input(state) as found:
+            return found.engine
+
+    first = engine_of(lab.start)
+    edited = replace(lab.start, edits=("node general-a1 allocatable.cpu=9",))
+    assert engine_of(edited) is first
+    weighed = replace(edited, weights={next(iter(StateRules(lab.spec, edited).known.scorers)): 7})
+    second = engine_of(weighed)
+    assert second is not first
+    assert second.table is first.table
+    gone = replace(weighed, edits=("delete node general-a1",))
+    assert engine_of(gone).table is not first.table
+    assert answered(lab, gone) == fresh(lab, gone)
+
+
+def test_what_questions_leave():
+    """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing
+    behind."""
+    lab = example_lab()
+    last = "kube-system/node-agent-gpu-b1"
+    state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
+    before = ask(lab, "simulate", state)
+    assert before["summary"]["evicted"] == 2
+    ask(lab, "explain", state, pod=REPORT, what_if=True)
+    ask(lab, "explain", state, pod="kube-system/dns-6955765f44-gq6bp", node="gpu-b1")
+    assert answered(lab, replace(state, edits=("pod shop/orders-1 requests.memory=9E",)))
+    assert fates(before) == answered(lab, state) == fresh(lab, state)
+
+
+# --- Rules --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", list(FRAMEWORK_RELEASES))
+def test_what_is_moved_counts(release):
+    """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved
+    profile; in 1.17 no rule moves."""
+    lab = example_lab(release)
+    scheduler = {**lab.start.scheduler, "hard_pod_affinity_weight": 50, "percentage_of_nodes_to_score": 60}
+    state = replace(
+        lab.start,
+        scheduler=scheduler,
+        weights={"ImageLocality": 50, "TaintToleration": 0},
+        switches={"TaintToleration": False},
     )
-    @example(nodes=[0, 0], placed=[0, 0], waiting=[8, 0], ends=[80])  # to move a pod that is there helps
-    def test_searches_that_are_ended(self, nodes, placed, waiting, ends):
-        """Wherever a search for what would help is ended, the next answers are those of a new scheduler; what
-        it had found are answers."""
-        lab = town(nodes, placed, waiting)
-        wanted = fresh(lab, lab.start)
-        for number, end in enumerate(ends):
-            pod = f"default/new-{number % len(waiting)}"
-            ended = Ending(end)
-            body = {"question": "explain", "state": lab.start, "options": {"pod": pod, "what_if": True}}
-            answer = lab.answer(msgspec.json.encode(body), ended)
-            assert "suggestions" not in answer or ended.left >= 0
-            every = (
-                answer if "suggestions" in answer else ask(lab, "explain", lab.start, pod=pod, what_if=True)
-            )
-            assert ended.changes <= {one["change"] for one in every["suggestions"]}
-            assert answered(lab, lab.start) == wanted
-
-    def test_fifty_moves_of_the_example(self):
-        """Fifty random moves and edits, each equal to ``simulate`` with the same rules and edits."""
-        draw = random.Random(28)
-        follow(
-            example_lab(), [(draw.randrange(14), draw.randrange(1000), draw.randrange(13)) for _ in range(50)]
-        )
-
-    @pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
-    def test_what_is_known_is_used_again(self, release):
-        """The scheduler is used again after an edit, its table after a weight, and no longer after a node has
-        gone."""
-        lab = example_lab(release)
-
-        def engine_of(state):
-            with lab.input(state) as found:
-                return found.engine
-
-        first = engine_of(lab.start)
-        edited = replace(lab.start, edits=("node general-a1 allocatable.cpu=9",))
-        assert engine_of(edited) is first
-        weighed = replace(edited, weights={next(iter(StateRules(lab.spec, edited).known.scorers)): 7})
-        second = engine_of(weighed)
-        assert second is not first
-        assert second.table is first.table
-        gone = replace(weighed, edits=("delete node general-a1",))
-        assert engine_of(gone).table is not first.table
-        assert answered(lab, gone) == fresh(lab, gone)
-
-    def test_what_questions_leave(self):
-        """Evictions, trials of what would help, explanations of placed pods and huge requests leave nothing
-        behind."""
-        lab = example_lab()
-        last = "kube-system/node-agent-gpu-b1"
-        state = replace(lab.start, edits=(f"pod {last} priority=2000000 priorityClassName- requests.cpu=7",))
-        before = ask(lab, "simulate", state)
-        assert before["summary"]["evicted"] == 2
-        ask(lab, "explain", state, pod=REPORT, what_if=True)
-        ask(lab, "explain", state, pod="kube-system/dns-6955765f44-gq6bp", node="gpu-b1")
-        assert answered(lab, replace(state, edits=("pod shop/orders-1 requests.memory=9E",)))
-        assert fates(before) == answered(lab, state) == fresh(lab, state)
+    rules = StateRules(lab.spec, state)
+    profile = next(iter(rules.spec().engine().profiles.values()))
+    names = [rule.name for rule in profile.algorithm.predicates]
+    assert ("TaintToleration" in names) is (release == "1.17")
+    assert ({rule.name: weight for rule, weight in profile.algorithm.priorities}["ImageLocality"] == 50) is (
+        release != "1.17"
+    )
+    version = rules.document()["apiVersion"].rpartition("/")[2]
+    assert version == FRAMEWORK_RELEASES[release].configuration.default_version
+    assert answered(lab, state) == fresh(lab, state)
 
 
-class TestRules:
-    @pytest.mark.parametrize("release", list(FRAMEWORK_RELEASES))
-    def test_what_is_moved_counts(self, release):
-        """Weights, a rule that is off, the weight of affinity and the percentage count as in the saved
-        profile; in 1.17 no rule moves."""
-        lab = example_lab(release)
-        scheduler = {
-            **lab.start.scheduler,
-            "hard_pod_affinity_weight": 50,
-            "percentage_of_nodes_to_score": 60,
-        }
-        state = replace(
-            lab.start,
-            scheduler=scheduler,
-            weights={"ImageLocality": 50, "TaintToleration": 0},
-            switches={"TaintToleration": False},
-        )
-        rules = StateRules(lab.spec, state)
-        profile = next(iter(rules.spec().engine().profiles.values()))
-        names = [rule.name for rule in profile.algorithm.predicates]
-        assert ("TaintToleration" in names) is (release == "1.17")
-        assert (
-            {rule.name: weight for rule, weight in profile.algorithm.priorities}["ImageLocality"] == 50
-        ) is (release != "1.17")
-        version = rules.document()["apiVersion"].rpartition("/")[2]
-        assert version == FRAMEWORK_RELEASES[release].configuration.default_version
-        assert answered(lab, state) == fresh(lab, state)
-
-    @pytest.mark.parametrize("release", ["1.15", "1.21", "1.27"])
-    def test_rules_can_be_loaded_again(self, release):
-        """The saved Policy or profile, loaded again, gives the same placement."""
-        lab = example_lab(release)
-        state = replace(
-            lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9)
-        )
-        text = ask(lab, "save", state)["lab-rules.json"]
-        loaded = {
-            key: value
-            for key, value in ask(lab, "load", state, text=text, name="saved").items()
-            if key != "seconds"
-        }
-        assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(
-            lab, state
-        )
-
-    def test_another_release_keeps_what_it_knows(self):
-        """Weights of rules that the release has count, others do not; a profile in another version gives way
-        to the default one."""
-        lab = example_lab()
-        state = replace(lab.start, weights={"MostRequestedPriority": 50, "ImageLocality": 7})
-        assert ask(lab, "simulate", state)["rules"]["weights"] == {"MostRequestedPriority": 50}
-        newer = {
-            **lab.start.scheduler,
-            "release": "1.20",
-            "profile": {"apiVersion": "kubescheduler.config.k8s.io/v1"},
-        }
-        found = ask(lab, "simulate", replace(state, scheduler=newer))
-        assert (found["rules"]["weights"], found["rules"]["reads"]) == ({"ImageLocality": 7}, ["v1beta1"])
-
-    def test_a_policy_is_not_dropped_in_silence(self, tmp_path):
-        """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of
-        one."""
-        file = tmp_path / "policy.json"
-        file.write_text('{"kind": "Policy", "apiVersion": "v1"}')
-        with pytest.raises(
-            KubeclassicError,
-            match=r"release 1\.20 runs a profile in the lab, which `kubeclassic policy migrate` makes",
-        ):
-            example_lab("1.20", policy=file)
+@pytest.mark.parametrize("release", ["1.15", "1.21", "1.27"])
+def test_rules_can_be_loaded_again(release):
+    """The saved Policy or profile, loaded again, gives the same placement."""
+    lab = example_lab(release)
+    state = replace(
+        lab.start, weights=dict.fromkeys(list(StateRules(lab.spec, lab.start).known.scorers)[:3], 9)
+    )
+    text = ask(lab, "save", state)["lab-rules.json"]
+    loaded = {
+        key: value
+        for key, value in ask(lab, "load", state, text=text, name="saved").items()
+        if key != "seconds"
+    }
+    assert answered(lab, replace(lab.start, scheduler={**lab.start.scheduler, **loaded})) == answered(
+        lab, state
+    )
 
 
-class TestQuestions:
-    def test_why_and_the_list_say_the_same(self):
-        """Why a pod goes somewhere names the node where it is; of a node that turns it down the reason."""
-        lab = example_lab()
-        found = ask(lab, "simulate", lab.start)
-        for one in found["pods"]:
-            told = ask(lab, "explain", lab.start, pod=one["pod"])
-            assert (told["host"], told["error"]) == (one["host"], one["error"])
-        told = ask(lab, "explain", lab.start, pod="shop/cache-wkw9cj5hqm-1", node="gpu-b1")
-        assert told["verdict"].startswith(
-            "shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate"
-        )
+def test_another_release_keeps_what_it_knows():
+    """Weights of rules that the release has count, others do not; a profile in another version gives way
+    to the default one."""
+    lab = example_lab()
+    state = replace(lab.start, weights={"MostRequestedPriority": 50, "ImageLocality": 7})
+    assert ask(lab, "simulate", state)["rules"]["weights"] == {"MostRequestedPriority": 50}
+    newer = {
+        **lab.start.scheduler,
+        "release": "1.20",
+        "profile": {"apiVersion": "kubescheduler.config.k8s.io/v1"},
+    }
+    found = ask(lab, "simulate", replace(state, scheduler=newer))
+    assert (found["rules"]["weights"], found["rules"]["reads"]) == ({"ImageLocality": 7}, ["v1beta1"])
 
-    def test_what_helps_does(self):
-        """Each suggestion that is an edit gives the pod the node that it names, but where it says that
-        another pod takes it."""
-        lab = example_lab()
-        found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
-        tried = [
-            (one["host"], answered(lab, replace(lab.start, edits=tuple(one["patch"])))[REPORT][0])
-            for one, (_, _, is_edit) in zip(found["suggestions"], found["told"], strict=True)
-            if is_edit and one["evictedBy"] is None and "takenBy" not in one
-        ]
-        assert tried
-        assert [host for host, _ in tried] == [host for _, host in tried]
 
-    def test_added_pods_and_manifests(self):
-        """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are
-        told in one line."""
-        lab = example_lab("1.27")
-        state = replace(lab.start, pods=(PODS,))
-        names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
-        assert len(names) == 2
-        written = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
-        pod = manifest("Pod", "more", apiVersion="v1", spec=written["spec"])
-        assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
-        for question, options in (
-            ("manifest", {"kind": "Node", "name": "nope"}),
-            ("explain", {"pod": "nope"}),
-        ):
-            with pytest.raises(KubeclassicError, match="nope"):
-                ask(lab, question, state, **options)
+def test_a_policy_is_not_dropped_in_silence(tmp_path):
+    """1.17 to 1.22 read Policies, which the lab runs up to 1.16 only: it says what makes a profile of
+    one."""
+    file = tmp_path / "policy.json"
+    file.write_text('{"kind": "Policy", "apiVersion": "v1"}')
+    with pytest.raises(
+        KubeclassicError,
+        match=r"release 1\.20 runs a profile in the lab, which `kubeclassic policy migrate` makes",
+    ):
+        example_lab("1.20", policy=file)
 
-    def test_only_what_differs_is_sent(self):
-        """A page that follows step by step has the rows of a page that is opened now, and gets only those
-        that differ."""
-        lab = example_lab("1.27")
-        draw = random.Random(5)
-        found = ask(lab, "simulate", lab.start)
-        page = shown({}, found)
-        number = found["cluster"]["number"]
-        state = lab.start
-        found = ask(lab, "simulate", replace(state, edits=("node general-a1 unschedulable=true",)), number)
-        assert [row[:2] for row in found["cluster"]["rows"]] == [["Node", "general-a1"]]
-        for _ in range(40):
-            with contextlib.suppress(KubeclassicError):
-                after = moved(lab, state, (draw.randrange(14), draw.randrange(1000), draw.randrange(13)))
-                found = ask(lab, "simulate", after, number)
-                state = after
-                page = shown(page, found)
-                number = found["cluster"]["number"] if found["cluster"] else number
-                assert page == shown({}, ask(lab, "simulate", state))
+
+# --- Questions ----------------------------------------------------------------------------------------------
+
+
+def test_why_and_the_list_say_the_same():
+    """Why a pod goes somewhere names the node where it is; of a node that turns it down the reason."""
+    lab = example_lab()
+    found = ask(lab, "simulate", lab.start)
+    for one in found["pods"]:
+        told = ask(lab, "explain", lab.start, pod=one["pod"])
+        assert (told["host"], told["error"]) == (one["host"], one["error"])
+    told = ask(lab, "explain", lab.start, pod="shop/cache-wkw9cj5hqm-1", node="gpu-b1")
+    assert told["verdict"].startswith(
+        "shop/cache-wkw9cj5hqm-1 does not fit on gpu-b1: node(s) had taints that the pod didn't tolerate"
+    )
+
+
+def test_what_helps_does():
+    """Each suggestion that is an edit gives the pod the node that it names, but where it says that
+    another pod takes it."""
+    lab = example_lab()
+    found = ask(lab, "explain", lab.start, pod=REPORT, what_if=True)
+    tried = [
+        (one["host"], answered(lab, replace(lab.start, edits=tuple(one["patch"])))[REPORT][0])
+        for one, (_, _, is_edit) in zip(found["suggestions"], found["told"], strict=True)
+        if is_edit and one["evictedBy"] is None and "takenBy" not in one
+    ]
+    assert tried
+    assert [host for host, _ in tried] == [host for _, host in tried]
+
+
+def test_added_pods_and_manifests():
+    """A workload that is added waits with its pods; a pod is counted by its manifest; unknown names are
+    told in one line."""
+    lab = example_lab("1.27")
+    state = replace(lab.start, pods=(PODS,))
+    names = [pod for pod in answered(lab, state) if pod.startswith("default/added-")]
+    assert len(names) == 2
+    written = ask(lab, "manifest", state, kind="Pod", name=names[0])["manifest"]
+    pod = manifest("Pod", "more", apiVersion="v1", spec=written["spec"])
+    assert ask(lab, "capacity", state, pod=pod, pending_first=True, max_limit=5)["fits"] == 5
+    for question, options in (("manifest", {"kind": "Node", "name": "nope"}), ("explain", {"pod": "nope"})):
+        with pytest.raises(KubeclassicError, match="nope"):
+            ask(lab, question, state, **options)
+
+
+def test_only_what_differs_is_sent():
+    """A page that follows step by step has the rows of a page that is opened now, and gets only those
+    that differ."""
+    lab = example_lab("1.27")
+    draw = random.Random(5)
+    found = ask(lab, "simulate", lab.start)
+    page = shown({}, found)
+    number = found["cluster"]["number"]
+    state = lab.start
+    found = ask(lab, "simulate", replace(state, edits=("node general-a1 unschedulable=true",)), number)
+    assert [row[:2] for row in found["cluster"]["rows"]] == [["Node", "general-a1"]]
+    for _ in range(40):
+        with contextlib.suppress(KubeclassicError):
+            after = moved(lab, state, (draw.randrange(14), draw.randrange(1000), draw.randrange(13)))
+            found = ask(lab, "simulate", after, number)
+            state = after
+            page = shown(page, found)
+            number = found["cluster"]["number"] if found["cluster"] else number
+            assert page == shown({}, ask(lab, "simulate", state))
 
 
 def shown(page, found):

@@ -51,65 +51,67 @@ def read(*given, known=()):
     )
 
 
-class TestCopies:
-    def test_a_copy_is_healthy(self):
-        """A copy of a node that is cordoned and not ready is neither, and keeps its labels and its own
-        taints."""
-        (kind,) = read("like:a", known=(obj(SICK),))
-        (made,) = kind.copies(1)
-        assert isinstance(made, Node)
-        assert (made.name, dict(made.labels), made.metadata.uid) == (
-            "a-1",
-            {HOSTNAME: "a-1", "zone": "z"},
-            "",
-        )
-        assert (
-            [taint.key for taint in made.spec.taints],
-            made.spec.unschedulable,
-            made.spec.provider_id,
-        ) == (["own"], False, "")
-        assert [(found.type, found.status) for found in made.status.conditions] == [
-            ("Ready", "True"),
-            ("MemoryPressure", "False"),
-        ]
-        assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
+# --- Copies -------------------------------------------------------------------------------------------------
 
-    def test_names_in_use_are_not_taken(self):
-        """Copies leave out names that other nodes have."""
-        (kind,) = read("like:a", known=(node("a"), node("a-2")))
-        assert kind.names(3) == ["a-1", "a-3", "a-4"]
 
-    def test_csi_drivers_come_along(self):
-        """A copy has the CSI drivers of its source, with their limits."""
-        drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
-        (kind,) = read("like:a", known=(node("a"), drivers))
-        assert [(type(item), item.name) for item in kind.copies(2)] == [
-            (Node, "a-1"),
-            (CSINode, "a-1"),
-            (Node, "a-2"),
-            (CSINode, "a-2"),
-        ]
+def test_a_copy_is_healthy():
+    """A copy of a node that is cordoned and not ready is neither, and keeps its labels and its own
+    taints."""
+    (kind,) = read("like:a", known=(obj(SICK),))
+    (made,) = kind.copies(1)
+    assert isinstance(made, Node)
+    assert (made.name, dict(made.labels), made.metadata.uid) == ("a-1", {HOSTNAME: "a-1", "zone": "z"}, "")
+    assert ([taint.key for taint in made.spec.taints], made.spec.unschedulable, made.spec.provider_id) == (
+        ["own"],
+        False,
+        "",
+    )
+    assert [(found.type, found.status) for found in made.status.conditions] == [
+        ("Ready", "True"),
+        ("MemoryPressure", "False"),
+    ]
+    assert (made.status.images, made.status.allocatable["cpu"].milli_value()) == ((), 4000)
 
-    def test_a_template_may_have_csi_drivers_beside_it(self):
-        """A file may hold the CSINode of its node."""
-        documents = [manifest(kind, "a") for kind in ("Node", "CSINode")]
-        loaded = load_documents([Document(document, "here") for document in documents])
-        (kind,) = kinds_of([("here", loaded)], (), {})
-        assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
 
-    def test_host_names_tell_new_nodes_apart(self):
-        """Pods that keep apart by host name go on different new nodes."""
-        apart = {
-            "podAntiAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": [
-                    {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
-                ]
-            }
+def test_names_in_use_are_not_taken():
+    """Copies leave out names that other nodes have."""
+    (kind,) = read("like:a", known=(node("a"), node("a-2")))
+    assert kind.names(3) == ["a-1", "a-3", "a-4"]
+
+
+def test_csi_drivers_come_along():
+    """A copy has the CSI drivers of its source, with their limits."""
+    drivers = obj(manifest("CSINode", "a", spec={"drivers": [{"name": "d", "nodeID": "n"}]}))
+    (kind,) = read("like:a", known=(node("a"), drivers))
+    assert [(type(item), item.name) for item in kind.copies(2)] == [
+        (Node, "a-1"),
+        (CSINode, "a-1"),
+        (Node, "a-2"),
+        (CSINode, "a-2"),
+    ]
+
+
+def test_a_template_may_have_csi_drivers_beside_it():
+    """A file may hold the CSINode of its node."""
+    documents = [manifest(kind, "a") for kind in ("Node", "CSINode")]
+    loaded = load_documents([Document(document, "here") for document in documents])
+    (kind,) = kinds_of([("here", loaded)], (), {})
+    assert [type(item) for item in kind.copies(1)] == [Node, CSINode]
+
+
+def test_host_names_tell_new_nodes_apart():
+    """Pods that keep apart by host name go on different new nodes."""
+    apart = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
+            ]
         }
-        template = pod("web", labels={"app": "web"}, affinity=apart)
-        assert add_nodes(
-            Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4
-        ).added == {"a": 3}
+    }
+    template = pod("web", app="web", affinity=apart)
+    assert add_nodes(Cluster([node("a", labels={HOSTNAME: "a"})]), "like:a", pod=template, pods=4).added == {
+        "a": 3
+    }
 
 
 DAEMON = manifest(
@@ -143,49 +145,48 @@ def agent(on, **metadata):
     owner = {"kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
     meta = {"ownerReferences": [owner], **metadata}
     return pod(
-        f"agent-{on}",
-        on=on,
-        namespace="kube-system",
-        requests={"cpu": "1"},
-        nodeSelector={"disk": "ssd"},
-        metadata=meta,
+        f"agent-{on}", on=on, namespace="kube-system", cpu="1", nodeSelector={"disk": "ssd"}, metadata=meta
     )
 
 
-class TestDaemonSets:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    def test_their_pods_take_room(self, release):
-        """A DaemonSet's pod is on each new node that its selector takes, so that less fits there."""
-        found = add_nodes([HDD, DAEMON], [SSD], scheduler=release, pod=WEB, pods=6)
-        assert (found.added, found.record()["daemons"]) == ({"ssd": 4}, {"ssd": ["kube-system/agent"]})
-        assert {row["requested"]["cpu"] for row in found.record()["nodes"]} == {3000}
-        assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
+# --- Daemon sets --------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize(
-        "kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}]
-    )
-    def test_their_pods_tell_without_a_manifest(self, kind):
-        """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another
-        those that its taints take."""
-        cluster = Cluster(
-            [node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False
-        )
-        found = add_nodes(cluster, [kind], pod=WEB, pods=6, defaults=False)
-        assert next(iter(found.record()["daemons"].values())) == ["kube-system/agent"]
-        assert sum(found.added.values()) == 3
 
-    @pytest.mark.parametrize(
-        "name, metadata", [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})]
+@pytest.mark.parametrize("release", ALL_RELEASES)
+def test_their_pods_take_room(release):
+    """A DaemonSet's pod is on each new node that its selector takes, so that less fits there."""
+    found = add_nodes([HDD, DAEMON], [SSD], scheduler=release, pod=WEB, pods=6)
+    assert (found.added, found.record()["daemons"]) == ({"ssd": 4}, {"ssd": ["kube-system/agent"]})
+    assert {row["requested"]["cpu"] for row in found.record()["nodes"]} == {3000}
+    assert add_nodes([SSD, DAEMON], [HDD], scheduler=release, pod=WEB, pods=5).added == {"hdd": 2}
+
+
+@pytest.mark.parametrize(
+    "kind", ["like:ssd", {**SSD, "metadata": {"name": "new", "labels": {"disk": "ssd"}}}]
+)
+def test_their_pods_tell_without_a_manifest(kind):
+    """Of a DaemonSet without a manifest its pods tell: a copy of a node has those of the node, another
+    those that its taints take."""
+    cluster = Cluster(
+        [node("ssd", labels={"disk": "ssd"}, cpu="4"), node("hdd", cpu="4"), agent("ssd")], defaults=False
     )
-    def test_a_copy_without_such_a_pod(self, name, metadata):
-        """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not
-        count."""
-        cluster = Cluster(
-            [node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False
-        )
-        assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {
-            name: []
-        }
+    found = add_nodes(cluster, [kind], pod=WEB, pods=6, defaults=False)
+    assert next(iter(found.record()["daemons"].values())) == ["kube-system/agent"]
+    assert sum(found.added.values()) == 3
+
+
+@pytest.mark.parametrize(
+    "name, metadata", [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})]
+)
+def test_a_copy_without_such_a_pod(name, metadata):
+    """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not
+    count."""
+    cluster = Cluster(
+        [node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False
+    )
+    assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {
+        name: []
+    }
 
 
 @pytest.mark.parametrize("cost", [2.5, "2.5", Decimal("2.5")])

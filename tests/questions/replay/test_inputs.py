@@ -43,85 +43,95 @@ def pods(inputs):
     }
 
 
-class TestTimesOnObjects:
-    @pytest.mark.parametrize(
-        "choice, wanted",
-        [
-            (reading(), (100.0, Lifetime(runs_for=120.0))),
-            (reading(as_recorded=True), (100.0, Lifetime(leaves_at=400.0))),
-            (reading(compress=10.0), (10.0, Lifetime(runs_for=12.0))),
-            (reading(ignore_times=True), (0.0, Lifetime())),
-            (reading(ignore_times=True, run_time=5.0), (0.0, Lifetime(runs_for=5.0))),
-        ],
+# --- Times on objects ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "choice, wanted",
+    [
+        (reading(), (100.0, Lifetime(runs_for=120.0))),
+        (reading(as_recorded=True), (100.0, Lifetime(leaves_at=400.0))),
+        (reading(compress=10.0), (10.0, Lifetime(runs_for=12.0))),
+        (reading(ignore_times=True), (0.0, Lifetime())),
+        (reading(ignore_times=True, run_time=5.0), (0.0, Lifetime(runs_for=5.0))),
+    ],
+)
+def test_of_a_pod(tmp_path, choice, wanted):
+    """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as
+    options say."""
+    assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
+
+
+def test_of_a_node(tmp_path):
+    """Nodes come and go by the same annotations."""
+    times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
+    with pytest.raises(
+        ManifestError, match=r'annotations\[kubeclassic/creation-time\]: expected seconds, or .*, got "10s"'
+    ):
+        of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
+    times = times.replace("10s", "'10'")
+    inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
+    assert [(event.time, event.verb) for event in inputs.events] == [(10, "Add"), (20, "Delete")]
+
+
+def test_finished_pods_take_no_part(tmp_path):
+    """Pods that have finished, and other schedulers' waiting pods, are ignored and counted."""
+    done = "---\nkind: Pod\nmetadata: {name: done}\nstatus: {phase: Failed}\n"
+    other = "---\nkind: Pod\nmetadata: {name: other}\nspec: {schedulerName: mine}\n"
+    inputs = of_file(tmp_path, NODE + done + other)
+    assert (pods(inputs), inputs.ignored) == ({}, {"finished": 1, "for another scheduler": 1})
+
+
+def test_workloads_and_priorities(tmp_path):
+    """Workloads stand for their pods, which get the priority of their class."""
+    text = (
+        "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n"
+        "---\nkind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n"
+        "spec: {replicas: 2, template: {metadata: {labels: {a: b}}, spec: {priorityClassName: high, containers: [{name: c}]}}}\n"
     )
-    def test_of_a_pod(self, tmp_path, choice, wanted):
-        """A pod comes and goes by its annotations: as long after its start as it ran, or when it went, or as
-        options say."""
-        assert pods(of_file(tmp_path, NODE + TIMED, choice=choice)) == {"web": wanted}
-
-    def test_of_a_node(self, tmp_path):
-        """Nodes come and go by the same annotations."""
-        times = "annotations: {kubeclassic/creation-time: 10s, kubeclassic/deletion-time: '20'}"
-        with pytest.raises(
-            ManifestError,
-            match=r'annotations\[kubeclassic/creation-time\]: expected seconds, or .*, got "10s"',
-        ):
-            of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
-        times = times.replace("10s", "'10'")
-        inputs = of_file(tmp_path, NODE.replace("name: a", f"name: a, {times}"))
-        assert [(event.time, event.verb) for event in inputs.events] == [(10, "Add"), (20, "Delete")]
-
-    def test_finished_pods_take_no_part(self, tmp_path):
-        """Pods that have finished, and other schedulers' waiting pods, are ignored and counted."""
-        done = "---\nkind: Pod\nmetadata: {name: done}\nstatus: {phase: Failed}\n"
-        other = "---\nkind: Pod\nmetadata: {name: other}\nspec: {schedulerName: mine}\n"
-        inputs = of_file(tmp_path, NODE + done + other)
-        assert (pods(inputs), inputs.ignored) == ({}, {"finished": 1, "for another scheduler": 1})
-
-    def test_workloads_and_priorities(self, tmp_path):
-        """Workloads stand for their pods, which get the priority of their class."""
-        text = (
-            "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 7\n"
-            "---\nkind: Deployment\napiVersion: apps/v1\nmetadata: {name: web}\n"
-            "spec: {replicas: 2, template: {metadata: {labels: {a: b}}, spec: {priorityClassName: high, containers: [{name: c}]}}}\n"
-        )
-        inputs = of_file(tmp_path, NODE + text)
-        assert [event.item.priority for event in inputs.events if isinstance(event.item, Pod)] == [7, 7]
+    inputs = of_file(tmp_path, NODE + text)
+    assert [event.item.priority for event in inputs.events if isinstance(event.item, Pod)] == [7, 7]
 
 
-class TestOpenb:
-    def files(self, tmp_path):
-        """The two files of a small trace."""
-        nodes = tmp_path / "nodes.csv"
-        pods = tmp_path / "pods.csv"
-        nodes.write_text(OPENB_NODES)
-        pods.write_text(OPENB_PODS)
-        return [pods, nodes]
+# --- Openb --------------------------------------------------------------------------------------------------
 
-    def test_times(self, tmp_path):
-        """A pod that ran runs as long again; one that never did leaves when it was given up."""
-        assert pods(read_inputs(self.files(tmp_path))) == {
-            "p": (10, Lifetime(runs_for=50)),
-            "q": (30, Lifetime(leaves_at=90)),
-        }
 
-    def test_as_recorded(self, tmp_path):
-        """With times as recorded all pods leave when they did."""
-        found = pods(read_inputs(self.files(tmp_path), reading(as_recorded=True)))
-        assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
+def files(tmp_path):
+    """The two files of a small trace."""
+    nodes = tmp_path / "nodes.csv"
+    pods = tmp_path / "pods.csv"
+    nodes.write_text(OPENB_NODES)
+    pods.write_text(OPENB_PODS)
+    return [pods, nodes]
 
-    def test_one_file_alone(self, tmp_path):
-        """Both files are needed."""
-        with pytest.raises(
-            ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
-        ):
-            read_inputs(self.files(tmp_path)[:1])
 
-    def test_replayed(self, tmp_path):
-        """A trace is replayed to its end."""
-        records = played(Replay(read_inputs(self.files(tmp_path)), engine()))
-        assert told(records, "Finished") == [(60, "openb/p")]
-        assert told(records, "Deleted") == [(90, "openb/q")]
+def test_times(tmp_path):
+    """A pod that ran runs as long again; one that never did leaves when it was given up."""
+    assert pods(read_inputs(files(tmp_path))) == {
+        "p": (10, Lifetime(runs_for=50)),
+        "q": (30, Lifetime(leaves_at=90)),
+    }
+
+
+def test_as_recorded(tmp_path):
+    """With times as recorded all pods leave when they did."""
+    found = pods(read_inputs(files(tmp_path), reading(as_recorded=True)))
+    assert found == {"p": (10, Lifetime(leaves_at=70)), "q": (30, Lifetime(leaves_at=90))}
+
+
+def test_one_file_alone(tmp_path):
+    """Both files are needed."""
+    with pytest.raises(
+        ManifestError, match=r"pods.csv: expected both CSV files of the trace, got none with nodes"
+    ):
+        read_inputs(files(tmp_path)[:1])
+
+
+def test_replayed(tmp_path):
+    """A trace is replayed to its end."""
+    records = played(Replay(read_inputs(files(tmp_path)), engine()))
+    assert told(records, "Finished") == [(60, "openb/p")]
+    assert told(records, "Deleted") == [(90, "openb/q")]
 
 
 def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod"):
@@ -130,64 +140,70 @@ def recorded(time, event, name, node_name="", phase="", word="object", kind="Pod
     return {"time": time, "event": event, word: item}
 
 
-class TestRecordings:
-    def test_seconds(self, tmp_path):
-        """Times may be numbers of seconds."""
-        text = lines(
-            recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web")
-        )
-        inputs = of_file(tmp_path, text, "events.jsonl")
-        assert [(event.time, event.verb, event.item.kind) for event in inputs.events] == [
-            (0, "Add", "Node"),
-            (2.5, "Add", "Pod"),
-            (9, "Delete", "Pod"),
-        ]
+# --- Recordings ---------------------------------------------------------------------------------------------
 
-    def test_the_simulators_recorder(self, tmp_path):
-        """Files of kube-scheduler-simulator's recorder have dates and say resource; the first date is the
-        beginning."""
-        days = ["2024-05-01T10:00:00.123456789Z", "2024-05-01T12:00:30.123456789+02:00"]
-        text = lines(
-            recorded(days[0], "Add", "a", kind="Node", word="resource"),
-            recorded(days[1], "Add", "web", word="resource"),
-        )
-        inputs = of_file(tmp_path, text, "record.jsonl")
-        assert [round(event.time, 3) for event in inputs.events] == [0, 30]
-        assert as_timestamp(inputs.origin) == "2024-05-01T10:00:00Z"
 
-    def test_pods_run_as_long_as_they_did(self, tmp_path):
-        """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left
-        out."""
-        text = lines(
-            recorded(0, "Add", "a", kind="Node"),
-            recorded(1, "Add", "web"),
-            recorded(5, "Update", "web", "x"),
-            recorded(25, "Update", "web", "x", "Succeeded"),
-            recorded(26, "Delete", "web"),
-            recorded(30, "Add", "web"),
-        )
-        inputs = of_file(tmp_path, text, "events.jsonl")
-        coming = [
-            (event.time, event.lifetime.runs_for)
-            for event in inputs.events
-            if event.verb == "Add" and isinstance(event.item, Pod)
-        ]
-        assert (coming, len(inputs.events)) == ([(1, 20), (30, None)], 4)
-        as_recorded = of_file(tmp_path, text, "events.jsonl", choice=reading(as_recorded=True))
-        assert len(as_recorded.events) == 6
+def test_seconds(tmp_path):
+    """Times may be numbers of seconds."""
+    text = lines(
+        recorded(0, "Add", "a", kind="Node"), recorded(2.5, "Add", "web"), recorded(9, "Delete", "web")
+    )
+    inputs = of_file(tmp_path, text, "events.jsonl")
+    assert [(event.time, event.verb, event.item.kind) for event in inputs.events] == [
+        (0, "Add", "Node"),
+        (2.5, "Add", "Pod"),
+        (9, "Delete", "Pod"),
+    ]
 
-    def test_with_manifests_and_from_standard_input(self, tmp_path):
-        """Manifests give what is there at first; one of the inputs may be piped in."""
-        (tmp_path / "nodes.yaml").write_text(NODE)
-        inputs = read_inputs(
-            [tmp_path / "nodes.yaml", "-"], stdin=io.BytesIO(lines(recorded(3, "Add", "web")).encode())
-        )
-        assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
 
-    def test_other_kinds(self, tmp_path):
-        """Events about kinds that scheduling does not read are ignored and counted."""
-        text = lines(recorded(0, "Add", "a", kind="Node"), recorded(0, "Add", "a", kind="Lease"))
-        assert of_file(tmp_path, text, "events.jsonl").ignored == {"events about other kinds": 1}
+def test_the_simulators_recorder(tmp_path):
+    """Files of kube-scheduler-simulator's recorder have dates and say resource; the first date is the
+    beginning."""
+    days = ["2024-05-01T10:00:00.123456789Z", "2024-05-01T12:00:30.123456789+02:00"]
+    text = lines(
+        recorded(days[0], "Add", "a", kind="Node", word="resource"),
+        recorded(days[1], "Add", "web", word="resource"),
+    )
+    inputs = of_file(tmp_path, text, "record.jsonl")
+    assert [round(event.time, 3) for event in inputs.events] == [0, 30]
+    assert as_timestamp(inputs.origin) == "2024-05-01T10:00:00Z"
+
+
+def test_pods_run_as_long_as_they_did(tmp_path):
+    """A pod that was bound and ended in the recording runs here for as long, and its recorded end is left
+    out."""
+    text = lines(
+        recorded(0, "Add", "a", kind="Node"),
+        recorded(1, "Add", "web"),
+        recorded(5, "Update", "web", "x"),
+        recorded(25, "Update", "web", "x", "Succeeded"),
+        recorded(26, "Delete", "web"),
+        recorded(30, "Add", "web"),
+    )
+    inputs = of_file(tmp_path, text, "events.jsonl")
+    coming = [
+        (event.time, event.lifetime.runs_for)
+        for event in inputs.events
+        if event.verb == "Add" and isinstance(event.item, Pod)
+    ]
+    assert (coming, len(inputs.events)) == ([(1, 20), (30, None)], 4)
+    as_recorded = of_file(tmp_path, text, "events.jsonl", choice=reading(as_recorded=True))
+    assert len(as_recorded.events) == 6
+
+
+def test_with_manifests_and_from_standard_input(tmp_path):
+    """Manifests give what is there at first; one of the inputs may be piped in."""
+    (tmp_path / "nodes.yaml").write_text(NODE)
+    inputs = read_inputs(
+        [tmp_path / "nodes.yaml", "-"], stdin=io.BytesIO(lines(recorded(3, "Add", "web")).encode())
+    )
+    assert [(event.time, type(event.item)) for event in inputs.events] == [(0, Node), (3, Pod)]
+
+
+def test_other_kinds(tmp_path):
+    """Events about kinds that scheduling does not read are ignored and counted."""
+    text = lines(recorded(0, "Add", "a", kind="Node"), recorded(0, "Add", "a", kind="Lease"))
+    assert of_file(tmp_path, text, "events.jsonl").ignored == {"events about other kinds": 1}
 
 
 BAD = [
@@ -230,17 +246,21 @@ def test_no_node(tmp_path):
         of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 
-class TestTimes:
-    @pytest.mark.parametrize("written", ["", "x", "1x", "-1", "nan", "inf", None, True, "1s 2s", [1]])
-    def test_no_durations(self, written):
-        """What is no duration is told from what is one."""
-        assert parse_duration(written) is None
+# --- Times --------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("written", ["", "2024-13-01T00:00:00Z", "2024-05-01", "T", None, False, {}])
-    def test_no_times(self, written):
-        """What is no time is told from what is one."""
-        assert parse_time(written) is None
 
-    def test_large_numbers_are_dates(self):
-        """A number of the size of today's seconds since 1970 is a date."""
-        assert parse_time(1.7e9) == (1.7e9, True)
+@pytest.mark.parametrize("written", ["", "x", "1x", "-1", "nan", "inf", None, True, "1s 2s", [1]])
+def test_no_durations(written):
+    """What is no duration is told from what is one."""
+    assert parse_duration(written) is None
+
+
+@pytest.mark.parametrize("written", ["", "2024-13-01T00:00:00Z", "2024-05-01", "T", None, False, {}])
+def test_no_times(written):
+    """What is no time is told from what is one."""
+    assert parse_time(written) is None
+
+
+def test_large_numbers_are_dates():
+    """A number of the size of today's seconds since 1970 is a date."""
+    assert parse_time(1.7e9) == (1.7e9, True)

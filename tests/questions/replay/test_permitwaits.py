@@ -13,7 +13,7 @@ GAVE_UP = "rejected due to timeout after waiting {} at plugin {}"
 
 def asking(name, cpu="1", *, priority=0, **answers):
     """A pod that asks for cpu and for which plugins answer so."""
-    return pod(name, requests={"cpu": cpu}, priority=priority, metadata={"annotations": answers})
+    return pod(name, cpu=cpu, priority=priority, metadata={"annotations": answers})
 
 
 def of(*events, until=None, **delays):
@@ -51,94 +51,103 @@ def condition(made, name):
     return marked.reason, marked.message
 
 
-class TestTimeouts:
-    def test_the_time_is_up(self):
-        """A pod that nobody allows is rejected when the shortest timeout is over, and its node is free again."""
-        made = of(
-            *there(node("a", cpu="1")), at(1, asking("one", Doorman="10", Second="5")), at(2, asking("two"))
-        )
-        records = steps_to(made, 6)
-        assert told(records, "WaitingOnPermit") == [(1, "default/one")]
-        assert messages(records, "one") == [(6, GAVE_UP.format("5s", "Second"))]
-        assert condition(made, "one") == ("Unschedulable", GAVE_UP.format("5s", "Second"))
-        assert told(records, "Scheduled") == [(6, "default/two")]
-        assert doorman(made.engine).reserved == {"two"}
-
-    def test_a_pod_that_waits_in_vain_does_not_keep_it_going(self):
-        """If nothing else is to come, a pod that is rejected again and again is given up; the others get the
-        node."""
-        waiting = [at(1, asking("one", Doorman="10")), at(2, asking("two", Doorman="20"))]
-        made = of(*there(node("a", cpu="1")), *waiting, at(3, asking("three", "2")))
-        records = played(made)
-        assert len(told(records, "WaitingOnPermit")) == 6
-        assert made.now < 300
-        assert doorman(made.engine).reserved == set()
-
-    def test_another_pod_of_its_name(self):
-        """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay
-        going either."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="10")))
-        steps_to(made, 2)
-        made.pods.arrive(asking("one", Doorman="10"), EVER)
-        played(made)
-        assert made.pods.held == 0
-
-    def test_it_is_tried_again_when_the_cluster_changes(self):
-        """As long as something is to come, it is tried again."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="10")), at(500, node("b")))
-        records = played(made)
-        assert any(time >= 500 for time, _ in told(records, "WaitingOnPermit"))
-
-    def test_those_that_lack_its_room_come_back(self):
-        """A pod that failed because of a reservation is tried when that is given back."""
-        made = of(
-            *there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two"), runs=3)
-        )
-        records = played(made)
-        assert told(records, "Scheduled") == [(11, "default/two")]
+# --- Timeouts -----------------------------------------------------------------------------------------------
 
 
-class TestWords:
-    def test_an_allowed_pod_is_bound(self):
-        """The binding goes on after the last word, with the delay of bindings."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="100")), binding=5.0)
-        steps_to(made, 7)
-        the_one(made.engine).allow("Doorman")
-        records = played(made)
-        assert (told(records, "Scheduled"), told(records, "Bound")) == (
-            [(7, "default/one")],
-            [(12, "default/one")],
-        )
-        assert made.cluster.tally.waits.tolist() == [6.0]
+def test_the_time_is_up():
+    """A pod that nobody allows is rejected when the shortest timeout is over, and its node is free again."""
+    made = of(
+        *there(node("a", cpu="1")), at(1, asking("one", Doorman="10", Second="5")), at(2, asking("two"))
+    )
+    records = steps_to(made, 6)
+    assert told(records, "WaitingOnPermit") == [(1, "default/one")]
+    assert messages(records, "one") == [(6, GAVE_UP.format("5s", "Second"))]
+    assert condition(made, "one") == ("Unschedulable", GAVE_UP.format("5s", "Second"))
+    assert told(records, "Scheduled") == [(6, "default/two")]
+    assert doorman(made.engine).reserved == {"two"}
 
-    def test_a_rejected_pod_waits_for_others(self):
-        """The pod itself is not moved by its own end, others are."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="100")))
-        steps_to(made, 7)
-        the_one(made.engine).reject("Second", "no room for you")
-        records = steps_to(made, 20)
-        assert messages(records, "one") == [(7, "no room for you")]
-        assert tuple(made.cluster.queue.pending) == (0, 0, 1)
 
-    def test_a_refusal_after_the_wait(self):
-        """A PreBind plugin can still reject it."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="100", preBind="no")))
-        steps_to(made, 7)
-        the_one(made.engine).allow("Doorman")
-        assert messages(steps_to(made, 8), "one") == [(7, "not bound")]
-        assert doorman(made.engine).reserved == set()
+def test_a_pod_that_waits_in_vain_does_not_keep_it_going():
+    """If nothing else is to come, a pod that is rejected again and again is given up; the others get the
+    node."""
+    waiting = [at(1, asking("one", Doorman="10")), at(2, asking("two", Doorman="20"))]
+    made = of(*there(node("a", cpu="1")), *waiting, at(3, asking("three", "2")))
+    records = played(made)
+    assert len(told(records, "WaitingOnPermit")) == 6
+    assert made.now < 300
+    assert doorman(made.engine).reserved == set()
 
-    def test_the_scheduler_goes_on_meanwhile(self):
-        """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its
-        steps come in order."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
-        steps_to(made, 7)
-        the_one(made.engine).allow("Doorman")
-        played(made)
-        seen = [step for step in doorman(made.engine).seen if step.startswith("Doorman")]
-        assert seen == [
-            f"Doorman {step}" for step in ("reserve one", "reserve two", "pre_bind two", "pre_bind one")
-        ]
+
+def test_another_pod_of_its_name():
+    """A pod that takes the place of one that waits, as a scenario may make it, does not keep the replay
+    going either."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="10")))
+    steps_to(made, 2)
+    made.pods.arrive(asking("one", Doorman="10"), EVER)
+    played(made)
+    assert made.pods.held == 0
+
+
+def test_it_is_tried_again_when_the_cluster_changes():
+    """As long as something is to come, it is tried again."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="10")), at(500, node("b")))
+    records = played(made)
+    assert any(time >= 500 for time, _ in told(records, "WaitingOnPermit"))
+
+
+def test_those_that_lack_its_room_come_back():
+    """A pod that failed because of a reservation is tried when that is given back."""
+    made = of(*there(node("a", cpu="1")), at(1, asking("one", Doorman="10")), at(2, asking("two"), runs=3))
+    records = played(made)
+    assert told(records, "Scheduled") == [(11, "default/two")]
+
+
+# --- Words --------------------------------------------------------------------------------------------------
+
+
+def test_an_allowed_pod_is_bound():
+    """The binding goes on after the last word, with the delay of bindings."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="100")), binding=5.0)
+    steps_to(made, 7)
+    the_one(made.engine).allow("Doorman")
+    records = played(made)
+    assert (told(records, "Scheduled"), told(records, "Bound")) == (
+        [(7, "default/one")],
+        [(12, "default/one")],
+    )
+    assert made.cluster.tally.waits.tolist() == [6.0]
+
+
+def test_a_rejected_pod_waits_for_others():
+    """The pod itself is not moved by its own end, others are."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="100")))
+    steps_to(made, 7)
+    the_one(made.engine).reject("Second", "no room for you")
+    records = steps_to(made, 20)
+    assert messages(records, "one") == [(7, "no room for you")]
+    assert tuple(made.cluster.queue.pending) == (0, 0, 1)
+
+
+def test_a_refusal_after_the_wait():
+    """A PreBind plugin can still reject it."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="100", preBind="no")))
+    steps_to(made, 7)
+    the_one(made.engine).allow("Doorman")
+    assert messages(steps_to(made, 8), "one") == [(7, "not bound")]
+    assert doorman(made.engine).reserved == set()
+
+
+def test_the_scheduler_goes_on_meanwhile():
+    """One pod is scheduled at a time, but bindings overlap: a pod that waits holds up nobody, and its
+    steps come in order."""
+    made = of(*there(node("a")), at(1, asking("one", Doorman="100")), at(2, asking("two")))
+    steps_to(made, 7)
+    the_one(made.engine).allow("Doorman")
+    played(made)
+    seen = [step for step in doorman(made.engine).seen if step.startswith("Doorman")]
+    assert seen == [
+        f"Doorman {step}" for step in ("reserve one", "reserve two", "pre_bind two", "pre_bind one")
+    ]
 
 
 @pytest.mark.parametrize("time", [5, 11])

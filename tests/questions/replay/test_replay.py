@@ -129,112 +129,124 @@ def test_what_happens(what):
     assert options.get("until") in (None, made.now)
 
 
-class TestRunning:
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_that_finishes_makes_room_for_one_that_waits(self, release):
-        """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
-        is over."""
-        events = [*there(small(cpu="1")), at(5, asking("one"), runs=60), at(10, asking("two"))]
-        records = played(replay(*events, release=release))
-        assert told(records, "Scheduled")[0] == (5, "default/one")
-        assert told(records, "Finished") == [(65, "default/one")]
-        ((time, name),) = told(records, "Scheduled")[1:]
-        assert (name, 65 <= time <= 66) == ("default/two", True)
-
-    def test_delays_add_up(self):
-        """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from
-        then."""
-        records = played(replay(*there(small()), at(1, asking("one"), runs=10), binding=2, startup=3))
-        assert [(record["time"], record["event"]) for record in records] == [
-            (1, "Arrived"),
-            (1, "Scheduled"),
-            (3, "Bound"),
-            (6, "Started"),
-            (16, "Finished"),
-        ]
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_keeps_its_place_until_it_is_bound(self, release):
-        """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
-        its place cannot expire."""
-        made = replay(
-            *there(small(cpu="1")),
-            at(0, asking("one")),
-            at(50, asking("two")),
-            release=release,
-            binding=100,
-            until=300,
-        )
-        records = played(made)
-        assert told(records, "Scheduled") == [(0, "default/one")]
-        assert told(records, "Bound") == [(100, "default/one")]
-        assert made.cluster.engine.cache.counts == (1, 1, 0)  # nodes, pods, assumed pods
-
-    def test_cycles_are_one_after_the_other(self):
-        """With a cycle time of a second, pods that come together are scheduled a second apart, and their
-        waits say so."""
-        made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
-        assert [time for time, _ in told(played(made), "Scheduled")] == [0, 1, 2, 3]
-        assert made.cluster.tally.wait_record() == {
-            "mean": 1.5,
-            "p50": 1.5,
-            "p90": 2.7,
-            "p95": 2.85,
-            "p99": 2.97,
-            "max": 3,
-        }
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_waits_end_while_the_scheduler_is_busy(self, release, tmp_path):
-        """A pod whose wait ends in the middle of a cycle is tried after it."""
-        made = Replay(of_file(tmp_path, BUSY), engine(release), Delays(cycle=0.7), until=400)
-        assert told(played(made), "Scheduled")
-        assert made.now == 400
-
-    def test_the_end_comes_though_pods_wait(self):
-        """Once nothing can change any more, a replay ends, be there pods that fit nowhere."""
-        made = replay(*there(small()), at(0, asking("big", cpu="3")))
-        played(made)
-        assert (made.cluster.ledger.waiting_pods, made.now < 100) == (1, True)
+# --- Running ------------------------------------------------------------------------------------------------
 
 
-class TestFailing:
-    @pytest.mark.parametrize("release, attempts", [("1.12", 2), ("1.13", 4)])
-    def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release, attempts):
-        """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
-        made = replay(
-            *there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release
-        )
-        played(made)
-        assert made.cluster.tally.failed_attempts == attempts
+@pytest.mark.parametrize("release", ALL)
+def test_a_pod_that_finishes_makes_room_for_one_that_waits(release):
+    """Where a node is full, the next pod waits for as long as the first one runs and until its back-off
+    is over."""
+    events = [*there(small(cpu="1")), at(5, asking("one"), runs=60), at(10, asking("two"))]
+    records = played(replay(*events, release=release))
+    assert told(records, "Scheduled")[0] == (5, "default/one")
+    assert told(records, "Finished") == [(65, "default/one")]
+    ((time, name),) = told(records, "Scheduled")[1:]
+    assert (name, 65 <= time <= 66) == ("default/two", True)
 
-    def test_the_same_failure_is_told_once(self):
-        """Attempts that fail with the same message are counted, and written once."""
-        made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")))
-        records = played(made)
-        assert [record["message"] for record in records if record["event"] == "FailedScheduling"] == [
-            "0/1 nodes are available: 1 Insufficient cpu.",
-            "0/2 nodes are available: 2 Insufficient cpu.",
-        ]
-        assert made.cluster.tally.failed_attempts > 2
 
-    @pytest.mark.parametrize("release", ENDS)
-    def test_what_cannot_have_changed_is_not_worked_out_again(self, tmp_path, release, monkeypatch):
-        """Repeating a failed attempt's answer on an unchanged cluster gives what working it out again gives."""
-        inputs = of_file(tmp_path, BUSY.replace("cpu: 900m", "cpu: 1900m"))
-        quick = Replay(inputs, engine(release), seed=1)
-        wanted = played(quick)
-        again = Replay(inputs, engine(release), seed=1)
-        monkeypatch.setattr(type(again.engine.flow), "can_repeat", lambda self, decision: False)
-        assert played(again) == wanted
-        assert again.engine.flow.order.one_pass().tolist() == quick.engine.flow.order.one_pass().tolist()
+def test_delays_add_up():
+    """A pod is bound after the binding delay, runs after the startup delay, and its run time counts from
+    then."""
+    records = played(replay(*there(small()), at(1, asking("one"), runs=10), binding=2, startup=3))
+    assert [(record["time"], record["event"]) for record in records] == [
+        (1, "Arrived"),
+        (1, "Scheduled"),
+        (3, "Bound"),
+        (6, "Started"),
+        (16, "Finished"),
+    ]
 
-    def test_who_left_without_a_node(self):
-        """Pods that are deleted while they wait are counted."""
-        big = asking("big", cpu="3")
-        made = replay(*there(small()), at(0, big), at(5, big, DELETE))
-        played(made)
-        assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
+
+@pytest.mark.parametrize("release", ALL)
+def test_a_pod_keeps_its_place_until_it_is_bound(release):
+    """However long its binding takes no other pod gets its place, and a bound pod is confirmed at once:
+    its place cannot expire."""
+    made = replay(
+        *there(small(cpu="1")),
+        at(0, asking("one")),
+        at(50, asking("two")),
+        release=release,
+        binding=100,
+        until=300,
+    )
+    records = played(made)
+    assert told(records, "Scheduled") == [(0, "default/one")]
+    assert told(records, "Bound") == [(100, "default/one")]
+    assert made.cluster.engine.cache.counts == (1, 1, 0)  # nodes, pods, assumed pods
+
+
+def test_cycles_are_one_after_the_other():
+    """With a cycle time of a second, pods that come together are scheduled a second apart, and their
+    waits say so."""
+    made = replay(*there(small(cpu="9")), *(at(0, asking(f"pod-{i}")) for i in range(4)), cycle=1)
+    assert [time for time, _ in told(played(made), "Scheduled")] == [0, 1, 2, 3]
+    assert made.cluster.tally.wait_record() == {
+        "mean": 1.5,
+        "p50": 1.5,
+        "p90": 2.7,
+        "p95": 2.85,
+        "p99": 2.97,
+        "max": 3,
+    }
+
+
+@pytest.mark.parametrize("release", ALL)
+def test_waits_end_while_the_scheduler_is_busy(release, tmp_path):
+    """A pod whose wait ends in the middle of a cycle is tried after it."""
+    made = Replay(of_file(tmp_path, BUSY), engine(release), Delays(cycle=0.7), until=400)
+    assert told(played(made), "Scheduled")
+    assert made.now == 400
+
+
+def test_the_end_comes_though_pods_wait():
+    """Once nothing can change any more, a replay ends, be there pods that fit nowhere."""
+    made = replay(*there(small()), at(0, asking("big", cpu="3")))
+    played(made)
+    assert (made.cluster.ledger.waiting_pods, made.now < 100) == (1, True)
+
+
+# --- Failing ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release, attempts", [("1.12", 2), ("1.13", 4)])
+def test_a_pod_is_tried_again_a_minute_after_it_failed(release, attempts):
+    """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""
+    made = replay(
+        *there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")), release=release
+    )
+    played(made)
+    assert made.cluster.tally.failed_attempts == attempts
+
+
+def test_the_same_failure_is_told_once():
+    """Attempts that fail with the same message are counted, and written once."""
+    made = replay(*there(small()), at(0, asking("big", cpu="3")), at(200, small("b", cpu="1")))
+    records = played(made)
+    assert [record["message"] for record in records if record["event"] == "FailedScheduling"] == [
+        "0/1 nodes are available: 1 Insufficient cpu.",
+        "0/2 nodes are available: 2 Insufficient cpu.",
+    ]
+    assert made.cluster.tally.failed_attempts > 2
+
+
+@pytest.mark.parametrize("release", ENDS)
+def test_what_cannot_have_changed_is_not_worked_out_again(tmp_path, release, monkeypatch):
+    """Repeating a failed attempt's answer on an unchanged cluster gives what working it out again gives."""
+    inputs = of_file(tmp_path, BUSY.replace("cpu: 900m", "cpu: 1900m"))
+    quick = Replay(inputs, engine(release), seed=1)
+    wanted = played(quick)
+    again = Replay(inputs, engine(release), seed=1)
+    monkeypatch.setattr(type(again.engine.flow), "can_repeat", lambda self, decision: False)
+    assert played(again) == wanted
+    assert again.engine.flow.order.one_pass().tolist() == quick.engine.flow.order.one_pass().tolist()
+
+
+def test_who_left_without_a_node():
+    """Pods that are deleted while they wait are counted."""
+    big = asking("big", cpu="3")
+    made = replay(*there(small()), at(0, big), at(5, big, DELETE))
+    played(made)
+    assert (made.cluster.tally.never_scheduled, made.cluster.tally.deleted) == (1, 1)
 
 
 @pytest.mark.parametrize("release", ALL)
@@ -255,53 +267,52 @@ def test_victims_leave_and_the_pod_gets_their_place(release, termination):
     assert 5 + termination <= time <= 5 + termination + 11
 
 
-class TestNodes:
-    def test_a_node_that_recovers_keeps_its_pods(self):
-        """A node that is back before the delay is over keeps its pods and takes new ones."""
-        events = [
-            *there(small(), asking("one", on="a")),
-            at(10, small(), FAIL),
-            at(12, asking("two")),
-            at(20, small(), RECOVER),
-        ]
-        records = played(replay(*events, failure=40))
-        assert told(records, "Evicted") == []
-        assert 20 <= told(records, "Scheduled")[0][0] <= 21
+# --- Nodes --------------------------------------------------------------------------------------------------
 
-    def test_a_drained_node_is_empty_and_stays_so(self):
-        """All pods but a DaemonSet's leave a drained node, and nobody comes."""
-        daemon = asking("d", on="a", metadata=owned("DaemonSet"))
-        made = replay(
-            *there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two"))
-        )
-        records = played(made)
-        assert told(records, "Evicted") == [(1, "default/one")]
-        assert [life.key for life in made.waiting] == ["default/two"]
 
-    def test_an_unknown_node(self):
-        """A failure of a node that is not there is bad input."""
-        with pytest.raises(
-            ManifestError, match="test: Fail: expected a node that exists at that time, got b"
-        ):
-            played(replay(*there(small()), at(1, small("b"), FAIL)))
+def test_a_node_that_recovers_keeps_its_pods():
+    """A node that is back before the delay is over keeps its pods and takes new ones."""
+    events = [
+        *there(small(), asking("one", on="a")),
+        at(10, small(), FAIL),
+        at(12, asking("two")),
+        at(20, small(), RECOVER),
+    ]
+    records = played(replay(*events, failure=40))
+    assert told(records, "Evicted") == []
+    assert 20 <= told(records, "Scheduled")[0][0] <= 21
 
-    def test_what_a_failed_node_takes_with_it(self):
-        """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
-        and its device given back."""
-        static = asking(
-            "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")}
-        )
-        always = asking(
-            "always",
-            on="a",
-            tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}],
-        )
-        events = [*there(small(), small("b"), static, always, *with_devices()), at(10, small(), FAIL)]
-        made = replay(*events, release="1.34", failure=40)
-        records = played(made)
-        assert told(records, "Evicted") == [(50, "default/infer")]
-        assert told(records, "Bound") == [(50, "default/infer-again1")]
-        assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
+
+def test_a_drained_node_is_empty_and_stays_so():
+    """All pods but a DaemonSet's leave a drained node, and nobody comes."""
+    daemon = asking("d", on="a", metadata=owned("DaemonSet"))
+    made = replay(*there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two")))
+    records = played(made)
+    assert told(records, "Evicted") == [(1, "default/one")]
+    assert [life.key for life in made.waiting] == ["default/two"]
+
+
+def test_an_unknown_node():
+    """A failure of a node that is not there is bad input."""
+    with pytest.raises(ManifestError, match="test: Fail: expected a node that exists at that time, got b"):
+        played(replay(*there(small()), at(1, small("b"), FAIL)))
+
+
+def test_what_a_failed_node_takes_with_it():
+    """A static pod and one whose first toleration has no end stay; a claim from a template is made anew,
+    and its device given back."""
+    static = asking(
+        "static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")}
+    )
+    always = asking(
+        "always", on="a", tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}]
+    )
+    events = [*there(small(), small("b"), static, always, *with_devices()), at(10, small(), FAIL)]
+    made = replay(*events, release="1.34", failure=40)
+    records = played(made)
+    assert told(records, "Evicted") == [(50, "default/infer")]
+    assert told(records, "Bound") == [(50, "default/infer-again1")]
+    assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
 
 
 def test_a_pod_in_the_replay_keeps_its_node():

@@ -3,7 +3,7 @@ user's plugins step by step."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import yaml
@@ -84,52 +84,54 @@ def test_its_gates_go():
     assert told(played(made), "Scheduled") == [(500, "default/held")]
 
 
-class TestPreemption:
-    def test_victims_that_take_their_time(self):
-        """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
-        node."""
-        low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
-        events = [
-            *there(node("a", cpu="2"), node("b", cpu="2")),
-            *low,
-            at(5, asking("high", cpu="2", priority=9)),
-        ]
-        # Something that brings the preemptor back while its victim is still there.
-        events.append(at(20, node("c", cpu="1"), "Add"))
-        made = newer(*events, termination=60.0)
-        records = played(made)
-        (preempting,) = [record for record in records if record["event"] == "Preempting"]
-        assert (preempting["time"], len(preempting["victims"])) == (5, 1)
-        assert told(records, "Scheduled")[2:] == [(65, "default/high")]
+# --- Preemption ---------------------------------------------------------------------------------------------
 
-    def test_a_victim_says_why(self):
-        """With gate PodDisruptionConditions, which is on, a victim that is leaving bears the condition."""
-        pods = [at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=9))]
-        made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
-        while made.step() and made.now < 30:
-            pass
-        victim = made.cluster.pod("default/low")
-        assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
-            ("DisruptionTarget", "True", "PreemptionByScheduler")
-        ]
 
-    @pytest.mark.parametrize(
-        "plugins, reason",
-        [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
-    )
-    def test_a_nomination_that_helps_no_more(self, plugins, reason):
-        """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
-        its status too."""
-        nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
-        made = of_engine(
-            scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated)
-        )
-        played(made)
-        left = made.cluster.pod("default/high")
-        assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
-        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
-            (reason, bool(plugins))
-        ]
+def test_victims_that_take_their_time():
+    """While its victims leave, the preemptor is nominated, does not preempt again, and then gets the
+    node."""
+    low = [at(0, asking(f"low-{i}", cpu="2")) for i in range(2)]
+    events = [
+        *there(node("a", cpu="2"), node("b", cpu="2")),
+        *low,
+        at(5, asking("high", cpu="2", priority=9)),
+    ]
+    # Something that brings the preemptor back while its victim is still there.
+    events.append(at(20, node("c", cpu="1"), "Add"))
+    made = newer(*events, termination=60.0)
+    records = played(made)
+    (preempting,) = [record for record in records if record["event"] == "Preempting"]
+    assert (preempting["time"], len(preempting["victims"])) == (5, 1)
+    assert told(records, "Scheduled")[2:] == [(65, "default/high")]
+
+
+def test_a_victim_says_why():
+    """With gate PodDisruptionConditions, which is on, a victim that is leaving bears the condition."""
+    pods = [at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=9))]
+    made = newer(*there(node("a", cpu="2")), *pods, termination=60.0)
+    while made.step() and made.now < 30:
+        pass
+    victim = made.cluster.pod("default/low")
+    assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [
+        ("DisruptionTarget", "True", "PreemptionByScheduler")
+    ]
+
+
+@pytest.mark.parametrize(
+    "plugins, reason",
+    [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")],
+)
+def test_a_nomination_that_helps_no_more(plugins, reason):
+    """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in
+    its status too."""
+    nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
+    made = of_engine(scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated))
+    played(made)
+    left = made.cluster.pod("default/high")
+    assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
+    assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [
+        (reason, bool(plugins))
+    ]
 
 
 class Steps(Plugin):
@@ -198,162 +200,167 @@ def claim(name, owner=""):
 USING = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
 
 
-class TestStepsOfAPlugin:
-    EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
-
-    def test_each_at_its_time(self):
-        """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the
-        same cycle's state."""
-        made, plugin = with_steps(*self.EVENTS, binding=5.0)
-        records = played(made)
-        assert plugin.seen == [(1, "reserve"), (1, "permit"), (6, "pre_bind"), (6, "bind"), (6, "post_bind")]
-        assert plugin.tokens == {"one"}
-        assert told(records, "Bound") == [(6, "default/one")]
-
-    def test_two_pods_at_once(self):
-        """Each pod's steps see what its own cycle left, though another pod's cycle came between."""
-        made, plugin = with_steps(*there(node("a")), at(1, asking("one")), at(2, asking("two")), binding=5.0)
-        played(made)
-        assert [point for _, point in plugin.seen] == [
-            "reserve",
-            "permit",
-            "reserve",
-            "permit",
-            "pre_bind",
-            "bind",
-            "post_bind",
-            "pre_bind",
-            "bind",
-            "post_bind",
-        ]
-        assert plugin.tokens == {"one", "two"}
-
-    @pytest.mark.parametrize("first", [False, True])
-    def test_volumes_between(self, first):
-        """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn
-        before the wait."""
-        made, plugin = with_steps(
-            *there(node("a"), obj(CLASS), claim("data")),
-            at(1, USING),
-            first=first,
-            binding=5.0,
-            provisioning=7.0,
-        )
-        records = played(made)
-        assert told(records, "Bound") == [(13, "default/one")]
-        assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
-
-    def test_a_refusal_before_the_volumes(self):
-        """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
-        made, plugin = with_steps(
-            *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0
-        )
-        plugin.answers["pre_bind"] = [unschedulable("never")] * 99
-        assert told(played(made), "VolumeProvisioned") == []
-        assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
-
-    @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
-    def test_a_refusal_is_undone(self, point):
-        """A pod that is turned down on its way is given back, and waits until something happens."""
-        made, plugin = with_steps(*self.EVENTS, at(50, node("b")), binding=5.0)
-        plugin.answers[point] = [unschedulable(f"no at {point}")]
-        records = played(made)
-        failed = next(record for record in records if record["event"] == "FailedScheduling")
-        assert (failed["message"], failed["time"]) == (f"no at {point}", 1 if point == "permit" else 6)
-        assert [name for _, name in plugin.seen].count("unreserve") == 1
-        assert told(records, "Bound")[0][0] == 55
-
-    @pytest.mark.parametrize("point, seconds", [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)])
-    def test_what_goes_wrong_is_tried_again(self, point, seconds):
-        """After an error on the way of the binding the pod backs off and is tried again by itself; before, it
-        waits for any event."""
-        made, plugin = with_steps(*self.EVENTS, at(50, node("b")), binding=5.0)
-        plugin.answers[point] = [error("broken")]
-        records = played(made)
-        failed = next(record for record in records if record["event"] == "FailedScheduling")
-        shown = {"reserve": "Reserve", "permit": "Permit", "pre_bind": "PreBind", "bind": "Bind"}[point]
-        assert (failed["message"], failed["time"]) == (f'running {shown} plugin "Steps": broken', seconds)
-        again = told(records, "Scheduled")[-1][0]
-        assert again == 50 if seconds == 1 else seconds < again <= seconds + 2
-
-    def test_room_that_is_given_back(self):
-        """A pod that lacked the room which another had reserved in vain is tried when that is given back."""
-        made, plugin = with_steps(
-            *there(node("a", cpu="1")), at(1, asking("one")), at(2, asking("two"), runs=5), binding=5.0
-        )
-        plugin.answers["bind"] = [unschedulable("no")]
-        assert told(played(made), "Scheduled")[:2] == [(1, "default/one"), (6, "default/two")]
-
-    def test_a_pod_that_goes_meanwhile(self):
-        """A pod that is deleted while it is being bound is given back too."""
-        made, plugin = with_steps(
-            *self.EVENTS[:2], at(3, asking("one"), DELETE), at(4, asking("two"), runs=1), binding=5.0
-        )
-        records = played(made)
-        assert plugin.seen[2] == (3, "unreserve")
-        assert (4, "default/two") in told(records, "Scheduled")
+# --- Steps of APlugin ---------------------------------------------------------------------------------------
 
 
-class TestVolumes:
-    SCRATCH: ClassVar[Any] = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC}}}]
+EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
 
-    def test_a_generic_ephemeral_volume(self):
-        """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as
-        does the volume."""
-        using = asking("db", volumes=self.SCRATCH)
-        made = newer(
-            *there(node("a"), obj(CLASS)),
-            at(1, using, runs=50),
-            at(3, claim("db-scratch", owner="db")),
-            provisioning=7.0,
-        )
-        records = played(made)
-        assert told(records, "Scheduled") == [(1, "default/db")]
-        assert told(records, "VolumeProvisioned") == [(8, "a")]
-        assert told(records, "Bound") == [(8, "default/db")]
-        assert told(records, "Finished") == [(58, "default/db")]
-        assert (len(made.engine.listings.claims), len(made.engine.listings.volumes)) == (0, 0)
 
-    def test_the_default_class(self):
-        """A template without a class gets the default one."""
-        marked = CLASS | {
-            "metadata": {
-                "name": "late",
-                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
-            }
+def test_each_at_its_time():
+    """Reserve and Permit belong to the decision; PreBind, Bind and PostBind come with the binding, in the
+    same cycle's state."""
+    made, plugin = with_steps(*EVENTS, binding=5.0)
+    records = played(made)
+    assert plugin.seen == [(1, "reserve"), (1, "permit"), (6, "pre_bind"), (6, "bind"), (6, "post_bind")]
+    assert plugin.tokens == {"one"}
+    assert told(records, "Bound") == [(6, "default/one")]
+
+
+def test_two_pods_at_once():
+    """Each pod's steps see what its own cycle left, though another pod's cycle came between."""
+    made, plugin = with_steps(*there(node("a")), at(1, asking("one")), at(2, asking("two")), binding=5.0)
+    played(made)
+    assert [point for _, point in plugin.seen] == [
+        "reserve",
+        "permit",
+        "reserve",
+        "permit",
+        "pre_bind",
+        "bind",
+        "post_bind",
+        "pre_bind",
+        "bind",
+        "post_bind",
+    ]
+    assert plugin.tokens == {"one", "two"}
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_volumes_between(first):
+    """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn
+    before the wait."""
+    made, plugin = with_steps(
+        *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=first, binding=5.0, provisioning=7.0
+    )
+    records = played(made)
+    assert told(records, "Bound") == [(13, "default/one")]
+    assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
+
+
+def test_a_refusal_before_the_volumes():
+    """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
+    made, plugin = with_steps(
+        *there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0
+    )
+    plugin.answers["pre_bind"] = [unschedulable("never")] * 99
+    assert told(played(made), "VolumeProvisioned") == []
+    assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
+
+
+@pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
+def test_a_refusal_is_undone(point):
+    """A pod that is turned down on its way is given back, and waits until something happens."""
+    made, plugin = with_steps(*EVENTS, at(50, node("b")), binding=5.0)
+    plugin.answers[point] = [unschedulable(f"no at {point}")]
+    records = played(made)
+    failed = next(record for record in records if record["event"] == "FailedScheduling")
+    assert (failed["message"], failed["time"]) == (f"no at {point}", 1 if point == "permit" else 6)
+    assert [name for _, name in plugin.seen].count("unreserve") == 1
+    assert told(records, "Bound")[0][0] == 55
+
+
+@pytest.mark.parametrize("point, seconds", [("reserve", 1), ("permit", 1), ("pre_bind", 6), ("bind", 6)])
+def test_what_goes_wrong_is_tried_again(point, seconds):
+    """After an error on the way of the binding the pod backs off and is tried again by itself; before, it
+    waits for any event."""
+    made, plugin = with_steps(*EVENTS, at(50, node("b")), binding=5.0)
+    plugin.answers[point] = [error("broken")]
+    records = played(made)
+    failed = next(record for record in records if record["event"] == "FailedScheduling")
+    shown = {"reserve": "Reserve", "permit": "Permit", "pre_bind": "PreBind", "bind": "Bind"}[point]
+    assert (failed["message"], failed["time"]) == (f'running {shown} plugin "Steps": broken', seconds)
+    again = told(records, "Scheduled")[-1][0]
+    assert again == 50 if seconds == 1 else seconds < again <= seconds + 2
+
+
+def test_room_that_is_given_back():
+    """A pod that lacked the room which another had reserved in vain is tried when that is given back."""
+    made, plugin = with_steps(
+        *there(node("a", cpu="1")), at(1, asking("one")), at(2, asking("two"), runs=5), binding=5.0
+    )
+    plugin.answers["bind"] = [unschedulable("no")]
+    assert told(played(made), "Scheduled")[:2] == [(1, "default/one"), (6, "default/two")]
+
+
+def test_a_pod_that_goes_meanwhile():
+    """A pod that is deleted while it is being bound is given back too."""
+    made, plugin = with_steps(
+        *EVENTS[:2], at(3, asking("one"), DELETE), at(4, asking("two"), runs=1), binding=5.0
+    )
+    records = played(made)
+    assert plugin.seen[2] == (3, "unreserve")
+    assert (4, "default/two") in told(records, "Scheduled")
+
+
+# --- Volumes ------------------------------------------------------------------------------------------------
+
+
+SCRATCH = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC}}}]
+
+
+def test_a_generic_ephemeral_volume():
+    """A claim is made for a pod's ephemeral volume, gets its volume with the pod, and goes with it, as
+    does the volume."""
+    using = asking("db", volumes=SCRATCH)
+    made = newer(
+        *there(node("a"), obj(CLASS)),
+        at(1, using, runs=50),
+        at(3, claim("db-scratch", owner="db")),
+        provisioning=7.0,
+    )
+    records = played(made)
+    assert told(records, "Scheduled") == [(1, "default/db")]
+    assert told(records, "VolumeProvisioned") == [(8, "a")]
+    assert told(records, "Bound") == [(8, "default/db")]
+    assert told(records, "Finished") == [(58, "default/db")]
+    assert (len(made.engine.listings.claims), len(made.engine.listings.volumes)) == (0, 0)
+
+
+def test_the_default_class():
+    """A template without a class gets the default one."""
+    marked = CLASS | {
+        "metadata": {"name": "late", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+    }
+    volumes = [
+        {
+            "name": "scratch",
+            "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC | {"storageClassName": None}}},
         }
-        volumes = [
-            {
-                "name": "scratch",
-                "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM_SPEC | {"storageClassName": None}}},
-            }
-        ]
-        made = newer(*there(node("a"), obj(marked)), at(1, asking("db", volumes=volumes)))
-        played(made)
-        (found,) = made.engine.listings.claims
-        assert (found.spec.storage_class_name, found.spec.volume_name) == ("late", "pvc-default-db-scratch")
+    ]
+    made = newer(*there(node("a"), obj(marked)), at(1, asking("db", volumes=volumes)))
+    played(made)
+    (found,) = made.engine.listings.claims
+    assert (found.spec.storage_class_name, found.spec.volume_name) == ("late", "pvc-default-db-scratch")
 
-    def test_a_claim_of_the_name_that_is_there(self):
-        """A claim that was not made for the pod stays, and keeps the pod waiting."""
-        made = newer(
-            *there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=self.SCRATCH))
-        )
-        (failed,) = [record for record in played(made) if record["event"] == "FailedScheduling"]
-        assert (
-            "PVC default/db-scratch was not created for pod default/db (pod is not owner)"
-            in failed["message"]
-        )
-        assert len(made.engine.listings.claims) == 1
 
-    def test_older_releases_know_no_such_volumes(self):
-        """They make no claims, and bind the pod without."""
-        made = replay(*there(node("a"), obj(CLASS)), at(1, asking("db", volumes=self.SCRATCH)))
-        assert told(played(made), "Bound") == [(1, "default/db")]
-        assert len(made.engine.listings.claims) == 0
+def test_a_claim_of_the_name_that_is_there():
+    """A claim that was not made for the pod stays, and keeps the pod waiting."""
+    made = newer(*there(node("a"), obj(CLASS), claim("db-scratch")), at(1, asking("db", volumes=SCRATCH)))
+    (failed,) = [record for record in played(made) if record["event"] == "FailedScheduling"]
+    assert "PVC default/db-scratch was not created for pod default/db (pod is not owner)" in failed["message"]
+    assert len(made.engine.listings.claims) == 1
 
-    def test_without_volume_binding(self):
-        """A profile without VolumeBinding binds pods whatever their claims lack."""
-        engine = scheduler(profile={"plugins": {"multiPoint": disabled("VolumeBinding")}})
-        records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, USING)))
-        assert told(records, "Bound") == [(1, "default/one")]
-        assert told(records, "VolumeProvisioned") == []
+
+def test_older_releases_know_no_such_volumes():
+    """They make no claims, and bind the pod without."""
+    made = replay(*there(node("a"), obj(CLASS)), at(1, asking("db", volumes=SCRATCH)))
+    assert told(played(made), "Bound") == [(1, "default/db")]
+    assert len(made.engine.listings.claims) == 0
+
+
+def test_without_volume_binding():
+    """A profile without VolumeBinding binds pods whatever their claims lack."""
+    engine = scheduler(profile={"plugins": {"multiPoint": disabled("VolumeBinding")}})
+    records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, USING)))
+    assert told(records, "Bound") == [(1, "default/one")]
+    assert told(records, "VolumeProvisioned") == []

@@ -16,8 +16,8 @@ def rows(every, until=None):
     """The time series of a pod that comes at 5, waits for one that runs until 12.5, and runs for 10 seconds."""
     made = replay(
         *there(node("a", cpu="2", memory="4Gi", pods="10")),
-        at(2.5, pod("one", requests={"cpu": "2"}), runs=10),
-        at(5, pod("two", requests={"cpu": "1"}), runs=10),
+        at(2.5, pod("one", cpu="2"), runs=10),
+        at(5, pod("two", cpu="1"), runs=10),
         release="1.13",
         until=until,
     )
@@ -142,9 +142,7 @@ def test_percentiles():
 
 def test_mean_use_is_over_time():
     """A node that is full for a quarter of the time is used to a quarter."""
-    made = replay(
-        *there(node("a", cpu="2")), at(0, pod("one", requests={"cpu": "2"}), runs=10), at(40, pod("late"))
-    )
+    made = replay(*there(node("a", cpu="2")), at(0, pod("one", cpu="2"), runs=10), at(40, pod("late")))
     played(made)
     use = made.cluster.tally.mean_use()
     assert use[0] == 0.25

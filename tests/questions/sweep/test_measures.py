@@ -24,28 +24,33 @@ def owned(name, owner):
     return Pod(metadata=ObjectMeta(name=name, namespace="a", owner_references=owners))
 
 
-class TestZoneSkew:
-    NODES = (node("n1", "east"), node("n2", "west"), node("n3", "north"), node("n4", ""))
+# --- Zone skew ----------------------------------------------------------------------------------------------
 
-    def skew(self, *hosts):
-        """The skew of pods by owner and node."""
-        return zone_skew(
-            self.NODES, [(owned(f"p{number}", owner), host) for number, (owner, host) in enumerate(hosts)]
-        )
 
-    def test_by_hand(self):
-        """Three in one zone and none in the others is 3; one in each is 0; their mean is 1.5."""
-        packed = [("x", "n1")] * 3
-        spread = [("y", "n1"), ("y", "n2"), ("y", "n3")]
-        assert self.skew(*packed) == 3
-        assert self.skew(*spread) == 0
-        assert self.skew(*packed, *spread) == 1.5
+NODES = (node("n1", "east"), node("n2", "west"), node("n3", "north"), node("n4", ""))
 
-    def test_what_does_not_count(self):
-        """Single pods, pods without an owner and pods on a node without a zone do not count; one zone has no
-        skew."""
-        assert self.skew(("x", "n1"), ("", "n1"), ("", "n1"), ("z", "n4"), ("z", "n4")) is None
-        assert zone_skew([node("n1", "east")], [(owned("p", "x"), "n1"), (owned("q", "x"), "n1")]) is None
+
+def skew(*hosts):
+    """The skew of pods by owner and node."""
+    return zone_skew(
+        NODES, [(owned(f"p{number}", owner), host) for number, (owner, host) in enumerate(hosts)]
+    )
+
+
+def test_by_hand():
+    """Three in one zone and none in the others is 3; one in each is 0; their mean is 1.5."""
+    packed = [("x", "n1")] * 3
+    spread = [("y", "n1"), ("y", "n2"), ("y", "n3")]
+    assert skew(*packed) == 3
+    assert skew(*spread) == 0
+    assert skew(*packed, *spread) == 1.5
+
+
+def test_what_does_not_count():
+    """Single pods, pods without an owner and pods on a node without a zone do not count; one zone has no
+    skew."""
+    assert skew(("x", "n1"), ("", "n1"), ("", "n1"), ("z", "n4"), ("z", "n4")) is None
+    assert zone_skew([node("n1", "east")], [(owned("p", "x"), "n1"), (owned("q", "x"), "n1")]) is None
 
 
 class TestTraces:

@@ -5,9 +5,7 @@ import yaml
 
 from kubeclassic.exceptions import KubeclassicError, ManifestError
 from kubeclassic.questions.sweep.spec import read_spec
-from tests.conftest import ROOT
-
-CLUSTER = str(ROOT / "examples" / "cluster")
+from tests.conftest import CLUSTER
 
 
 def written(folder, **sections):

@@ -25,51 +25,58 @@ def upgraded(**asked):
     return kubeclassic.upgrade(CLUSTER, "1.12", "1.29", steps=STEPS, **asked)
 
 
-class TestTheAnswer:
-    """What runs an upgrade does not change it."""
+# --- The answer ---------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("mode", MODES)
-    def test_by_an_executor(self, mode):
-        """An executor comes to the answer of this process."""
-        with ThreadPoolExecutor(1) as executor:
-            assert upgraded(mode=mode, executor=executor).document == upgraded(mode=mode).document
-
-    @pytest.mark.whole
-    def test_in_processes(self):
-        """Two processes print the bytes of one."""
-        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json", "--policy", str(POLICY))
-        one, other = (inside(*asked, *more) for more in ((), ("--jobs", "2")))
-        assert one.returncode == 1
-        assert "1.17" in one.stdout
-        assert (other.returncode, other.stdout) == (1, one.stdout)
-
-    @pytest.mark.whole
-    def test_on_dask(self):
-        """Two workers of Dask print the bytes of one process."""
-        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json")
-        with dask_cluster() as address:
-            assert inside(*asked, "--dask", address).stdout == inside(*asked).stdout
+# What runs an upgrade does not change it.
 
 
-class TestFailures:
-    """What goes wrong in another process is said as if it had happened in this one."""
+@pytest.mark.parametrize("mode", MODES)
+def test_by_an_executor(mode):
+    """An executor comes to the answer of this process."""
+    with ThreadPoolExecutor(1) as executor:
+        assert upgraded(mode=mode, executor=executor).document == upgraded(mode=mode).document
 
-    def test_an_error_of_the_input(self, monkeypatch):
-        """What a release refuses is an error of the input, with its text."""
 
-        def refuse(asked):
-            raise kubeclassic.KubeclassicError("no such thing")
+@pytest.mark.whole
+def test_in_processes():
+    """Two processes print the bytes of one."""
+    asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json", "--policy", str(POLICY))
+    one, other = (inside(*asked, *more) for more in ((), ("--jobs", "2")))
+    assert one.returncode == 1
+    assert "1.17" in one.stdout
+    assert (other.returncode, other.stdout) == (1, one.stdout)
 
-        monkeypatch.setattr(Upgrade, "led", refuse)
-        assert repr(_asked("locked").run(["steps", 1])) == "KubeclassicError('no such thing')"
 
-    def test_a_defect(self):
-        """A defect is none of the input."""
-        with (
-            ThreadPoolExecutor(1) as executor,
-            pytest.raises(RuntimeError, match="IndexError: list index out of range"),
-        ):
-            list(_asked("free").results([["steps", 99]], executor, SILENT))
+@pytest.mark.whole
+def test_on_dask():
+    """Two workers of Dask print the bytes of one process."""
+    asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json")
+    with dask_cluster() as address:
+        assert inside(*asked, "--dask", address).stdout == inside(*asked).stdout
+
+
+# --- Failures -----------------------------------------------------------------------------------------------
+
+# What goes wrong in another process is said as if it had happened in this one.
+
+
+def test_an_error_of_the_input(monkeypatch):
+    """What a release refuses is an error of the input, with its text."""
+
+    def refuse(asked):
+        raise kubeclassic.KubeclassicError("no such thing")
+
+    monkeypatch.setattr(Upgrade, "led", refuse)
+    assert repr(_asked("locked").run(["steps", 1])) == "KubeclassicError('no such thing')"
+
+
+def test_a_defect():
+    """A defect is none of the input."""
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(RuntimeError, match="IndexError: list index out of range"),
+    ):
+        list(_asked("free").results([["steps", 99]], executor, SILENT))
 
 
 def test_a_copy_comes_to_the_same():

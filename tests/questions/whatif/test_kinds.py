@@ -17,13 +17,12 @@ from kubeclassic.simulation.explain.explain import explain
 from kubeclassic.simulation.explain.subject import Subject
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
-from tests.conftest import ROOT
+from tests.conftest import CLUSTER, ROOT
 from tests.support.examplerules import example_modules
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 from tests.support.whatifbuild import ASKED, HOSTNAME, node, pod, taint
 
-EXAMPLE = str(ROOT / "examples" / "cluster")
 REPORT = "analytics/yearly-report"
 ZONE = "zone"
 GROUP = "kubescheduler.config.k8s.io/v1"
@@ -59,244 +58,255 @@ def patches(result, kind):
     return [text for each in result.suggestions if each.kind == kind for text in each.patch]
 
 
-class TestThePod:
-    def test_the_largest_container_gives_first(self):
-        """Of several containers the largest is lowered, by name; init containers only as far as they are
-        above what is free."""
-        asked = pod("asked")
-        sizes = (("big", "900m"), ("small", "300m"))
-        containers = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in sizes]
-        first = [
-            {"name": name, "resources": {"requests": {"cpu": cpu}}}
-            for name, cpu in (("load", "2"), ("check", "100m"))
-        ]
-        asked["spec"] |= {"containers": containers, "initContainers": first}
-        told = one(found(node("a"), asked), "request")
-        edits = "spec.initContainers[load].resources.requests.cpu=1 spec.containers[big].resources.requests.cpu=700m"
-        assert told.patch == (f"pod {ASKED} {edits}",)
-        assert told.change == "lower the request of cpu from 2 to 1"
-
-    def test_sidecars_stay_as_they_are(self):
-        """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
-        asked = pod("asked", 1500)
-        sidecar = yaml.safe_load("{name: mesh, restartPolicy: Always, resources: {requests: {cpu: 300m}}}")
-        asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
-        edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
-        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
-
-    def test_the_pod_as_a_whole_gives(self):
-        """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it
-        looks at the containers."""
-        asked = pod("asked", 1500)
-        asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
-        assert one(found(node("a"), asked, release="1.34"), "request").patch == (
-            f"pod {ASKED} spec.resources.requests.cpu=1",
-        )
-        assert one(found(node("a"), asked, release="1.27"), "request").patch == (
-            f"pod {ASKED} requests.cpu=1",
-        )
-
-    def test_several_resources_go_together(self):
-        """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is
-        not told."""
-        result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))
-        assert patches(result, "request") == [
-            f"pod {ASKED} requests.cpu=1 requests.memory=2Gi",
-            f"pod {ASKED} requests.cpu=500m",
-        ]
-
-    def test_extended_resources_keep_limits_equal(self):
-        """The limit of an extended resource goes down with its request."""
-        asked = pod("asked")
-        big = node("a")
-        asked["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 4}}
-        big["status"]["allocatable"]["nvidia.com/gpu"] = 2
-        assert patches(found(big, asked), "request") == [
-            f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"
-        ]
-
-    def test_selectors_and_terms(self):
-        """A key of the nodeSelector, an expression of the node affinity."""
-        expressions = [
-            {"key": "disk", "operator": "In", "values": ["ssd"]},
-            {"key": "pool", "operator": "Exists"},
-        ]
-        required = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
-        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-        result = found(node("a", labels={"pool": "x"}), pod("asked", affinity=affinity))
-        place = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]-"
-        assert patches(result, "nodeAffinity") == [f"pod {ASKED} {place}"]
-        assert patches(result, "label") == ["node a labels.disk=ssd"]
-        result = found(node("a"), pod("asked", nodeSelector={"disk": "ssd"}))
-        assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
-
-    @pytest.mark.parametrize("release, gates", [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
-    def test_spread(self, release, gates):
-        """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
-        result = found(*SPREAD, release=release, gates=gates)
-        begin = f"pod {ASKED} topologySpreadConstraints[0]"
-        assert patches(result, "spread") == [
-            f"{begin}.maxSkew=4",
-            f"{begin}.whenUnsatisfiable=ScheduleAnyway",
-        ]
-
-    def test_gates_ports_and_eviction(self):
-        """Scheduling gates and host ports go; a pod that evicts nobody may."""
-        result = found(node("a"), pod("asked", schedulingGates=[{"name": "quota"}]), release="1.27")
-        assert [each.kind for each in result.suggestions] == ["schedulingGates"]
-        result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80))
-        assert patches(result, "hostPort") == [f"pod {ASKED} spec.containers[main].ports[0].hostPort-"]
-        asked = pod("asked", 800, priority=9, preemptionPolicy="Never")
-        told = one(found(node("a"), pod("other", 800, nodeName="a"), asked, release="1.27"), "priority")
-        assert told.patch == (f"pod {ASKED} preemptionPolicy=PreemptLowerPriority",)
-        assert told.victims == ("default/other",)
+# --- The pod ------------------------------------------------------------------------------------------------
 
 
-class TestTheCluster:
-    def test_labels_that_say_what_a_node_is_stay(self):
-        """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
-        assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
-        zone = {"topology.kubernetes.io/zone": "x"}
-        assert (
-            patches(
-                found(
-                    node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)
-                ),
-                "label",
-            )
-            == []
-        )
-        assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == [
-            "node a labels.topology.kubernetes.io/zone=x"
-        ]
-
-    def test_a_pod_that_finds_another_node_moves(self):
-        """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
-        agent = pod("agent", 300, nodeName="a")
-        agent["metadata"]["ownerReferences"] = yaml.safe_load(
-            "[{kind: DaemonSet, name: agent, uid: '1', controller: true}]"
-        )
-        others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
-        result = found(
-            node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"})
-        )
-        assert patches(result, "move") == ["pod default/small nodeName=b"]
-        assert patches(result, "delete") == ["delete pod default/large"]
-        result = found(node("a"), *others, agent, pod("asked", 200))
-        assert patches(result, "delete") == ["delete pod default/small", "delete pod default/large"]
-
-    def test_a_new_node_runs_the_daemons(self):
-        """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
-        agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
-        for agent in agents:
-            agent["metadata"]["ownerReferences"] = [
-                {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
-            ]
-        fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
-        result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
-        assert patches(result, "addNode") == ["copy node large"]
-        assert one(result, "addNode").host == "large-1"
-
-    def test_the_example(self):
-        """For the yearly report: a larger node; what others need later costs them, or does not last."""
-        result = kubeclassic.what_if(EXAMPLE, REPORT)
-        plain = kubeclassic.simulate(EXAMPLE)
-        assert [one.is_costly for one in result.suggestions] == sorted(
-            one.is_costly for one in result.suggestions
-        )
-        first, second = [one for one in result.suggestions if one.is_costly][:2]
-        assert (first.patch, first.host) == ((f"pod {REPORT} requests.memory=28Gi",), "gpu-b1")
-        assert first.evicted_by == "kube-system/node-agent-gpu-b1"
-        assert first.effect.without_node == ("analytics/nightly-report-0", "analytics/nightly-report-1")
-        assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
-        assert second.evicted_by.startswith("shop/orders-")
-        for each in result.suggestions:
-            if each.disturbs < DISTURBS["rule"]:
-                found = kubeclassic.simulate(EXAMPLE, edits=each.patch)
-                outcome = found.outcomes[REPORT]
-                assert outcome.host == (each.host if each.evicted_by is None else None)
-                assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
-                assert (each.effect.placed, each.effect.placed_before) == (
-                    found.summary.placed,
-                    plain.summary.placed,
-                )
-                lost = {
-                    key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None
-                }
-                assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
-
-
-class TestTheScheduler:
-    def test_rules_of_a_policy(self):
-        """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
-        result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
-        assert patches(result, "rule") == [
-            "policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"
-        ]
-        tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
-        assert patches(tainted, "rule") == []
-
-    def test_plugins_of_a_profile(self):
-        """A plugin that is in the way is disabled."""
-        result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
-        assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
-
-    @pytest.mark.parametrize(
-        "release, wanted", [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
+def test_the_largest_container_gives_first():
+    """Of several containers the largest is lowered, by name; init containers only as far as they are
+    above what is free."""
+    asked = pod("asked")
+    sizes = (("big", "900m"), ("small", "300m"))
+    containers = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in sizes]
+    first = [
+        {"name": name, "resources": {"requests": {"cpu": cpu}}}
+        for name, cpu in (("load", "2"), ("check", "100m"))
+    ]
+    asked["spec"] |= {"containers": containers, "initContainers": first}
+    told = one(found(node("a"), asked), "request")
+    edits = (
+        "spec.initContainers[load].resources.requests.cpu=1 spec.containers[big].resources.requests.cpu=700m"
     )
-    def test_locked_gates_stay(self, release, wanted):
-        """A gate that the release has locked, or no longer has, is no suggestion."""
-        selector = {"matchLabels": {"app": "x"}}
-        constraint = {
-            "maxSkew": 1,
-            "minDomains": 2,
-            "topologyKey": "zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": selector,
-        }
-        there = pod("p", labels={"app": "x"}, nodeName="a")
-        asks = pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
-        result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
-        assert patches(result, "gate") == wanted
+    assert told.patch == (f"pod {ASKED} {edits}",)
+    assert told.change == "lower the request of cpu from 2 to 1"
 
-    def test_devices_are_not_left_out(self):
-        """A pod without its devices does not start, so the plugin that looks for them stays."""
-        claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
-        claim["spec"] = yaml.safe_load("{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}")
-        kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
-        asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
-        assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
 
-    def test_gates_of_the_release(self):
-        """A feature gate that adds the rule in the way is switched off."""
-        result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
-        assert patches(result, "gate") == ["feature gate: EvenPodsSpread=false"]
+def test_sidecars_stay_as_they_are():
+    """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
+    asked = pod("asked", 1500)
+    sidecar = yaml.safe_load("{name: mesh, restartPolicy: Always, resources: {requests: {cpu: 300m}}}")
+    asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
+    edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
+    assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
 
-    def test_preemption(self):
-        """Preemption that is off would make room."""
-        items = node("a"), pod("other", 800, nodeName="a", priority=1), pod("asked", 800, priority=9)
-        told = one(found(*items, preemption=False), "preemption")
-        assert (told.host, told.victims) == ("a", ("default/other",))
-        assert "preemption" not in {each.kind for each in found(*items).suggestions}
 
-    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-    def test_weights(self, release):
-        """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
-        prefer = yaml.safe_load(
-            "{weight: 10, preference: {matchExpressions: [{key: disk, operator: Exists}]}}"
+def test_the_pod_as_a_whole_gives():
+    """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it
+    looks at the containers."""
+    asked = pod("asked", 1500)
+    asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
+    assert one(found(node("a"), asked, release="1.34"), "request").patch == (
+        f"pod {ASKED} spec.resources.requests.cpu=1",
+    )
+    assert one(found(node("a"), asked, release="1.27"), "request").patch == (f"pod {ASKED} requests.cpu=1",)
+
+
+def test_several_resources_go_together():
+    """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is
+    not told."""
+    result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))
+    assert patches(result, "request") == [
+        f"pod {ASKED} requests.cpu=1 requests.memory=2Gi",
+        f"pod {ASKED} requests.cpu=500m",
+    ]
+
+
+def test_extended_resources_keep_limits_equal():
+    """The limit of an extended resource goes down with its request."""
+    asked = pod("asked")
+    big = node("a")
+    asked["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 4}}
+    big["status"]["allocatable"]["nvidia.com/gpu"] = 2
+    assert patches(found(big, asked), "request") == [
+        f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"
+    ]
+
+
+def test_selectors_and_terms():
+    """A key of the nodeSelector, an expression of the node affinity."""
+    expressions = [
+        {"key": "disk", "operator": "In", "values": ["ssd"]},
+        {"key": "pool", "operator": "Exists"},
+    ]
+    required = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    result = found(node("a", labels={"pool": "x"}), pod("asked", affinity=affinity))
+    place = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]-"
+    assert patches(result, "nodeAffinity") == [f"pod {ASKED} {place}"]
+    assert patches(result, "label") == ["node a labels.disk=ssd"]
+    result = found(node("a"), pod("asked", nodeSelector={"disk": "ssd"}))
+    assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
+
+
+@pytest.mark.parametrize("release, gates", [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
+def test_spread(release, gates):
+    """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
+    result = found(*SPREAD, release=release, gates=gates)
+    begin = f"pod {ASKED} topologySpreadConstraints[0]"
+    assert patches(result, "spread") == [f"{begin}.maxSkew=4", f"{begin}.whenUnsatisfiable=ScheduleAnyway"]
+
+
+def test_gates_ports_and_eviction():
+    """Scheduling gates and host ports go; a pod that evicts nobody may."""
+    result = found(node("a"), pod("asked", schedulingGates=[{"name": "quota"}]), release="1.27")
+    assert [each.kind for each in result.suggestions] == ["schedulingGates"]
+    result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80))
+    assert patches(result, "hostPort") == [f"pod {ASKED} spec.containers[main].ports[0].hostPort-"]
+    asked = pod("asked", 800, priority=9, preemptionPolicy="Never")
+    told = one(found(node("a"), pod("other", 800, nodeName="a"), asked, release="1.27"), "priority")
+    assert told.patch == (f"pod {ASKED} preemptionPolicy=PreemptLowerPriority",)
+    assert told.victims == ("default/other",)
+
+
+# --- The cluster --------------------------------------------------------------------------------------------
+
+
+def test_labels_that_say_what_a_node_is_stay():
+    """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
+    assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
+    zone = {"topology.kubernetes.io/zone": "x"}
+    assert (
+        patches(
+            found(node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)),
+            "label",
         )
-        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
-        nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
-        items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)
-        away = "b" if found(*items, release=release).host == "a" else "a"
-        told = one(found(*items, want=away, release=release), "weight")
-        rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
-        assert told.host == away
-        assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
-        before = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
-        assert away not in hosts_by_weight(
-            items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
-        )
+        == []
+    )
+    assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == [
+        "node a labels.topology.kubernetes.io/zone=x"
+    ]
+
+
+def test_a_pod_that_finds_another_node_moves():
+    """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
+    agent = pod("agent", 300, nodeName="a")
+    agent["metadata"]["ownerReferences"] = yaml.safe_load(
+        "[{kind: DaemonSet, name: agent, uid: '1', controller: true}]"
+    )
+    others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
+    result = found(node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"}))
+    assert patches(result, "move") == ["pod default/small nodeName=b"]
+    assert patches(result, "delete") == ["delete pod default/large"]
+    result = found(node("a"), *others, agent, pod("asked", 200))
+    assert patches(result, "delete") == ["delete pod default/small", "delete pod default/large"]
+
+
+def test_a_new_node_runs_the_daemons():
+    """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
+    agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
+    for agent in agents:
+        agent["metadata"]["ownerReferences"] = [
+            {"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}
+        ]
+    fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
+    result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
+    assert patches(result, "addNode") == ["copy node large"]
+    assert one(result, "addNode").host == "large-1"
+
+
+def test_the_example():
+    """For the yearly report: a larger node; what others need later costs them, or does not last."""
+    result = kubeclassic.what_if(CLUSTER, REPORT)
+    plain = kubeclassic.simulate(CLUSTER)
+    assert [one.is_costly for one in result.suggestions] == sorted(
+        one.is_costly for one in result.suggestions
+    )
+    first, second = [one for one in result.suggestions if one.is_costly][:2]
+    assert (first.patch, first.host) == ((f"pod {REPORT} requests.memory=28Gi",), "gpu-b1")
+    assert first.evicted_by == "kube-system/node-agent-gpu-b1"
+    assert first.effect.without_node == ("analytics/nightly-report-0", "analytics/nightly-report-1")
+    assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
+    assert second.evicted_by.startswith("shop/orders-")
+    for each in result.suggestions:
+        if each.disturbs < DISTURBS["rule"]:
+            found = kubeclassic.simulate(CLUSTER, edits=each.patch)
+            outcome = found.outcomes[REPORT]
+            assert outcome.host == (each.host if each.evicted_by is None else None)
+            assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
+            assert (each.effect.placed, each.effect.placed_before) == (
+                found.summary.placed,
+                plain.summary.placed,
+            )
+            lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
+            assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
+
+
+# --- The scheduler ------------------------------------------------------------------------------------------
+
+
+def test_rules_of_a_policy():
+    """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
+    result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
+    assert patches(result, "rule") == [
+        "policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"
+    ]
+    tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
+    assert patches(tainted, "rule") == []
+
+
+def test_plugins_of_a_profile():
+    """A plugin that is in the way is disabled."""
+    result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
+    assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
+
+
+@pytest.mark.parametrize(
+    "release, wanted", [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])]
+)
+def test_locked_gates_stay(release, wanted):
+    """A gate that the release has locked, or no longer has, is no suggestion."""
+    selector = {"matchLabels": {"app": "x"}}
+    constraint = {
+        "maxSkew": 1,
+        "minDomains": 2,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": selector,
+    }
+    there = pod("p", labels={"app": "x"}, nodeName="a")
+    asks = pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
+    result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
+    assert patches(result, "gate") == wanted
+
+
+def test_devices_are_not_left_out():
+    """A pod without its devices does not start, so the plugin that looks for them stays."""
+    claim = manifest("ResourceClaim", "c", namespace="default", apiVersion="resource.k8s.io/v1")
+    claim["spec"] = yaml.safe_load("{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}")
+    kind = manifest("DeviceClass", "gpu", apiVersion="resource.k8s.io/v1", spec={})
+    asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
+    assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
+
+
+def test_gates_of_the_release():
+    """A feature gate that adds the rule in the way is switched off."""
+    result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
+    assert patches(result, "gate") == ["feature gate: EvenPodsSpread=false"]
+
+
+def test_preemption():
+    """Preemption that is off would make room."""
+    items = node("a"), pod("other", 800, nodeName="a", priority=1), pod("asked", 800, priority=9)
+    told = one(found(*items, preemption=False), "preemption")
+    assert (told.host, told.victims) == ("a", ("default/other",))
+    assert "preemption" not in {each.kind for each in found(*items).suggestions}
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_weights(release):
+    """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
+    prefer = yaml.safe_load("{weight: 10, preference: {matchExpressions: [{key: disk, operator: Exists}]}}")
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
+    nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
+    items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)
+    away = "b" if found(*items, release=release).host == "a" else "a"
+    told = one(found(*items, want=away, release=release), "weight")
+    rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
+    assert told.host == away
+    assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
+    before = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
+    assert away not in hosts_by_weight(
+        items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1)
+    )
 
 
 def hosts_by_weight(items, release, rule, weights):
@@ -390,64 +400,70 @@ class TestAWantedNode:
         assert {each.host for each in result.suggestions} == {"a"}
 
 
-class TestTheMoment:
-    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-    def test_all_is_as_before(self, release):
-        """After every trial of every family the decision, its details and the sums of the nodes are those
-        from before."""
-        spec = SchedulerSpec.of(options_of({"release": release})).read()
-        scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
-        asked = scenario.pending[0]
-        scheduled = ScheduledPod(scenario, spec, Subject(asked))
-        start = Start.of(Simulation(scenario, spec.engine()), asked)
-        before = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True)
-        for _ in range(2):
-            with scheduled.turn(start, asked) as context:
-                context.reports = before.nodes
-                found = (
-                    explain(context.engine, context.pod),
-                    context.engine.table.requested.copy(),
-                    sorted(map(id, context.nodes())),
-                )
-                for _, family in FAMILIES:
-                    for change in family(context):
-                        context.helpful(change)
-                assert plain(explain(context.engine, context.pod).answer) == plain(found[0].answer)
-                rows = found[1].shape[1]
-                assert (context.engine.table.requested[:, :rows] == found[1]).all()
-                assert sorted(map(id, context.nodes())) == found[2]
-            whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
-            assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
-            assert [one.host for one in whole[0].outcomes.values()] == list(
-                kubeclassic.simulate(EXAMPLE, release).hosts.values()
+# --- The moment ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_all_is_as_before(release):
+    """After every trial of every family the decision, its details and the sums of the nodes are those
+    from before."""
+    spec = SchedulerSpec.of(options_of({"release": release})).read()
+    scenario = scenario_of(CLUSTER, scheduler_names=spec.scheduler_names)
+    asked = scenario.pending[0]
+    scheduled = ScheduledPod(scenario, spec, Subject(asked))
+    start = Start.of(Simulation(scenario, spec.engine()), asked)
+    before = kubeclassic.explain(CLUSTER, asked.key, scheduler=release, alone=True)
+    for _ in range(2):
+        with scheduled.turn(start, asked) as context:
+            context.reports = before.nodes
+            found = (
+                explain(context.engine, context.pod),
+                context.engine.table.requested.copy(),
+                sorted(map(id, context.nodes())),
             )
+            for _, family in FAMILIES:
+                for change in family(context):
+                    context.helpful(change)
+            assert plain(explain(context.engine, context.pod).answer) == plain(found[0].answer)
+            rows = found[1].shape[1]
+            assert (context.engine.table.requested[:, :rows] == found[1]).all()
+            assert sorted(map(id, context.nodes())) == found[2]
+        whole = start.whole(Edits()), start.whole(Edits.parse(["delete pod *", "cordon node *"]))
+        assert {one.host for one in whole[1].outcomes.values() if not one.pod.spec.tolerations} <= {None}
+        assert [one.host for one in whole[0].outcomes.values()] == list(
+            kubeclassic.simulate(CLUSTER, release).hosts.values()
+        )
 
-    def test_what_comes_before_is_scheduled_first(self):
-        """The pods before it take their places first, unless it is asked alone."""
-        items = node("a"), pod("first", 600), pod("asked", 600)
-        assert not found(*items).fits
-        assert found(*items, alone=True).fits
 
-    def test_kinds_are_in_order(self):
-        """No two kinds disturb alike, and suggestions come in this order."""
-        assert len(set(DISTURBS.values())) == len(DISTURBS)
-        assert list(DISTURBS.values()) == sorted(DISTURBS.values())
+def test_what_comes_before_is_scheduled_first():
+    """The pods before it take their places first, unless it is asked alone."""
+    items = node("a"), pod("first", 600), pod("asked", 600)
+    assert not found(*items).fits
+    assert found(*items, alone=True).fits
 
-    def test_bad_input(self):
-        """An unknown node, and values of another type, are refused in one line."""
-        with pytest.raises(KubeclassicError, match='node: expected a node of the cluster, got "c"'):
-            found(*TestAWantedNode.ITEMS, want="c")
-        with pytest.raises(KubeclassicError, match="want: expected the name of a node, got 7"):
-            found(*TestAWantedNode.ITEMS, want=7)  # type: ignore[arg-type]  # what users may do
-        with pytest.raises(KubeclassicError, match=r"pod: expected .*, got 7"):
-            kubeclassic.what_if(EXAMPLE, 7)  # type: ignore[arg-type]  # what users may do
 
-    def test_the_result(self):
-        """It has a short form, a table and plain data."""
-        result = found(node("a"), pod("asked", 1500))
-        assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
-        assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
-        assert attrs.evolve(result, suggestions=()).ok is False
+def test_kinds_are_in_order():
+    """No two kinds disturb alike, and suggestions come in this order."""
+    assert len(set(DISTURBS.values())) == len(DISTURBS)
+    assert list(DISTURBS.values()) == sorted(DISTURBS.values())
+
+
+def test_bad_input():
+    """An unknown node, and values of another type, are refused in one line."""
+    with pytest.raises(KubeclassicError, match='node: expected a node of the cluster, got "c"'):
+        found(*TestAWantedNode.ITEMS, want="c")
+    with pytest.raises(KubeclassicError, match="want: expected the name of a node, got 7"):
+        found(*TestAWantedNode.ITEMS, want=7)  # type: ignore[arg-type]  # what users may do
+    with pytest.raises(KubeclassicError, match=r"pod: expected .*, got 7"):
+        kubeclassic.what_if(CLUSTER, 7)  # type: ignore[arg-type]  # what users may do
+
+
+def test_the_result():
+    """It has a short form, a table and plain data."""
+    result = found(node("a"), pod("asked", 1500))
+    assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
+    assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
+    assert attrs.evolve(result, suggestions=()).ok is False
 
 
 class TestRulesOfOnesOwn:

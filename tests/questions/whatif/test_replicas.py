@@ -17,7 +17,7 @@ def owned(name, on="", owner="web", **more):
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": owner, "controller": True}
     ]
     return manifests.pod(
-        name, on=on, labels={"app": "w"}, metadata={"ownerReferences": owners, "labels": {"app": "w"}}, **more
+        name, on=on, app="w", metadata={"ownerReferences": owners, "labels": {"app": "w"}}, **more
     )
 
 
@@ -52,8 +52,8 @@ def test_policies_of_spread():
     tainted = manifests.node(
         "n2", labels={"kubernetes.io/hostname": "n2"}, taints=[{"key": "k", "effect": "NoSchedule"}]
     )
-    there = manifests.pod("w-0", on="n1", labels={"app": "w"})
-    asked = manifests.pod("w-1", labels={"app": "w"}, topologySpreadConstraints=spread)
+    there = manifests.pod("w-0", on="n1", app="w")
+    asked = manifests.pod("w-1", app="w", topologySpreadConstraints=spread)
     found = what_if([node("n1"), tainted, there, asked], "w-1", "1.30")
     assert "pod default/w-1 topologySpreadConstraints[0].nodeTaintsPolicy=Honor" in {
         one.patch[0] for one in found.suggestions

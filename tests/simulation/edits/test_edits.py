@@ -93,72 +93,68 @@ def requests(found, key):
     ]
 
 
-class TestPods:
-    @pytest.mark.parametrize(
-        "edit, wanted, labels",
-        [
-            (
-                "pod web/p requests.cpu=500m",
-                [{"cpu": "500m", "memory": "1Gi"}, {"cpu": "500m"}],
-                {"app": "p"},
-            ),
-            (
-                "pod web/p containers[log].resources.requests.nvidia.com/gpu=2",
-                [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}],
-                {"app": "p"},
-            ),
-            (
-                "pod web/* requests.cpu*=0.333 requests.memory*=2",
-                [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}],
-                {"app": "p"},
-            ),
-            ("pod web/p requests.memory- labels.app-", [{"cpu": "300m"}, {"cpu": "100m"}], {}),
-        ],
+# --- Pods ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "edit, wanted, labels",
+    [
+        ("pod web/p requests.cpu=500m", [{"cpu": "500m", "memory": "1Gi"}, {"cpu": "500m"}], {"app": "p"}),
+        (
+            "pod web/p containers[log].resources.requests.nvidia.com/gpu=2",
+            [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}],
+            {"app": "p"},
+        ),
+        (
+            "pod web/* requests.cpu*=0.333 requests.memory*=2",
+            [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}],
+            {"app": "p"},
+        ),
+        ("pod web/p requests.memory- labels.app-", [{"cpu": "300m"}, {"cpu": "100m"}], {}),
+    ],
+)
+def test_requests(tmp_path, edit, wanted, labels):
+    """What all containers or a named one request is set, multiplied and rounded up to thousandths, or
+    removed; other pods stay."""
+    found = scenario(tmp_path, edit)
+    assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
+    assert requests(found, "db/q") == [{}]
+
+
+def test_tolerations_are_short(tmp_path):
+    """Tolerations are added and taken by key, value and effect."""
+    found = scenario(
+        tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c"
     )
-    def test_requests(self, tmp_path, edit, wanted, labels):
-        """What all containers or a named one request is set, multiplied and rounded up to thousandths, or
-        removed; other pods stay."""
-        found = scenario(tmp_path, edit)
-        assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
-        assert requests(found, "db/q") == [{}]
+    (left,) = [each for each in pod(found, "web/p").spec.tolerations if not each.key.startswith("node.")]
+    assert (left.key, left.value, left.effect, left.operator) == ("a", "b", "NoSchedule", "Equal")
 
-    def test_tolerations_are_short(self, tmp_path):
-        """Tolerations are added and taken by key, value and effect."""
-        found = scenario(
-            tmp_path, "po web/p tolerations+=a=b:NoSchedule tolerations+=c", "po web/p tolerations-=c"
-        )
-        (left,) = [each for each in pod(found, "web/p").spec.tolerations if not each.key.startswith("node.")]
-        assert (left.key, left.value, left.effect, left.operator) == ("a", "b", "NoSchedule", "Equal")
 
-    def test_a_class_brings_its_priority(self, tmp_path):
-        """A class of priority is resolved as at admission; a priority by itself ends the class."""
-        found = scenario(
-            tmp_path,
-            "pod web/p priorityClassName=high",
-            "pod db/q priorityClassName=high",
-            "pod db/q priority=7",
-        )
-        assert (pod(found, "web/p").spec.priority, pod(found, "db/q").spec.priority) == (1000, 7)
-        assert pod(found, "db/q").spec.priority_class_name == ""
-
-    def test_a_pod_gets_and_loses_its_node(self, tmp_path):
-        """A pod that is put on a node does not wait any more."""
-        found = scenario(tmp_path, "pod web/p nodeName=b")
-        assert pod(found, "web/p").spec.node_name == "b"
-        assert "web/p" not in [item.key for item in found.pending]
-
-    @pytest.mark.parametrize(
-        "edit, wanted",
-        [
-            ("pod app=d requests.cpu=1", ["1"] * 2),
-            ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5),
-        ],
+def test_a_class_brings_its_priority(tmp_path):
+    """A class of priority is resolved as at admission; a priority by itself ends the class."""
+    found = scenario(
+        tmp_path, "pod web/p priorityClassName=high", "pod db/q priorityClassName=high", "pod db/q priority=7"
     )
-    def test_pods_of_workloads(self, tmp_path, edit, wanted):
-        """Pods that a workload makes are chosen like others, here by their labels; workloads change before
-        they make pods."""
-        made = [item for item in scenario(tmp_path, edit).pending if item.labels.get("app") == "d"]
-        assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
+    assert (pod(found, "web/p").spec.priority, pod(found, "db/q").spec.priority) == (1000, 7)
+    assert pod(found, "db/q").spec.priority_class_name == ""
+
+
+def test_a_pod_gets_and_loses_its_node(tmp_path):
+    """A pod that is put on a node does not wait any more."""
+    found = scenario(tmp_path, "pod web/p nodeName=b")
+    assert pod(found, "web/p").spec.node_name == "b"
+    assert "web/p" not in [item.key for item in found.pending]
+
+
+@pytest.mark.parametrize(
+    "edit, wanted",
+    [("pod app=d requests.cpu=1", ["1"] * 2), ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5)],
+)
+def test_pods_of_workloads(tmp_path, edit, wanted):
+    """Pods that a workload makes are chosen like others, here by their labels; workloads change before
+    they make pods."""
+    made = [item for item in scenario(tmp_path, edit).pending if item.labels.get("app") == "d"]
+    assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
 
 
 def owned(name, kind):
@@ -215,35 +211,39 @@ def test_all_pods_of_a_controller():
         assert Edits.parse([f"pod {name} priority=7"]).of_pods(there)[1][0].changed == count
 
 
-class TestOthers:
-    def test_nodes_are_chosen_by_label(self, tmp_path):
-        """A selector with = is one of labels; a taint goes by its key; what a node has is in its status."""
-        found = scenario(
-            tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64"
-        )
-        assert str(node(found, "b").status.allocatable["cpu"]) == "64"
-        assert "t" not in [taint.key for taint in node(found, "a").spec.taints]
-        assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
-        assert node(found, "a").labels["pool"] == "y"
+# --- Others -------------------------------------------------------------------------------------------------
 
-    def test_it_is_told_how_many(self, tmp_path):
-        """Each edit says how many objects it is about, and how many of these changed."""
-        found = scenario(tmp_path, "node * labels.pool=x", "pod * priority=1")
-        assert [str(each) for each in found.edited] == [
-            "--set 'node * labels.pool=x': 2 Nodes, of which 1 changed",
-            "--set 'pod * priority=1': 4 Pods",
-        ]
 
-    def test_functions_take_edits(self):
-        """The functions take edits for manifests and for a Cluster, which does not change."""
-        cluster = kubeclassic.Cluster([*NODES, POD])
-        assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
-        assert kubeclassic.simulate(cluster, edits="pod web/p requests.cpu=1500m").hosts == {"web/p": None}
-        assert kubeclassic.simulate(
-            cluster, edits=["pod web/p requests.cpu=1500m", "node a taints-=t"]
-        ).hosts == {"web/p": "a"}
-        assert kubeclassic.explain([*NODES, POD], "web/p", edits="node b unschedulable=true").host is None
-        assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
+def test_nodes_are_chosen_by_label(tmp_path):
+    """A selector with = is one of labels; a taint goes by its key; what a node has is in its status."""
+    found = scenario(
+        tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64"
+    )
+    assert str(node(found, "b").status.allocatable["cpu"]) == "64"
+    assert "t" not in [taint.key for taint in node(found, "a").spec.taints]
+    assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
+    assert node(found, "a").labels["pool"] == "y"
+
+
+def test_it_is_told_how_many(tmp_path):
+    """Each edit says how many objects it is about, and how many of these changed."""
+    found = scenario(tmp_path, "node * labels.pool=x", "pod * priority=1")
+    assert [str(each) for each in found.edited] == [
+        "--set 'node * labels.pool=x': 2 Nodes, of which 1 changed",
+        "--set 'pod * priority=1': 4 Pods",
+    ]
+
+
+def test_functions_take_edits():
+    """The functions take edits for manifests and for a Cluster, which does not change."""
+    cluster = kubeclassic.Cluster([*NODES, POD])
+    assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
+    assert kubeclassic.simulate(cluster, edits="pod web/p requests.cpu=1500m").hosts == {"web/p": None}
+    assert kubeclassic.simulate(
+        cluster, edits=["pod web/p requests.cpu=1500m", "node a taints-=t"]
+    ).hosts == {"web/p": "a"}
+    assert kubeclassic.explain([*NODES, POD], "web/p", edits="node b unschedulable=true").host is None
+    assert kubeclassic.simulate(cluster).hosts == {"web/p": "b"}
 
 
 WRONG = {

@@ -168,34 +168,38 @@ class TestYaml:
         assert wanted in refusal_text(ManifestError, list, yaml_values(text, "f"))
 
 
-class TestBounds:
-    @pytest.mark.parametrize("opened", ["[", "- ", "{a: "])
-    def test_depth(self, opened):
-        """Lists and objects in one another, as many as are allowed and one more."""
-        end = {"[": "]", "{a: ": "}"}.get(opened, "")
-        assert list(yaml_values(f"{opened * MAX_NESTING}1{end * MAX_NESTING}", "f"))
-        with pytest.raises(ManifestError, match="nested too deeply, expected at most 500 levels"):
-            list(yaml_values(f"{opened * (MAX_NESTING + 1)}1{end * (MAX_NESTING + 1)}", "f"))
+# --- Bounds -------------------------------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("levels, fits", [(5, True), (6, False), (60, False)])
-    @pytest.mark.parametrize("merged", [False, True])
-    def test_aliases_of_aliases(self, levels, fits, merged):
-        """Ten aliases on each level are as many values as they stand for, in lists and after merge keys."""
-        ten = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
-        text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x]", *ten])
-        if merged:
-            text = text.replace("[", "{<<: [").replace("]", "]}").replace("x", "{}")
-        if fits:
-            assert len(list(yaml_values(text, "f"))) == 1
-        else:
-            with pytest.raises(ManifestError, match="got aliases that stand for more than 1,000,000 values"):
-                list(yaml_values(text, "f"))
 
-    def test_many_aliases_of_few_values(self):
-        """A long document may have more values than that when aliases are a small part of it."""
-        text = "a: &a [1, 2, 3]\nb:\n" + "- *a\n" * 1000
-        ((value, _),) = yaml_values(text, "f")
-        assert value["b"][-1] is value["a"]
+@pytest.mark.parametrize("opened", ["[", "- ", "{a: "])
+def test_depth(opened):
+    """Lists and objects in one another, as many as are allowed and one more."""
+    end = {"[": "]", "{a: ": "}"}.get(opened, "")
+    assert list(yaml_values(f"{opened * MAX_NESTING}1{end * MAX_NESTING}", "f"))
+    with pytest.raises(ManifestError, match="nested too deeply, expected at most 500 levels"):
+        list(yaml_values(f"{opened * (MAX_NESTING + 1)}1{end * (MAX_NESTING + 1)}", "f"))
+
+
+@pytest.mark.parametrize("levels, fits", [(5, True), (6, False), (60, False)])
+@pytest.mark.parametrize("merged", [False, True])
+def test_aliases_of_aliases(levels, fits, merged):
+    """Ten aliases on each level are as many values as they stand for, in lists and after merge keys."""
+    ten = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, levels)]
+    text = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x]", *ten])
+    if merged:
+        text = text.replace("[", "{<<: [").replace("]", "]}").replace("x", "{}")
+    if fits:
+        assert len(list(yaml_values(text, "f"))) == 1
+    else:
+        with pytest.raises(ManifestError, match="got aliases that stand for more than 1,000,000 values"):
+            list(yaml_values(text, "f"))
+
+
+def test_many_aliases_of_few_values():
+    """A long document may have more values than that when aliases are a small part of it."""
+    text = "a: &a [1, 2, 3]\nb:\n" + "- *a\n" * 1000
+    ((value, _),) = yaml_values(text, "f")
+    assert value["b"][-1] is value["a"]
 
 
 def test_a_shared_part_is_named_once():

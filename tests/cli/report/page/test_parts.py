@@ -93,92 +93,96 @@ def test_outcomes():
     assert '<a href="#pods">2 more</a>' in html
 
 
-class TestMap:
-    def test_squares(self):
-        """Each side has a square for each node, by zone, in the colour of its use; a node without the
-        resource has none."""
-        html = part_html(attrs.evolve(MAP, sides=[attrs.evolve(side, pods=()) for side in SIDES]))
-        before, after = html.split('class="side"')[1:]
-        assert re.findall(r"<figcaption>([^<]*)</figcaption>", before) == ["no zone: 1 node", "z1: 2 nodes"]
-        assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [
-            ["none", "u0", "u10"],
-            ["u11", "u1", "u3"],
-        ]
-        assert html.count("h9v9h-9z") == 6
+# --- Map ----------------------------------------------------------------------------------------------------
 
-    def test_squares_are_in_order_of_use(self):
-        """Of many nodes those in use the most come first, as they are in the end."""
-        count = FEW + 1
-        names = [f"n{at}" for at in range(count)]
-        uses = [at / count for at in range(count)]
-        html = part_html(NodeMap(names, [MapSide("", {"cpu": uses}, [["p"]] * count)]))
-        assert 'class="u10" d="M0 0h9' in html
-        assert 'class="tile"' not in html
 
-    def test_colours_go_over_what_occurs(self):
-        """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one
-        each."""
-        scale = UseScale.of([0.21, 0.97, 0.5])
-        assert (scale.low, scale.high) == (20, 100)
-        assert [scale.level(share) for share in (None, 0.0, 0.21, 0.281, 0.6, 0.97, 1.0, 1.001)] == [
-            None,
-            0,
-            1,
-            2,
-            5,
-            10,
-            10,
-            11,
-        ]
-        html = part_html(MAP)
-        assert ["nothing" in html, "over 100 %" in html] == [True, True]
+def test_squares():
+    """Each side has a square for each node, by zone, in the colour of its use; a node without the
+    resource has none."""
+    html = part_html(attrs.evolve(MAP, sides=[attrs.evolve(side, pods=()) for side in SIDES]))
+    before, after = html.split('class="side"')[1:]
+    assert re.findall(r"<figcaption>([^<]*)</figcaption>", before) == ["no zone: 1 node", "z1: 2 nodes"]
+    assert [re.findall(r'<path class="(\w+)"', side) for side in (before, after)] == [
+        ["none", "u0", "u10"],
+        ["u11", "u1", "u3"],
+    ]
+    assert html.count("h9v9h-9z") == 6
 
-    def test_tiles(self):
-        """Few nodes are tiles with their pods by name; those that came are marked, and those that left still
-        stand there."""
-        before, after = part_html(MAP).split('class="side"')[1:]
-        marked = r'<li class="(\w+)"><span class="name"[^>]*>(\w+)<'
-        assert re.findall(marked, before) == [("stayed", "a"), ("stayed", "a"), ("stayed", "b")]
-        assert re.findall(marked, after) == [
-            ("came", "c"),
-            ("left", "a"),
-            ("came", "a"),
-            ("left", "a"),
-            ("stayed", "b"),
-        ]
-        assert all(text in after for text in (">gone</span>", "pod came", "pod left", 'title="ns/a"'))
 
-    def test_what_follows_is_drawn_once(self):
-        """Of before and after tiles show the last alone; a side between whose pods are not known is compared
-        with none."""
-        assert part_html(attrs.evolve(MAP, follows=True)).count('class="side"') == 1
-        sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
-        _, between, after = part_html(attrs.evolve(MAP, sides=sides, follows=True)).split('class="side"')[1:]
-        assert "<ol" not in between
-        assert after.count('<li class="left"') == 2
+def test_squares_are_in_order_of_use():
+    """Of many nodes those in use the most come first, as they are in the end."""
+    count = FEW + 1
+    names = [f"n{at}" for at in range(count)]
+    uses = [at / count for at in range(count)]
+    html = part_html(NodeMap(names, [MapSide("", {"cpu": uses}, [["p"]] * count)]))
+    assert 'class="u10" d="M0 0h9' in html
+    assert 'class="tile"' not in html
 
-    def test_many_pods_in_a_tile(self):
-        """A tile names the first pods, and counts the others."""
-        html = part_html(NodeMap(["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]))
-        assert html.count('class="stayed"') == SHOWN
-        assert "+ 3 more" in html
 
-    def test_data(self):
-        """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
-        data = data_of_page(part_html(MAP))["map-data"]
-        assert data["sides"][0]["uses"] == {"cpu": [0, 550, -1]}
-        assert [[data["names"][pod] for pod in pods] for pods in data["sides"][0]["pods"]] == [
-            ["a"],
-            ["a", "b"],
-            [],
-        ]
-        assert data["groupBy"] == ZONE
-        assert [data["labels"]["pool"]["texts"][at] for at in data["labels"]["pool"]["values"]] == [
-            "x",
-            "y",
-            "x",
-        ]
-        assert (data["sides"][1]["states"], data["colours"]) == (["", "", "gone"], {"gone": "red"})
+def test_colours_go_over_what_occurs():
+    """Ten colours go from the lowest to the highest share that occurs; nothing and too much have one
+    each."""
+    scale = UseScale.of([0.21, 0.97, 0.5])
+    assert (scale.low, scale.high) == (20, 100)
+    assert [scale.level(share) for share in (None, 0.0, 0.21, 0.281, 0.6, 0.97, 1.0, 1.001)] == [
+        None,
+        0,
+        1,
+        2,
+        5,
+        10,
+        10,
+        11,
+    ]
+    html = part_html(MAP)
+    assert ["nothing" in html, "over 100 %" in html] == [True, True]
+
+
+def test_tiles():
+    """Few nodes are tiles with their pods by name; those that came are marked, and those that left still
+    stand there."""
+    before, after = part_html(MAP).split('class="side"')[1:]
+    marked = r'<li class="(\w+)"><span class="name"[^>]*>(\w+)<'
+    assert re.findall(marked, before) == [("stayed", "a"), ("stayed", "a"), ("stayed", "b")]
+    assert re.findall(marked, after) == [
+        ("came", "c"),
+        ("left", "a"),
+        ("came", "a"),
+        ("left", "a"),
+        ("stayed", "b"),
+    ]
+    assert all(text in after for text in (">gone</span>", "pod came", "pod left", 'title="ns/a"'))
+
+
+def test_what_follows_is_drawn_once():
+    """Of before and after tiles show the last alone; a side between whose pods are not known is compared
+    with none."""
+    assert part_html(attrs.evolve(MAP, follows=True)).count('class="side"') == 1
+    sides = [SIDES[0], MapSide("between", {"cpu": [0.9, 0.9, 0.9]}), SIDES[1]]
+    _, between, after = part_html(attrs.evolve(MAP, sides=sides, follows=True)).split('class="side"')[1:]
+    assert "<ol" not in between
+    assert after.count('<li class="left"') == 2
+
+
+def test_many_pods_in_a_tile():
+    """A tile names the first pods, and counts the others."""
+    html = part_html(NodeMap(["a"], [MapSide("", {}, [[f"p{at}" for at in range(SHOWN + 3)]])]))
+    assert html.count('class="stayed"') == SHOWN
+    assert "+ 3 more" in html
+
+
+def test_data():
+    """The script gets shares in thousandths, labels, pods by number, and states with their colours."""
+    data = data_of_page(part_html(MAP))["map-data"]
+    assert data["sides"][0]["uses"] == {"cpu": [0, 550, -1]}
+    assert [[data["names"][pod] for pod in pods] for pods in data["sides"][0]["pods"]] == [
+        ["a"],
+        ["a", "b"],
+        [],
+    ]
+    assert data["groupBy"] == ZONE
+    assert [data["labels"]["pool"]["texts"][at] for at in data["labels"]["pool"]["values"]] == ["x", "y", "x"]
+    assert (data["sides"][1]["states"], data["colours"]) == (["", "", "gone"], {"gone": "red"})
 
 
 def test_the_matrix():
@@ -204,83 +208,88 @@ def test_the_matrix():
     assert (many.count("<tr") - 1, "3 more lines are not shown" in many) == (MOST_LINES, True)
 
 
-class TestChart:
-    def test_the_picture(self):
-        """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and the
-        same bytes each time."""
-        html = part_html(CHART)
-        svg = html[html.index("<svg") : html.index("</svg>")]
-        assert "var(--c0)" in svg
-        assert "var(--c1)" in svg
-        assert not re.search(r"(?<!url\()#[0-9a-f]{6}|font-family", svg)
-        assert 'aria-label="use: how full nodes are"' in svg
-        sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg)]
-        assert min(sizes) == TEXT >= 12
-        ids, others = (
-            re.findall(r' id="([^"]*)"', part_html(one))
-            for one in (CHART, attrs.evolve(CHART, title="other"))
+# --- Chart --------------------------------------------------------------------------------------------------
+
+
+def test_the_picture():
+    """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and the
+    same bytes each time."""
+    html = part_html(CHART)
+    svg = html[html.index("<svg") : html.index("</svg>")]
+    assert "var(--c0)" in svg
+    assert "var(--c1)" in svg
+    assert not re.search(r"(?<!url\()#[0-9a-f]{6}|font-family", svg)
+    assert 'aria-label="use: how full nodes are"' in svg
+    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", svg)]
+    assert min(sizes) == TEXT >= 12
+    ids, others = (
+        re.findall(r' id="([^"]*)"', part_html(one)) for one in (CHART, attrs.evolve(CHART, title="other"))
+    )
+    assert len(ids) == len({*ids})
+    assert not {*ids} & {*others}
+    assert html == part_html(CHART)
+
+
+def test_columns_are_as_high_as_their_numbers():
+    """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read
+    beside high ones."""
+    svg = part_html(CHART)
+    boxes = [
+        list(map(float, found))
+        for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)
+    ]
+    first, second, *_ = (foot - top for left, foot, right, top in boxes if right - left < 60)
+    assert first / second == pytest.approx(1511 / 2, rel=0.01)
+    assert ">1,511</text>" in svg
+
+
+@pytest.mark.parametrize("missing", ["across", "up"])
+def test_axes_say_what_they_are(missing):
+    """There is no chart without a word on each axis."""
+    shape = {"title": "t", "description": "d", "across": "a", "up": "u", "series": {}, missing: ""}
+    with pytest.raises(ValueError, match=missing):
+        Chart(**shape)
+
+
+@pytest.mark.parametrize("kind", ["lines", "steps"])
+def test_lines(kind):
+    """Lines go over numbers, shares in percent; of many numbers some stand in the table, in even steps."""
+    values = list(range(3 * MOST_ROWS))
+    html = part_html(
+        Chart(
+            title="t",
+            description="d",
+            kind=kind,
+            percent=True,
+            across="s",
+            up="u",
+            labels=values,
+            series={"": values},
         )
-        assert len(ids) == len({*ids})
-        assert not {*ids} & {*others}
-        assert html == part_html(CHART)
+    )
+    assert "%</text>" in html
+    assert 'viewBox="0 0 440 220"' in html
+    assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
+    assert f">{values[-1]}<" in html
 
-    def test_columns_are_as_high_as_their_numbers(self):
-        """No axis is a logarithm, and few columns have their numbers above them, so that low ones are read
-        beside high ones."""
-        svg = part_html(CHART)
-        boxes = [
-            list(map(float, found))
-            for found in re.findall(r'd="M ([\d.]+) ([\d.]+) L ([\d.]+) [\d.]+ L [\d.]+ ([\d.]+) ', svg)
-        ]
-        first, second, *_ = (foot - top for left, foot, right, top in boxes if right - left < 60)
-        assert first / second == pytest.approx(1511 / 2, rel=0.01)
-        assert ">1,511</text>" in svg
 
-    @pytest.mark.parametrize("missing", ["across", "up"])
-    def test_axes_say_what_they_are(self, missing):
-        """There is no chart without a word on each axis."""
-        shape = {"title": "t", "description": "d", "across": "a", "up": "u", "series": {}, missing: ""}
-        with pytest.raises(ValueError, match=missing):
-            Chart(**shape)
-
-    @pytest.mark.parametrize("kind", ["lines", "steps"])
-    def test_lines(self, kind):
-        """Lines go over numbers, shares in percent; of many numbers some stand in the table, in even steps."""
-        values = list(range(3 * MOST_ROWS))
-        html = part_html(
-            Chart(
-                title="t",
-                description="d",
-                kind=kind,
-                percent=True,
-                across="s",
-                up="u",
-                labels=values,
-                series={"": values},
-            )
-        )
-        assert "%</text>" in html
-        assert 'viewBox="0 0 440 220"' in html
-        assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
-        assert f">{values[-1]}<" in html
-
-    def test_without_matplotlib(self, monkeypatch):
-        """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""
-        monkeypatch.setattr(charts, "find_spec", lambda name: None)
-        html = part_html(CHART)
-        assert re.findall(r'<td class="n">([^<]*)', html) == [
-            "0 %",
-            "1,511",
-            "1,500",
-            "10 %",
-            "2",
-            "2",
-            "20 %",
-            "3",
-            "-",
-        ]
-        assert "draws this as a picture" in html
-        assert not re.search("<svg|<details", html)
+def test_without_matplotlib(monkeypatch):
+    """Where matplotlib is not installed the numbers stand open, with a line on how to get the picture."""
+    monkeypatch.setattr(charts, "find_spec", lambda name: None)
+    html = part_html(CHART)
+    assert re.findall(r'<td class="n">([^<]*)', html) == [
+        "0 %",
+        "1,511",
+        "1,500",
+        "10 %",
+        "2",
+        "2",
+        "20 %",
+        "3",
+        "-",
+    ]
+    assert "draws this as a picture" in html
+    assert not re.search("<svg|<details", html)
 
 
 def test_bands():

@@ -31,44 +31,49 @@ def table(count):
     return Table("pods", COLUMNS, rows, noun="pod")
 
 
-class TestHtml:
-    def test_first_rows(self):
-        """The first rows stand in the HTML, and a line says of how many."""
-        html = part_html(table(FIRST + 1002))
-        assert html.count("<tr>") == FIRST + 1
-        assert f"The first {FIRST} of 1,052 pods" in html
-        assert f"The first {FIRST}" not in part_html(table(FIRST))
+# --- Html ---------------------------------------------------------------------------------------------------
 
-    def test_values(self):
-        """Each kind of value is written for people; names, tags and what is missing, too."""
-        html = part_html(table(1))
-        cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", html)]
-        wanted = [
-            "p0",
-            "placed",
-            "a, b",
-            "1.5",
-            "2.0 GiB",
-            "50.0 %",
-            "1.2 s",
-            "0.123",
-            "1,523",
-            "&lt;/script&gt;",
-        ]
-        assert cells == wanted
-        assert "--k:red" in html
-        empty = part_html(Table("t", (Column("a"), Column("b", "share")), [[None, None]]))
-        assert re.findall(r">-<", empty) == [">-<", ">-<"]
 
-    def test_it_fits_a_telephone(self):
-        """Each cell says of what it is, as on narrow screens a row is a list."""
-        assert set(re.findall(r'data-label="([^"]*)"', part_html(table(1)))) == {
-            column.title for column in COLUMNS
-        }
+def test_first_rows():
+    """The first rows stand in the HTML, and a line says of how many."""
+    html = part_html(table(FIRST + 1002))
+    assert html.count("<tr>") == FIRST + 1
+    assert f"The first {FIRST} of 1,052 pods" in html
+    assert f"The first {FIRST}" not in part_html(table(FIRST))
 
-    def test_kinds_that_are_numbers(self):
-        """Numbers are aligned at their right, and no other kind."""
-        assert [kind for kind in KINDS if Column("c", kind).is_number] == list(NUMBERS)
+
+def test_values():
+    """Each kind of value is written for people; names, tags and what is missing, too."""
+    html = part_html(table(1))
+    cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", html)]
+    wanted = [
+        "p0",
+        "placed",
+        "a, b",
+        "1.5",
+        "2.0 GiB",
+        "50.0 %",
+        "1.2 s",
+        "0.123",
+        "1,523",
+        "&lt;/script&gt;",
+    ]
+    assert cells == wanted
+    assert "--k:red" in html
+    empty = part_html(Table("t", (Column("a"), Column("b", "share")), [[None, None]]))
+    assert re.findall(r">-<", empty) == [">-<", ">-<"]
+
+
+def test_it_fits_a_telephone():
+    """Each cell says of what it is, as on narrow screens a row is a list."""
+    assert set(re.findall(r'data-label="([^"]*)"', part_html(table(1)))) == {
+        column.title for column in COLUMNS
+    }
+
+
+def test_kinds_that_are_numbers():
+    """Numbers are aligned at their right, and no other kind."""
+    assert [kind for kind in KINDS if Column("c", kind).is_number] == list(NUMBERS)
 
 
 def test_short_tables():
@@ -81,42 +86,45 @@ def test_short_tables():
     assert "stacks" not in part_html(Table("t", (Column("a"), Column("b")), [["x", "<"]]))
 
 
-class TestData:
-    def test_all_rows(self):
-        """The data has every row with plain values; no text in it can end the script."""
-        found = table_of_page(part_html(table(120)), "pods")
-        assert len(found) == 120
-        assert found[7] == {
-            "pod": "p7",
-            "where": "placed",
-            "nodes": ["a", "b"],
-            "cpu": 1500,
-            "size": 2**31,
-            "use": 0.5,
-            "took": 1.25,
-            "r": 0.1234,
-            "n": 1523,
-            "why": "</script>",
-        }
-        assert (
-            "</script>" not in part_html(table(3)).split('type="application/json"')[1].split("</script>")[0]
-        )
+# --- Data ---------------------------------------------------------------------------------------------------
 
-    def test_long_data_is_packed(self):
-        """What is long stands packed, and is the same."""
-        html = part_html(table(3000))
-        assert len(html) < PACKED
-        assert len(table_of_page(html, "pods")) == 3000
 
-    def test_texts_that_come_again_stand_once(self):
-        """A text of many rows stands in the data once."""
-        html = part_html(Table("t", (Column("why"),), [["a rather long reason"]] * 40, noun="pod"))
-        assert html.split("<script")[1].count("a rather long reason") == 1
+def test_all_rows():
+    """The data has every row with plain values; no text in it can end the script."""
+    found = table_of_page(part_html(table(120)), "pods")
+    assert len(found) == 120
+    assert found[7] == {
+        "pod": "p7",
+        "where": "placed",
+        "nodes": ["a", "b"],
+        "cpu": 1500,
+        "size": 2**31,
+        "use": 0.5,
+        "took": 1.25,
+        "r": 0.1234,
+        "n": 1523,
+        "why": "</script>",
+    }
+    assert "</script>" not in part_html(table(3)).split('type="application/json"')[1].split("</script>")[0]
 
-    def test_details(self):
-        """Details stand for each row; a table that needs another script for them says so."""
-        data = data_of_page(part_html(attrs.evolve(table(2), details=[[["why", "so"]], None])))["pods-data"]
-        assert (data["details"], data["shows"]) == ([[["why", "so"]], None], "facts")
-        html = part_html(attrs.evolve(table(1), details=[None], shows="aligned", shared={"texts": []}))
-        assert 'data-part="aligned"' in html
-        assert data_of_page(html)["pods-data"]["shared"] == {"texts": []}
+
+def test_long_data_is_packed():
+    """What is long stands packed, and is the same."""
+    html = part_html(table(3000))
+    assert len(html) < PACKED
+    assert len(table_of_page(html, "pods")) == 3000
+
+
+def test_texts_that_come_again_stand_once():
+    """A text of many rows stands in the data once."""
+    html = part_html(Table("t", (Column("why"),), [["a rather long reason"]] * 40, noun="pod"))
+    assert html.split("<script")[1].count("a rather long reason") == 1
+
+
+def test_details():
+    """Details stand for each row; a table that needs another script for them says so."""
+    data = data_of_page(part_html(attrs.evolve(table(2), details=[[["why", "so"]], None])))["pods-data"]
+    assert (data["details"], data["shows"]) == ([[["why", "so"]], None], "facts")
+    html = part_html(attrs.evolve(table(1), details=[None], shows="aligned", shared={"texts": []}))
+    assert 'data-part="aligned"' in html
+    assert data_of_page(html)["pods-data"]["shared"] == {"texts": []}
