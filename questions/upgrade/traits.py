@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, Device, Node, Pod, PodDisruptionBudget, ResourceSlice
+from ...api.objects import Container, Device, Node, NodeAffinity, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, MEMORY, NATIVE
@@ -16,11 +16,6 @@ from ...core.release.fact import Fact
 from ...simulation.scenario import Scenario
 
 OnPod = Callable[[Pod], object]
-
-
-def _affinity_to_pods(pod: Pod) -> object:
-    affinity = pod.spec.affinity
-    return affinity and (affinity.pod_affinity or affinity.pod_anti_affinity)
 
 
 def _namespace_selectors(pod: Pod) -> object:
@@ -41,15 +36,8 @@ def _shared_keys(pod: Pod) -> object:
     return len(set(keys)) < len(keys)
 
 
-def _named_nodes(pod: Pod) -> object:
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    required = affinity and affinity.required
-    return required and any(term.match_fields for term in required.node_selector_terms)
-
-
-def _preferences(pod: Pod) -> object:
-    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    return affinity and affinity.given_preferred is not None
+def _to_nodes(pod: Pod) -> NodeAffinity | None:
+    return pod.spec.affinity.node_affinity if pod.spec.affinity else None
 
 
 def _containers(pod: Pod) -> Iterable[Container]:
@@ -93,12 +81,18 @@ OF_PODS: Mapping[str, OnPod] = {
         one.node_affinity_policy or one.node_taints_policy for one in pod.spec.topology_spread_constraints
     ),
     "init containers": lambda pod: pod.spec.init_containers,
-    "named nodes": _named_nodes,
+    "named nodes": lambda pod: (
+        (affinity := _to_nodes(pod))
+        and affinity.required
+        and any(term.match_fields for term in affinity.required.node_selector_terms)
+    ),
     "namespace selectors": _namespace_selectors,
-    "node preferences": _preferences,
+    "node preferences": lambda pod: (affinity := _to_nodes(pod)) and affinity.given_preferred is not None,
     "nominations": lambda pod: pod.status.nominated_node_name,
     "overhead": lambda pod: pod.spec.overhead,
-    "pod affinity": _affinity_to_pods,
+    "pod affinity": lambda pod: (
+        (affinity := pod.spec.affinity) and (affinity.pod_affinity or affinity.pod_anti_affinity)
+    ),
     "pod resources": lambda pod: pod.spec.requests,
     "pods without cpu and memory": lambda pod: (
         not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY))
