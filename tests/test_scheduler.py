@@ -58,7 +58,7 @@ class TestSchedule:
     def test_a_pod_of_no_cluster(self):
         """A pod need not be of the cluster; it gets defaults and priority as if it were, and stays outside."""
         classes = manifest("PriorityClass", "high", value=7)
-        limited = {"name": "c", "resources": {"limits": {"cpu": "2"}}}
+        limited = yaml.safe_load("{name: c, resources: {limits: {cpu: '2'}}}")
         ours = scheduler(node("a", cpu="2"), classes)
         decision = ours.schedule(
             manifest("Pod", "p", spec={"priorityClassName": "high", "containers": [limited]})

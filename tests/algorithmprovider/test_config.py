@@ -162,7 +162,7 @@ def test_missing_file():
 
 def test_config_map_source():
     """A ConfigMap is found by namespace, kube-system unless told otherwise, and name."""
-    written = read_configuration({"algorithmSource": {"policy": {"configMap": {"name": "p"}}}})
+    written = read_configuration(yaml.safe_load("{algorithmSource: {policy: {configMap: {name: p}}}}"))
     maps = {("kube-system", "p"): config_map(json.dumps(POLICY))}
     assert len(written.resolve(LAST, config_maps=maps).predicates) == 3
     with pytest.raises(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, Catalogue, cells, resolve
 from kubeclassic.algorithmprovider.config import MAX_PD_VOLS, ignored_limit, max_pd_vols
@@ -130,7 +131,7 @@ def test_unknown_provider():
 
 
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
-PRESENCE = {"labelsPresence": {"labels": ["rack"], "presence": True}}
+PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 
 
 def of(release=LAST, **policy):

@@ -4,6 +4,7 @@ import json
 
 import attrs
 import pytest
+import yaml
 
 from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
@@ -23,7 +24,7 @@ def store(version=NEW_SERVER.version, **info):
     status = {"allocatable": room, "nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}]}
     user = User(found)
     user.add_node({"metadata": {"name": "a"}, "spec": {}, "status": status})
-    user.create("pods", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    user.create("pods", yaml.safe_load("{metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}"))
     return found
 
 

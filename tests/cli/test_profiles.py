@@ -175,7 +175,7 @@ def test_plugins_and_codes(folder):
 def test_the_whole_pod_is_turned_down(folder):
     """What PreFilter says stands against every node."""
     (folder / "more.yaml").write_text(
-        pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}])
+        pod("db", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]"))
     )
     found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
     assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [

@@ -41,7 +41,7 @@ SUBDOMAIN = (
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
-PRESENCE = {"labelsPresence": {"labels": ["rack"], "presence": True}}
+PRESENCE = yaml.safe_load("{labelsPresence: {labels: [rack], presence: true}}")
 SPREAD = {"serviceAntiAffinity": {"label": "zone"}}
 TASTE = {"labelPreference": {"label": "ssd", "presence": True}}
 
@@ -99,7 +99,7 @@ TWO_HEAVY = {
 }
 TWICE = yaml.safe_load("{priorities: [{name: EqualPriority}, {name: EqualPriority}, {name: Other}]}")
 BINDERS = {"extenders": [{"urlPrefix": f"http://{name}", "bindVerb": "bind"} for name in "abc"]}
-PLAIN_SCORER = {"extenders": [{"urlPrefix": "http://x", "prioritizeVerb": "prioritize"}]}
+PLAIN_SCORER = yaml.safe_load("{extenders: [{urlPrefix: 'http://x', prioritizeVerb: prioritize}]}")
 NEGATIVE_SCORER = yaml.safe_load(
     "{extenders: [{urlPrefix: 'http://x', prioritizeVerb: prioritize, weight: -1}]}"
 )

@@ -8,6 +8,7 @@ import pickle
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.cli import run
@@ -24,12 +25,14 @@ from kubeclassic.extenders.overhttp import (
 from kubeclassic.framework.options import Classic, options_of
 from tests.support.program import inside, ran
 
-POLICY = {
-    "kind": "Policy",
-    "apiVersion": "v1",
-    "predicates": [{"name": "GeneralPredicates"}],
-    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
-}
+POLICY = yaml.safe_load("""
+    kind: Policy
+    apiVersion: v1
+    predicates:
+    - {name: GeneralPredicates}
+    extenders:
+    - {urlPrefix: 'http://127.0.0.1:1/x', filterVerb: filter, nodeCacheCapable: true}
+    """)
 REFUSED = 'Post "http://127.0.0.1:1/x/filter": dial tcp 127.0.0.1:1: connect: connection refused'
 OBJECTS = [
     {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
@@ -38,11 +41,12 @@ OBJECTS = [
     {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}}
     for name in ("p", "q")
 ]
-PROFILE = {
-    "apiVersion": "kubescheduler.config.k8s.io/v1",
-    "kind": "KubeSchedulerConfiguration",
-    "extenders": [{"urlPrefix": "http://127.0.0.1:1/x", "filterVerb": "filter", "nodeCacheCapable": True}],
-}
+PROFILE = yaml.safe_load("""
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    extenders:
+    - {urlPrefix: 'http://127.0.0.1:1/x', filterVerb: filter, nodeCacheCapable: true}
+    """)
 
 
 @attrs.define

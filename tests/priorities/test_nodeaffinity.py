@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import PriorityError
@@ -96,7 +97,7 @@ def taint(key, effect="PreferNoSchedule"):
 def test_the_key_leaves_out_other_effects():
     """Pods that differ in tolerations for NoSchedule share scores."""
     begin = engine(node("n")).begin
-    lists = [[], [{"key": "x", "effect": "NoSchedule"}], [{"key": "x"}]]
+    lists = yaml.safe_load("[[], [{key: x, effect: NoSchedule}], [{key: x}]]")
     keys = [taint_toleration.key(begin(pod("p", tolerations=each)).template) for each in lists]
     assert keys[0] == keys[1] != keys[2]
 

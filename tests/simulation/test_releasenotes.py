@@ -30,7 +30,7 @@ from tests.support.frameworkbuild import scheduler
 from tests.support.manifests import manifest
 from tests.support.volumebuild import claim, using
 
-TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
+TERM = yaml.safe_load("{topologyKey: z, namespaceSelector: {matchLabels: {a: b}}}")
 SELECTING = {
     "affinity": {
         "podAffinity": {
@@ -118,7 +118,7 @@ def test_the_server_tells_where_no_node_does():
 
 def test_each_counts_once():
     """A pod with two constraints of a kind is told once for it."""
-    constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
+    constraint = yaml.safe_load("{maxSkew: 1, topologyKey: z, minDomains: 2, nodeAffinityPolicy: Honor}")
     found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
     assert [field.path for field in found] == [
         "spec.topologySpreadConstraints",
@@ -139,7 +139,7 @@ def test_what_the_oldest_read_is_never_told(version):
 
 
 CSI: tuple[KubeObject, ...] = (obj(manifest("PersistentVolume", "v", spec={"csi": {"driver": "d"}})),)
-CLAIMING = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+CLAIMING = pod("p", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"))
 
 
 @pytest.mark.parametrize("release, lines", [("1.15", []), ("1.16", [NO_CSI_NODES])])
@@ -163,7 +163,7 @@ def with_capacity(claims, *more, reports=True):
     """A node with published capacity, and pods with a claim each."""
     storage = {"apiVersion": "storage.k8s.io/v1"}
     kind = {"provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
-    room = {"storageClassName": "fast", "capacity": "10Gi", "nodeTopology": {"matchLabels": {"n": "a"}}}
+    room = yaml.safe_load("{storageClassName: fast, capacity: 10Gi, nodeTopology: {matchLabels: {n: a}}}")
     names = [f"p{number}" for number in range(claims)]
     return [
         node("a", labels={"n": "a"}),

@@ -6,6 +6,7 @@ import json
 from html import unescape
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.cli.report.tables import write_view
@@ -147,7 +148,7 @@ class TestConfigurations:
         """A folder to work in, with a cluster and rules."""
         monkeypatch.chdir(tmp_path)
         items = [manifest("Node", name, status={"allocatable": {"cpu": "4", "pods": "9"}}) for name in "ab"]
-        waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
+        waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
         (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path

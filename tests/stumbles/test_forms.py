@@ -278,8 +278,8 @@ class TestConfigurations:
             {"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0},
             *({"urlPrefix": one, "bindVerb": "b"} for one in "yz"),
         ]
-        priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
-        predicates = [{"name": "Nope"}, {"name": "PodFitsResources"}, {"name": "Nope2"}]
+        priorities = yaml.safe_load("[{name: LeastRequestedPriority, weight: -3}, {name: Huh, weight: 1}]")
+        predicates = yaml.safe_load("[{name: Nope}, {name: PodFitsResources}, {name: Nope2}]")
         rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
         Path("bad.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **rules}))
         lines = told("policy", "check", "bad.json", "--release", release, status=1).splitlines()

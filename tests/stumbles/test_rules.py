@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.core.guard import RuleGuard
@@ -360,7 +361,7 @@ def test_a_faulty_rule_is_bad_input(command, arguments, told, tmp_path, monkeypa
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "faulty_rules.py").write_text(RULES)
     items = [manifest("Node", n, status={"allocatable": {"cpu": "4", "pods": "9"}}) for n in "ab"]
-    waiting = manifest("Pod", "p", spec={"containers": [{"name": "c", "image": "i"}]})
+    waiting = manifest("Pod", "p", spec=yaml.safe_load("{containers: [{name: c, image: i}]}"))
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
     error = ran(

@@ -17,12 +17,9 @@ from tests.support.manifests import manifest, pod
 from tests.support.program import ran
 
 NODE = manifest("Node", "n", labels={"pool": "gpu"}, status={"allocatable": {"cpu": "4", "pods": "9"}})
-EXTENDER = {
-    "urlPrefix": "http://127.0.0.1:9",
-    "filterVerb": "filter",
-    "prioritizeVerb": "prioritize",
-    "weight": 5,
-}
+EXTENDER = yaml.safe_load("""
+    {urlPrefix: 'http://127.0.0.1:9', filterVerb: filter, prioritizeVerb: prioritize, weight: 5}
+    """)
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
 
 

@@ -18,7 +18,7 @@ from tests.core.devices.test_search import GPU, devices, held, taken
 from tests.support.build import node
 from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, either, exactly
 
-TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
+TAINTED = {**device("bad"), "taints": yaml.safe_load("[{key: broken, value: 'yes', effect: NoSchedule}]")}
 GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
 
 

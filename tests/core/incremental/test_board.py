@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+import yaml
 
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -133,11 +134,12 @@ def test_reduced_scores_are_those_among_the_feasible():
 def test_an_error_of_a_predicate_needs_the_long_way():
     """Which nodes count its error depends on the rules before it, so no board tells."""
     service = obj(
-        {
-            "kind": "Service",
-            "metadata": {"name": "s", "namespace": "default"},
-            "spec": {"selector": {"app": "a"}},
-        }
+        yaml.safe_load("""
+            kind: Service
+            metadata: {name: s, namespace: default}
+            spec:
+              selector: {app: a}
+            """)
     )
     argument = {"serviceAffinity": {"labels": ["region"]}}
     policy = {

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,8 +68,8 @@ def test_the_top_of_a_heap(totals):
         ({"tolerations": [{"operator": "Exists"}]}, False),
         ({"nodeSelector": {}}, False),
         ({"volumes": [DISK]}, False),
-        ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True),
-        ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
+        (yaml.safe_load("{volumes: [{name: config, configMap: {name: one}}]}"), True),
+        (yaml.safe_load("{volumes: [{name: room, emptyDir: {}}]}"), False),
     ],
 )
 def test_pods_that_are_equal(other, is_equal):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from kubeclassic.framework.cycle.state import PreFilterResult
@@ -14,7 +15,7 @@ from tests.support.build import node, pod
 from tests.support.frameworkbuild import disabled, enabled, scheduler
 
 RELEASES = ("1.27", "1.28", "1.29", "1.30", "1.31", "1.32", "1.33", "1.34")
-NO_CLAIMS = {"postFilter": {"disabled": [{"name": "*"}]}}
+NO_CLAIMS = yaml.safe_load("{postFilter: {disabled: [{name: '*'}]}}")
 """Without PostFilter messages are those of filters alone."""
 
 

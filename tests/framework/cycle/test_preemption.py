@@ -127,7 +127,7 @@ def test_pods_cannot_be_followed_after_an_empty_intersection():
         "PersistentVolume", "v", spec={"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
     )
     engine = scheduler(node("a"), node("b"), pod("low", on="a"), obj(claim), obj(volume))
-    field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    field = yaml.safe_load("{matchFields: [{key: metadata.name, operator: In, values: [a]}]}")
     affinity = {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}}
     }
@@ -135,7 +135,7 @@ def test_pods_cannot_be_followed_after_an_empty_intersection():
         "p",
         priority=5,
         affinity=affinity,
-        volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+        volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: c}}]"),
     )
     assert decided(engine, new).error == (
         "0/2 nodes are available: node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously."

@@ -30,7 +30,7 @@ whenUnsatisfiable: DoNotSchedule
 labelSelector:
   matchLabels: {app: a}
 """)
-TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}
+TERM = yaml.safe_load("{labelSelector: {matchLabels: {app: a}}, topologyKey: zone}")
 WANTS = {
     "NodeAffinity": {"nodeSelector": {"disk": "fast"}},
     "NodeName": {},

@@ -1,6 +1,7 @@
 """NodeAffinity: the pod's own, the profile's, and what both would like."""
 
 import pytest
+import yaml
 
 from kubeclassic.api.objects import LabelSelector, Requirement
 from kubeclassic.core.arrays.batch import Batch
@@ -129,9 +130,11 @@ def test_lists_as_json():
     """Since 1.34 the original prints lists as JSON, with the characters of HTML escaped."""
     cells = FrameworkCells(faults_as_json=True)
     shown = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: "
-    assert faults({"key": "a", "operator": "In", "values": []}, cells)[0].startswith(shown.format("[]"))
+    assert faults(yaml.safe_load("{key: a, operator: In, values: []}"), cells)[0].startswith(
+        shown.format("[]")
+    )
     assert faults({"key": "a", "operator": "In"}, cells)[0].startswith(shown.format("null"))
-    assert faults({"key": "a", "operator": "Gt", "values": ["1", "<2"]}, cells)[0].startswith(
+    assert faults(yaml.safe_load("{key: a, operator: Gt, values: ['1', <2]}"), cells)[0].startswith(
         "[" + shown.format('["1","\\u003c2"]')
     )
 

@@ -2,6 +2,7 @@
 loop."""
 
 import pytest
+import yaml
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import judged
@@ -109,7 +110,7 @@ def test_without_the_gate_it_is_passed_over():
 
 C = node("c", labels={"zone": "z", "rack": "2"})
 TAINTED = node(
-    "t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}]
+    "t", labels={"zone": "t", "rack": "1"}, taints=yaml.safe_load("[{key: k, value: v, effect: NoExecute}]")
 )
 
 

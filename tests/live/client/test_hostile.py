@@ -39,7 +39,7 @@ from tests.support.virtualtime import run_virtually
 
 RELEASE = find_any_release("1.27")
 GOOD = json.dumps(
-    {"kind": "NodeList", "metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "n"}}]}
+    yaml.safe_load("{kind: NodeList, metadata: {resourceVersion: '9'}, items: [{metadata: {name: n}}]}")
 ).encode()
 EXPIRED = b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}'
 DEEP = b"[" * 100_000

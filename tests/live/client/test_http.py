@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
@@ -94,12 +95,13 @@ def plugin(folder, expires=None):
     program = folder / "plugin"
     program.write_text(PLUGIN.format(python=sys.executable, count=str(folder / "count"), expires=expires))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    return {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "command": "./plugin",
-        "env": [{"name": "PREFIX", "value": "t"}],
-        "interactiveMode": "Never",
-    }
+    return yaml.safe_load("""
+        apiVersion: client.authentication.k8s.io/v1
+        command: ./plugin
+        env:
+        - {name: PREFIX, value: t}
+        interactiveMode: Never
+        """)
 
 
 def plugged(folder, **more):

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Reference
 from tests.apiserver.resources import NEW_SERVER
@@ -71,12 +72,9 @@ async def test_what_is_sent():
             "application/json",
         )
         body = json.loads(request.body)
-        assert body["involvedObject"] == {
-            "kind": "Pod",
-            "namespace": "default",
-            "name": "web",
-            "apiVersion": "v1",
-        }
+        assert body["involvedObject"] == yaml.safe_load("""
+            {kind: Pod, namespace: default, name: web, apiVersion: v1}
+            """)
         assert (body["reason"], body["message"], body["type"], body["count"]) == (
             "Scheduled",
             "Successfully assigned default/web to a",

@@ -9,6 +9,7 @@ import threading
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource
 from kubeclassic.extenders.choice import make_extenders
@@ -141,7 +142,7 @@ def test_an_extender_binds(release):
         extender.going.set()
         scheduler_of(world, extender, config)
         world.add_pod("plain")
-        resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "1"}}
+        resources = yaml.safe_load("{requests: {example.com/gpu: '1'}, limits: {example.com/gpu: '1'}}")
         world.add_pod("gpu", containers=[{"name": "c", "image": "a:1", "resources": resources}])
         await until(
             lambda: {one.name for one in world.events.told if one.reason == "Scheduled"} == {"plain", "gpu"}

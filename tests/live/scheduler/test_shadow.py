@@ -7,6 +7,7 @@ import re
 
 import attrs
 import pytest
+import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
@@ -68,14 +69,14 @@ def test_each_reason_has_its_rule(reason, rule):
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
 
 
-MOST_ALLOCATED = {
-    "policy": {
-        "kind": "Policy",
-        "predicates": [],
-        "priorities": [{"name": "MostRequestedPriority", "weight": 1}],
-    }
-}
-NO_PREDICATES = {"policy": {"kind": "Policy", "predicates": [], "priorities": []}}
+MOST_ALLOCATED = yaml.safe_load("""
+    policy:
+      kind: Policy
+      predicates: []
+      priorities:
+      - {name: MostRequestedPriority, weight: 1}
+    """)
+NO_PREDICATES = yaml.safe_load("{policy: {kind: Policy, predicates: [], priorities: []}}")
 
 
 def shadowed(release, other, config, pods=40):

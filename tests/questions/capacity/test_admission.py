@@ -179,20 +179,22 @@ TEMPLATES = {
         ({"scopes": ["NotBestEffort", "NotTerminating"]}, {"burst", "high", "elsewhere"}),
         ({"scopes": ["Unheard"]}, set()),
         (
-            {
-                "expressions": [
-                    {"scopeName": "PriorityClass", "operator": "In", "values": ["system-node-critical"]}
-                ]
-            },
+            yaml.safe_load("""
+                expressions:
+                - scopeName: PriorityClass
+                  operator: In
+                  values: [system-node-critical]
+                """),
             {"high"},
         ),
-        ({"expressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["other"]}]}, set()),
+        (yaml.safe_load("{expressions: [{scopeName: PriorityClass, operator: In, values: [other]}]}"), set()),
         (
-            {
-                "expressions": [
-                    {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["system-node-critical"]}
-                ]
-            },
+            yaml.safe_load("""
+                expressions:
+                - scopeName: PriorityClass
+                  operator: NotIn
+                  values: [system-node-critical]
+                """),
             {"burst", "best effort", "short", "elsewhere"},
         ),
         (

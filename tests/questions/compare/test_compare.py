@@ -1,6 +1,7 @@
 """Comparisons find what differs, nothing else, and say why."""
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,7 +180,7 @@ class TestCauses:
 
     def test_a_score_under_a_name_of_its_own(self):
         """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
-        ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+        ratio = yaml.safe_load("{shape: [{utilization: 0, score: 0}, {utilization: 100, score: 10}]}")
         entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
         older = engine_for(
             "1.16",

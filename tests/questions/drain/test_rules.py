@@ -12,7 +12,7 @@ from tests.support.drainbuild import OWNERS, RELEASES, budget, owned
 from tests.support.keywords import keywords_of
 from tests.support.manifests import manifest
 
-SCRATCH = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+SCRATCH = yaml.safe_load("{volumes: [{name: scratch, emptyDir: {}}]}")
 MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
 KUBELETS = yaml.safe_load("{metadata: {ownerReferences: [{kind: Node, name: a, controller: true}]}}")
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
@@ -403,7 +403,7 @@ class TestBudgets:
                 ),
                 False,
             ),
-            (bare_budget({"selector": {"matchExpressions": [{"key": "a", "operator": "Odd"}]}}), True),
+            (bare_budget(yaml.safe_load("{selector: {matchExpressions: [{key: a, operator: Odd}]}}")), True),
             (bare_budget({"selector": None}), True),
             (bare_budget(WEB, "far"), True),
         ],

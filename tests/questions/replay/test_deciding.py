@@ -5,6 +5,7 @@ import runpy
 
 import numpy as np
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic.exceptions import UnknownNameError
@@ -69,9 +70,9 @@ def test_a_program_decides(release):
 
 def test_the_nodes_that_plugins_name():
     """Where PreFilter names nodes, the pod fits on no other; where it turns the pod down, on none."""
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    term = yaml.safe_load("{matchFields: [{key: metadata.name, operator: In, values: [a]}]}")
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    using = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    using = yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: gone}}]")
     pods = [
         at(1, asking("one", "1", affinity={"nodeAffinity": required})),
         at(2, asking("two", "1", volumes=using)),
@@ -99,9 +100,9 @@ def test_an_unknown_node_and_the_end():
 def test_volumes_follow(release):
     """A pod that is told where to go gets its volumes made there."""
     late = manifest("StorageClass", "late", provisioner="x", volumeBindingMode="WaitForFirstConsumer")
-    spec = {"storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}
+    spec = yaml.safe_load("{storageClassName: late, resources: {requests: {storage: 1Gi}}}")
     claim = manifest("PersistentVolumeClaim", "data", namespace="default", spec=spec)
-    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    volumes = yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]")
     made = replay(
         *NODES, *there(obj(late), obj(claim)), at(1, asking("db", "1", volumes=volumes)), release=release
     )

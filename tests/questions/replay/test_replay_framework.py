@@ -197,7 +197,7 @@ def claim(name, owner=""):
     return obj({"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": CLAIM_SPEC})
 
 
-USING = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+USING = asking("one", volumes=yaml.safe_load("[{name: v, persistentVolumeClaim: {claimName: data}}]"))
 
 
 # --- Steps of APlugin ---------------------------------------------------------------------------------------
@@ -328,9 +328,11 @@ def test_a_generic_ephemeral_volume():
 
 def test_the_default_class():
     """A template without a class gets the default one."""
-    marked = CLASS | {
-        "metadata": {"name": "late", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
-    }
+    marked = CLASS | yaml.safe_load("""
+        metadata:
+          name: late
+          annotations: {storageclass.kubernetes.io/is-default-class: 'true'}
+        """)
     volumes = [
         {
             "name": "scratch",
