@@ -23,9 +23,9 @@ POLICY = yaml.safe_load("{kind: Policy, apiVersion: v1, predicates: [{name: Gene
 YAML = "apiVersion: v1\nkind: Policy\npredicates:\n- name: GeneralPredicates\n"
 
 
-def config_map(text, name="p", namespace="kube-system"):
+def config_map(text):
     """A ConfigMap that holds a Policy's text."""
-    return manifest("ConfigMap", name, namespace=namespace, data={"policy.cfg": text})
+    return manifest("ConfigMap", "p", namespace="kube-system", data={"policy.cfg": text})
 
 
 # --- Defaults -----------------------------------------------------------------------------------------------

@@ -149,9 +149,9 @@ def priorities(algorithm):
     return {rule.name: weight for rule, weight in algorithm.priorities}
 
 
-def refusal(release=LAST, **policy):
+def refusal(**policy):
     """The text with which a Policy is refused."""
-    return refusal_text(PolicyError, of, release, **policy)
+    return refusal_text(PolicyError, of, LAST, **policy)
 
 
 # --- Predicates ---------------------------------------------------------------------------------------------

@@ -105,9 +105,12 @@ def test_the_key_leaves_out_other_effects():
 # --- NodePreferAvoidPodsPriority: nodes that want to be left alone by a controller's pods -------------------
 
 
-def entry(kind="ReplicaSet", uid="u", **more):
+def entry(**more):
     """One entry of the annotation."""
-    return {"podSignature": {"podController": {"kind": kind, "uid": uid, **more.pop("owner", {})}}, **more}
+    return {
+        "podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u", **more.pop("owner", {})}},
+        **more,
+    }
 
 
 def annotation(*entries):

@@ -27,10 +27,10 @@ def asks(*claims):
     return manifests.pod("asked", volumes=volumes)
 
 
-def claim(name, size="20Gi", volume=""):
+def claim(name, volume=""):
     """A claim of class fast, bound to *volume* if there is one."""
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
+    spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": "20Gi"}}}
     metadata = {"name": name, "annotations": annotations}
     status = {"phase": "Bound" if volume else "Pending"}
     return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}

@@ -66,11 +66,11 @@ def test_a_workload_is_its_pods(kind, replicas, sizes, spec, container, release)
     assert not waits or found.decision.pod.key == next(name for name, host in hosts.items() if host is None)
 
 
-def told(cluster, name, release="1.34"):
+def told(cluster, name):
     """What text says of the workload."""
     return " ".join(
         str(getattr(part, "text", ""))
-        for part in explain(cluster, name, release).view().sections[0].shown("table")
+        for part in explain(cluster, name, "1.34").view().sections[0].shown("table")
     )
 
 

@@ -115,8 +115,8 @@ def shared(name, amount="40Gi", **policy):
     return {**device(name), "allowMultipleAllocations": True, "capacity": capacity}
 
 
-def asking(amount, count=1):
-    return exactly(count, capacity={"requests": {"memory": amount}})
+def asking(amount):
+    return exactly(1, capacity={"requests": {"memory": amount}})
 
 
 # --- Shared devices -----------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def form(request, monkeypatch):
     return str(request.param)
 
 
-def small(name="new", **more):
+def small(**more):
     """A pod that requests half a cpu."""
-    return pod(name, requests=SMALL, **more)
+    return pod("new", requests=SMALL, **more)
 
 
 def cluster(*more, **options):

@@ -21,12 +21,12 @@ SPREAD = {"disabled": [{"name": "PodTopologySpread"}]}
 DISK = {"name": "disk", "awsElasticBlockStore": {"volumeID": "disk"}}
 
 
-def run(release="1.36", plugins=None, nodes="abc"):
+def run(release="1.36", plugins=None):
     """A scheduler with nodes of 1 cpu, in a profile that spreads nothing."""
     profile = {"plugins": {"multiPoint": SPREAD} if plugins is None else plugins}
     document = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
     found = Run(SchedulerSpec.of(Framework(release=release, profile=document)).engine())
-    for name in nodes:
+    for name in "abc":
         found.put(node(name, cpu="1"))
     return found
 

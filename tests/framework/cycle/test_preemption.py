@@ -15,7 +15,7 @@ from tests.support.manifests import manifest
 BIG = {"cpu": "3"}
 
 
-def budget(name, allowed, *disrupted, app="a"):
+def budget(name, allowed, *disrupted):
     """A disruption budget for pods with label app."""
     status = {
         "disruptionsAllowed": allowed,
@@ -26,7 +26,7 @@ def budget(name, allowed, *disrupted, app="a"):
         {
             "kind": "PodDisruptionBudget",
             "metadata": meta,
-            "spec": {"selector": {"matchLabels": {"app": app}}},
+            "spec": {"selector": {"matchLabels": {"app": "a"}}},
             "status": status,
         }
     )

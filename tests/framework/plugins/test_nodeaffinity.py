@@ -51,10 +51,6 @@ def named(*names, operator="In"):
     return {"matchFields": [{"key": "metadata.name", "operator": operator, "values": list(names)}]}
 
 
-def weighing(weight, term):
-    return {"weight": weight, "preference": term}
-
-
 def wanting(*required, **spec):
     return pod("new", affinity={"nodeAffinity": affinity_of(list(required))}, **spec)
 
@@ -97,7 +93,7 @@ def test_the_profiles_own_affinity_comes_first():
 
 def test_an_invalid_term_ends_the_cycle():
     """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
-    cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
+    cycle = cycle_of(liking({"weight": 1, "preference": labelled("disk", "ssd", operator="Foo")}), *NODES)
     text = '[0].matchExpressions[0].operator: Unsupported value: "Foo"'
     assert plugin().pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
     with pytest.raises(PriorityError, match="Unsupported value"):

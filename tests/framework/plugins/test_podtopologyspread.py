@@ -204,14 +204,10 @@ ZONED = [
 # --- Defaults -----------------------------------------------------------------------------------------------
 
 
-def owned(kind, name="o", api="apps/v1"):
+def owned(kind, api="apps/v1"):
     return {
-        "ownerReferences": [{"kind": kind, "name": name, "apiVersion": api, "uid": "u", "controller": True}]
+        "ownerReferences": [{"kind": kind, "name": "o", "apiVersion": api, "uid": "u", "controller": True}]
     }
-
-
-def owner(kind, selector):
-    return obj(manifest(kind, "o", namespace="default", spec={"selector": selector}))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +223,13 @@ def test_a_controller_selects(kind, api, selector):
     group, does not."""
     for version, spreads in ((api, True), ("other/v1", False)):
         new = pod("new", app="a", metadata=owned(kind, api=version))
-        found = scores(plugin(), new, owner(kind, selector), *ZONED, peer("p", "n0"))
+        found = scores(
+            plugin(),
+            new,
+            obj(manifest(kind, "o", namespace="default", spec={"selector": selector})),
+            *ZONED,
+            peer("p", "n0"),
+        )
         assert (found["n0"] < 100) is spreads
 
 

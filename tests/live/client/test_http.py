@@ -26,12 +26,12 @@ from tests.support.kubeconfigs import kubeconfig
 NODES = Request("GET", "/api/v1/nodes")
 
 
-def send(access, request=NODES, times=1, clock=time.time):
+def send(access, times=1, clock=time.time):
     """The statuses of the same request, sent *times* times over one transport."""
 
     async def work():
         async with HttpTransport(access, wall_clock=clock) as transport:
-            return [(await transport.send(request)).status for _ in range(times)]
+            return [(await transport.send(NODES)).status for _ in range(times)]
 
     return asyncio.run(work())
 

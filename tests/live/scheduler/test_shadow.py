@@ -79,7 +79,7 @@ MOST_ALLOCATED = yaml.safe_load("""
 NO_PREDICATES = yaml.safe_load("{policy: {kind: Policy, predicates: [], priorities: []}}")
 
 
-def shadowed(release, other, config, pods=40):
+def shadowed(release, other, config):
     """What a shadow tells of a burst of pods of three sizes on six nodes, one of them larger, and of one that
     fits nowhere."""
     told = []
@@ -90,7 +90,7 @@ def shadowed(release, other, config, pods=40):
         found = world.shadow(other, config)[1]
         world.schedule()
         await asyncio.sleep(2.0)
-        for number in range(pods):
+        for number in range(40):
             world.add_pod(f"pod-{number}", cpu=("100m", "250m", "500m")[number % 3])
         world.add_pod("big", cpu="64")
         await asyncio.sleep(30.0)

@@ -20,14 +20,14 @@ from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, DELETED, RUNS, times, write
 
 
-def deployment(replicas, image="a", name="web"):
+def deployment(replicas, image="a"):
     """A Deployment as in a trace of SimKube."""
     template = {
-        "metadata": {"labels": {"app": name}},
+        "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "c", "image": image}]},
     }
-    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
-    return manifest("Deployment", name, namespace="shop", apiVersion="apps/v1", spec=spec)
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return manifest("Deployment", "web", namespace="shop", apiVersion="apps/v1", spec=spec)
 
 
 # --- Sim kube -----------------------------------------------------------------------------------------------
